@@ -13,14 +13,16 @@ def sets(db: Database) -> pd.DataFrame:
     """Tasks with computed generators: suite, title (of the suite), benchmark, description, task, n_items, metrics,
     subsets, paired; in order.
 
-    `paired`: image i of every generator was made from prompt i.
+    `paired`: image i of every generator was made from prompt i. Grids of backbones, a task a backbone, are not among
+    them.
     """
     return db.ask(
         f"""SELECT suites.key AS suite, suites.title, suites.benchmark, suites.description, tasks.key AS task,
                    tasks.n_items, tasks.metrics, tasks.subsets,
                    list_contains(tasks.modalities, 'text') AS paired
             FROM suites JOIN suite_tasks ON suite_tasks.suite = suites.key JOIN tasks ON tasks.key = suite_tasks.task
-            WHERE tasks.key IN (SELECT runs.task FROM runs JOIN models ON models.key = runs.model WHERE {COMPUTED})
+            WHERE tasks.procedure <> 'cfred-grid'
+              AND tasks.key IN (SELECT runs.task FROM runs JOIN models ON models.key = runs.model WHERE {COMPUTED})
             ORDER BY suites.position, tasks.position"""
     )
 

@@ -178,8 +178,15 @@ def interval(value: float, *left_out: LeftOut, lower: float = -np.inf, upper: fl
 
 
 def jackknife_covariance(values: Floats, left_out: Floats, *, sizes: Ints) -> Floats:
-    """(k, k) of k statistics of the same rows, `values` (k,), from `left_out` (blocks, k), their values without each of
-    the blocks of `sizes` (blocks,) rows.
+    """(k, k) covariance of k statistics of the same rows; arguments as `jackknife_steps` takes them."""
+    steps = jackknife_steps(values, left_out, sizes=sizes)
+    return steps.T @ steps
+
+
+def jackknife_steps(values: Floats, left_out: Floats, *, sizes: Ints) -> Floats:
+    """(blocks, k): what each block adds to the error of k statistics of the same rows; the covariance is their product
+    with themselves. `values` (k,), and `left_out` (blocks, k), the values without each of the blocks of `sizes`
+    (blocks,) rows.
 
     By pseudo-values: h value - (h - 1) value without the block, where the block is 1 / h of the rows. Source: Busing,
     Meijer and van der Leeden 1999.
@@ -188,7 +195,7 @@ def jackknife_covariance(values: Floats, left_out: Floats, *, sizes: Ints) -> Fl
     pseudo = share * values - (share - 1) * left_out
     weight = 1 / (share - 1)
     off = pseudo - (pseudo * weight).sum(axis=0) / weight.sum()
-    return (weight * off).T @ off / len(sizes)
+    return np.sqrt(weight / len(sizes)) * off
 
 
 def _variance(value: float, left: LeftOut) -> float:

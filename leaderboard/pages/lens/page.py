@@ -15,7 +15,7 @@ from leaderboard.data.memo import memoised
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
-from leaderboard.pages.lens import charts, errors
+from leaderboard.pages.lens import charts, errors, heatmap
 from leaderboard.pages.lens import study as studies
 from leaderboard.pages.lens.charts import Chart
 from leaderboard.pages.lens.routes import routes
@@ -95,6 +95,7 @@ def draw(site: Site) -> None:
         blank=lambda **_: (macro("index")([("", [(title, f"lens?metric={key}") for title, key in metrics()])]), ""),
         lists=lists,
     )
+    heatmap.draw(site, lens)
 
 
 def page(site: Site, study: Study, *, metric: str, backbone: str) -> tuple[str, str]:

@@ -1,0 +1,298 @@
+"""What carries the agreement of cFreD: the image backbone, the text backbone, or what is known of either.
+
+An agreement for every pair of backbones, [images, texts], is split as in a two-way analysis of variance with one value
+a cell. `draws` [draws, images, texts] are agreements of other samples: of prompts (values drawn with the jackknife's
+covariance) or of generators (a bootstrap). Intervals are theirs, so they say nothing of other backbones. Source of the
+question: cFreD, section 5 and Figure 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from compute.analysis.preference import FEWEST
+from compute.analysis.sensitivity import UNCHANGED, FaultRun
+from compute.analysis.variance import LEVEL
+from compute.arrays import Bools, Floats, ranks
+from compute.metrics.agreement import correlation
+from compute.metrics.distribution.intervals import jackknife_steps
+from compute.types import BadInput, Undefined
+
+DRAWS = 1000
+MOVING = 0.7  # Spearman's correlation from which on two attributes are taken to move together
+FEW = 5  # backbones below which no correlation of attributes is computed
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanAgreement:
+    """A mean over cells with its 95% interval; None where there is none."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackboneGap:
+    """The largest difference between two backbones of one side, over the means of the other side; its interval holds
+    for all pairs of the side at once, and `apart` says that it is above 0."""
+
+    best: str
+    worst: str
+    difference: MeanAgreement
+    apart: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideEffect:
+    """One side's backbones: the mean of each over the other side, and which share of the variance between cells they
+    carry, 0..1, None where no cell differs. `gap` is None with a single backbone."""
+
+    means: Mapping[str, MeanAgreement]
+    share: float | None
+    gap: BackboneGap | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackboneEffects:
+    """The agreement over all cells and by side; `rest` is the share of the variance that only pairs carry."""
+
+    mean: MeanAgreement
+    lowest: float
+    highest: float
+    image: SideEffect
+    text: SideEffect
+    rest: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeGroup:
+    """Backbones of one value of an attribute: `label` in words, their mean, and the lowest and highest of their own."""
+
+    label: str
+    backbones: tuple[str, ...]
+    mean: MeanAgreement
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttributeEffect:
+    """The agreement by an attribute of one side's backbones.
+
+    `unknown` backbones have no value in the catalogue. `separable` says that some value is shared by several backbones
+    and there are several values: else it is the effect of single backbones. `moves_with` names other attributes that
+    rise or fall with it over these backbones, `spearman` its rank correlation with the agreement; None and empty below
+    FEW backbones or for values without an order.
+    """
+
+    groups: tuple[AttributeGroup, ...]
+    unknown: tuple[str, ...]
+    separable: bool
+    spearman: float | None
+    moves_with: tuple[str, ...]
+
+
+def order_agreement(
+    runs: Iterable[FaultRun], *, metric: str, subsets: Sequence[str], faults: Sequence[str], seed: int = 0
+) -> tuple[Floats, Floats]:
+    """How well a distance on each subset follows the known order of strengths, (subsets,), and draws (DRAWS, subsets).
+
+    The mean over faults of Spearman's correlation of strength and distance, -1..1; a fault that changes nothing at all
+    counts 0. Raises Undefined where the generator of strength 0, a fault's strengths or replicates are missing.
+    """
+    known = sorted(runs, key=lambda run: run.strength)
+    clean = [run for run in known if run.strength == 0][:1]
+    points, draws = [], []
+    for fault in faults:
+        chain = [*clean, *(run for run in known if run.strength and run.fault == fault)]
+        if not clean or len(chain) < 3:
+            raise Undefined(f"Generators without a fault and two with {fault} are needed: run the study again")
+        try:
+            values = np.array([[run.values[metric, subset] for subset in subsets] for run in chain])
+            left_out = np.array([[run.found[subset][metric]["left_out"] for subset in subsets] for run in chain], float)
+        except (KeyError, ValueError) as error:
+            raise Undefined(f"Not every generator of {fault} has {metric} on every backbone: run it again") from error
+        sizes = np.array(clean[0].blocks)
+        steps = jackknife_steps(values.ravel(), left_out.reshape(-1, len(sizes)).T, sizes=sizes)
+        noise = np.random.default_rng(seed).normal(size=(DRAWS, len(sizes))) @ steps  # the same prompts for every fault
+        strengths, scale = np.array([run.strength for run in chain]), np.abs(values).max(axis=0) * UNCHANGED
+        drawn = values + noise.reshape(DRAWS, *values.shape)
+        points.append(_rank_correlations(strengths, values / scale))
+        draws.append(_rank_correlations(strengths, (drawn / scale).swapaxes(0, 1)))
+    return np.mean(points, axis=0), np.mean(draws, axis=0)
+
+
+def people_agreement(*, distances: ArrayLike, human: ArrayLike, seed: int = 0) -> tuple[Floats, Floats | None]:
+    """Spearman's correlation of distances (generators, subsets), lower is better, with people's ratings (generators,),
+    turned so that 1 is best: (subsets,), and draws (DRAWS, subsets) by a bootstrap over generators, None for fewer than
+    FEWEST of them. Raises Undefined for fewer than three generators and where people or a backbone rate all alike.
+    """
+    x, y = np.asarray(distances, float), np.asarray(human, float)
+    for column in x.T:
+        correlation(scores=column, human=y)  # raises where there is none
+    scale = np.abs(x).max(axis=0) * UNCHANGED
+    points = _rank_correlations(-y, x / scale)
+    if len(y) < FEWEST:
+        return points, None
+    draws = np.empty((DRAWS, x.shape[1]))
+    for at, rows in enumerate(np.random.default_rng(seed).integers(0, len(y), (DRAWS, len(y)))):
+        draws[at] = _rank_correlations(-y[rows], x[rows] / scale)
+    return points, draws
+
+
+def complete(cells: ArrayLike) -> tuple[Bools, Bools]:
+    """Which rows and columns of [images, texts] to use, where some cells are NaN: the fullest leave first, until none
+    is left that misses a cell."""
+    missing = np.isnan(np.asarray(cells, float))
+    rows, columns = np.ones(missing.shape[0], bool), np.ones(missing.shape[1], bool)
+    while (part := missing & rows[:, None] & columns).any():
+        by_row, by_column = part.sum(axis=1) / max(columns.sum(), 1), part.sum(axis=0) / max(rows.sum(), 1)
+        if by_row.max() >= by_column.max():
+            rows[int(by_row.argmax())] = False
+        else:
+            columns[int(by_column.argmax())] = False
+    return rows, columns
+
+
+def effects(
+    cells: ArrayLike, *, images: Sequence[str], texts: Sequence[str], draws: ArrayLike | None = None
+) -> BackboneEffects:
+    """Splits the agreement [images, texts] between both sides. Raises BadInput for other shapes and for NaN."""
+    values = np.asarray(cells, float)
+    drawn = None if draws is None else np.asarray(draws, float)
+    if values.shape != (len(images), len(texts)) or not values.size:
+        raise BadInput(f"{values.shape} agreements of {len(images)} image and {len(texts)} text backbones")
+    if drawn is not None and drawn.shape[1:] != values.shape:
+        raise BadInput(f"{drawn.shape} draws of {values.shape} agreements: the last two axes must be theirs")
+    if not np.isfinite(values).all() or (drawn is not None and not np.isfinite(drawn).all()):
+        raise BadInput("An agreement is not a finite number: leave that backbone out")
+    middle = values.mean()
+    by_image, by_text = values.mean(axis=1), values.mean(axis=0)
+    whole = ((values - middle) ** 2).sum()
+    parts = (((by_image - middle) ** 2).sum() * len(texts), ((by_text - middle) ** 2).sum() * len(images))
+    varied = whole > values.size * UNCHANGED**2
+    shares = [float(part / whole) if varied else None for part in parts]
+    return BackboneEffects(
+        mean=_mean(middle, None if drawn is None else drawn.mean(axis=(1, 2))),
+        lowest=float(values.min()),
+        highest=float(values.max()),
+        image=_side(images, by_image, None if drawn is None else drawn.mean(axis=2), share=shares[0]),
+        text=_side(texts, by_text, None if drawn is None else drawn.mean(axis=1), share=shares[1]),
+        rest=float(max(0.0, 1 - sum(parts) / whole)) if varied else None,
+    )
+
+
+def attribute_effect(
+    cells: ArrayLike,
+    *,
+    backbones: Sequence[str],
+    values: Mapping[str, Any],
+    labels: Mapping[str, str],
+    others: Mapping[str, Mapping[str, Any]],
+    draws: ArrayLike | None = None,
+) -> AttributeEffect:
+    """The agreement by an attribute. `cells` [backbones, other side]; `draws` [draws, backbones, other side].
+
+    `values` by backbone, numbers or texts, without those that are unknown; `labels` by backbone say which group each is
+    of; `others` are the side's other attributes, as `values`. Groups come in the order of their values.
+    """
+    table = np.asarray(cells, float)
+    drawn = None if draws is None else np.asarray(draws, float)
+    own = dict(zip(backbones, table.mean(axis=1), strict=True))
+    known = sorted((key for key in backbones if key in values), key=lambda key: values[key])
+    members: dict[str, list[str]] = {}
+    for key in known:
+        members.setdefault(labels[key], []).append(key)
+    groups = []
+    for label, keys in members.items():
+        at = [backbones.index(key) for key in keys]
+        groups.append(
+            AttributeGroup(
+                label=label,
+                backbones=tuple(keys),
+                mean=_mean(table[at].mean(), None if drawn is None else drawn[:, at].mean(axis=(1, 2))),
+                lowest=float(min(own[key] for key in keys)),
+                highest=float(max(own[key] for key in keys)),
+            )
+        )
+    numeric = all(isinstance(values[key], int | float) for key in known)
+    return AttributeEffect(
+        groups=tuple(groups),
+        unknown=tuple(key for key in backbones if key not in values),
+        separable=len(groups) > 1 and any(len(group.backbones) > 1 for group in groups),
+        spearman=_related(values, own, known) if numeric else None,
+        moves_with=tuple(
+            name
+            for name, other in others.items()
+            if numeric and abs(_related(values, other, [key for key in known if key in other]) or 0) >= MOVING
+        ),
+    )
+
+
+def _side(keys: Sequence[str], means: Floats, draws: Floats | None, *, share: float | None) -> SideEffect:
+    return SideEffect(
+        means={
+            key: _mean(mean, None if draws is None else draws[:, at])
+            for at, (key, mean) in enumerate(zip(keys, means, strict=True))
+        },
+        share=share,
+        gap=_gap(keys, means, draws) if len(keys) > 1 else None,
+    )
+
+
+def _gap(keys: Sequence[str], means: Floats, draws: Floats | None) -> BackboneGap:
+    """The interval is of the largest difference of any pair from its own value, in standard errors, in 95% of draws."""
+    order = np.argsort(-means, kind="stable")
+    best, worst = int(order[0]), int(order[-1])
+    value = float(means[best] - means[worst])
+    low = high = None
+    if draws is not None:
+        first, second = np.triu_indices(len(keys), k=1)
+        steps = draws[:, first] - draws[:, second]
+        errors = steps.std(axis=0)
+        varied = errors > UNCHANGED
+        error = float((draws[:, best] - draws[:, worst]).std())
+        if error > UNCHANGED:
+            off = np.abs(steps - steps.mean(axis=0))[:, varied] / errors[varied]
+            half = float(np.quantile(off.max(axis=1), LEVEL)) * error
+            low, high = max(-2.0, value - half), min(2.0, value + half)
+    return BackboneGap(
+        best=keys[best],
+        worst=keys[worst],
+        difference=MeanAgreement(mean=value, low=low, high=high),
+        apart=low is not None and low > 0,
+    )
+
+
+def _mean(value: float, draws: Floats | None) -> MeanAgreement:
+    """With the interval of its draws; without where none differs, which is not to have no error."""
+    value = float(value)
+    if draws is None or np.ptp(draws) < UNCHANGED:
+        return MeanAgreement(mean=value, low=None, high=None)
+    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return MeanAgreement(mean=value, low=min(value, float(low)), high=max(value, float(high)))
+
+
+def _related(first: Mapping[str, Any], second: Mapping[str, Any], keys: Sequence[str]) -> float | None:
+    """Spearman's correlation over these backbones; None for few, texts, and where a side is constant."""
+    if len(keys) < FEW or not all(isinstance(second[key], int | float) for key in keys):
+        return None
+    x, y = (np.array([float(side[key]) for key in keys]) for side in (first, second))
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return correlation(scores=ranks(x), human=ranks(y))
+
+
+def _rank_correlations(order: Floats, values: Floats) -> Floats:
+    """Spearman's correlation of `order` (k,) with the values (k, ...) along their first axis, in units within which
+    they are equal; 0 where either side is constant."""
+    x = ranks(order) - (len(order) + 1) / 2
+    y = ranks(np.round(values)) - (len(order) + 1) / 2
+    lengths = np.linalg.norm(x) * np.linalg.norm(y, axis=0)
+    return np.divide(np.tensordot(x, y, axes=1), lengths, out=np.zeros(y.shape[1:]), where=lengths > 0)

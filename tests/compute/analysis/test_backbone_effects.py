@@ -1,0 +1,172 @@
+"""Which side's backbones carry an agreement: shares, gaps with intervals, attributes, and what cannot be said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from compute.analysis.backbone_agreement import pair_agreement
+from compute.analysis.backbone_effects import (
+    DRAWS,
+    attribute_effect,
+    complete,
+    effects,
+    order_agreement,
+    people_agreement,
+)
+from compute.analysis.sensitivity import FaultRun
+from compute.types import BadInput, Undefined
+
+IMAGES, TEXTS = ("a", "b", "c"), ("x", "y")
+
+
+def run(fault: str, strength: float, **values: float) -> FaultRun:
+    """A run whose replicates differ from its values by the same small steps for every generator."""
+    steps = np.linspace(-1e-4, 1e-4, 8)
+    return FaultRun(
+        fault=fault,
+        strength=strength,
+        values={("cfred", key): value for key, value in values.items()},
+        found={key: {"cfred": {"left_out": (value + steps).tolist()}} for key, value in values.items()},
+        blocks=(4,) * 8,
+    )
+
+
+def test_shares_add_up_and_an_effect_of_one_side_is_that_sides() -> None:
+    cells = np.array([[0.9, 0.9], [0.5, 0.5], [0.1, 0.1]])
+    found = effects(cells, images=IMAGES, texts=TEXTS)
+    assert (found.image.share, found.text.share, found.rest) == pytest.approx((1, 0, 0))
+    assert found.image.gap.best == "a" and found.image.gap.worst == "c"
+    assert found.image.gap.difference.mean == pytest.approx(0.8) and not found.image.gap.apart  # no draws, no proof
+    mixed = np.random.default_rng(0).random((3, 2))
+    found = effects(mixed, images=IMAGES, texts=TEXTS)
+    assert found.image.share + found.text.share + found.rest == pytest.approx(1)
+    # Two-way analysis of variance, written down.
+    rows = mixed.mean(axis=1, keepdims=True) - mixed.mean()
+    assert found.image.share == pytest.approx((2 * rows**2).sum() / ((mixed - mixed.mean()) ** 2).sum())
+
+
+def test_cells_that_are_all_alike_have_no_shares() -> None:
+    found = effects(np.full((3, 2), 0.7), images=IMAGES, texts=TEXTS, draws=np.full((50, 3, 2), 0.7))
+    assert found.image.share is found.text.share is found.rest is None
+    assert found.mean.low is None and not found.image.gap.apart
+
+
+def test_gaps_are_proven_by_draws_and_hold_for_all_pairs_at_once() -> None:
+    rng = np.random.default_rng(0)
+    cells = np.array([[0.9, 0.9], [0.5, 0.5], [0.1, 0.1]])
+    sure = effects(cells, images=IMAGES, texts=TEXTS, draws=cells + 0.02 * rng.normal(size=(DRAWS, 3, 2)))
+    assert sure.image.gap.apart and not sure.text.gap.apart
+    low, high = sure.image.gap.difference.low, sure.image.gap.difference.high
+    single = 1.96 * 0.02  # of a difference of two means over two cells, each of error 0.02 / sqrt(2)
+    assert low < 0.8 - 1.1 * single and high > 0.8 + 1.1 * single
+    # Of 20 backbones that are all alike, the largest difference is proven in at most about 5% of samples.
+    proven = 0
+    for _ in range(200):
+        alike = 0.02 * rng.normal(size=(20, 2))
+        drawn = alike + 0.02 * rng.normal(size=(400, 20, 2))
+        proven += effects(alike, images=[str(at) for at in range(20)], texts=TEXTS, draws=drawn).image.gap.apart
+    assert proven <= 20
+
+
+def test_a_known_order_is_followed_by_fault() -> None:
+    runs = [
+        run("", 0, x=1.0, y=1.0),
+        *(run("blur", step, x=1 + step, y=1 - step) for step in (1, 2, 3)),
+        *(run("noise", step, x=1 + step, y=1.0) for step in (1, 2, 3)),
+    ]
+    values, draws = order_agreement(runs, metric="cfred", subsets=("x", "y"), faults=("blur", "noise"))
+    assert values == pytest.approx([1, -0.5])  # y: the wrong way for blur, blind for noise
+    assert draws.shape == (DRAWS, 2) and draws[:, 0] == pytest.approx(1)
+    assert order_agreement(runs, metric="cfred", subsets=("y",), faults=("blur",))[0] == pytest.approx([-1])
+    for broken in (runs[1:], runs[:-2]):
+        with pytest.raises(Undefined, match="noise|blur"):
+            order_agreement(broken, metric="cfred", subsets=("x",), faults=("blur", "noise"))
+
+
+def test_draws_of_an_order_spread_as_the_values_do() -> None:
+    rng = np.random.default_rng(0)
+    runs = []
+    for step in range(4):
+        value = 1 + 0.1 * step
+        # A jackknife of 16 groups whose error is 0.1: as large as the steps.
+        steps = rng.normal(size=16)
+        steps = (steps - steps.mean()) / steps.std() * 0.1 / np.sqrt(15)
+        runs.append(
+            FaultRun(
+                fault="blur" if step else "",
+                strength=step,
+                values={("cfred", "x"): value},
+                found={"x": {"cfred": {"left_out": (value + steps).tolist()}}},
+                blocks=(4,) * 16,
+            )
+        )
+    values, draws = order_agreement(runs, metric="cfred", subsets=("x",), faults=("blur",))
+    assert values == pytest.approx([1]) and 0.2 < (draws < 0.999).mean() < 0.9
+
+
+def test_agreement_with_people_has_its_sign_turned_and_draws_from_six_generators_on() -> None:
+    rng = np.random.default_rng(0)
+    human = rng.random(9)
+    distances = np.column_stack([-human, human, rng.random(9)])
+    values, draws = people_agreement(distances=distances, human=human)
+    assert values == pytest.approx([1, -1, -spearmanr(distances[:, 2], human).statistic])
+    assert draws is not None and draws.shape == (DRAWS, 3)
+    assert people_agreement(distances=distances[:5], human=human[:5])[1] is None
+    pair = pair_agreement(distances=-(human**3), human=human)
+    assert pair.accuracy == pytest.approx(pair.spearman) == 1 and pair.rho_squared < 0.999
+    assert pair_agreement(distances=human, human=human).rho_squared == pytest.approx(-1)
+    with pytest.raises(Undefined):
+        people_agreement(distances=np.ones((9, 1)), human=human)
+
+
+def test_backbones_that_miss_cells_are_left_out_the_worst_first() -> None:
+    cells = np.ones((4, 3))
+    cells[1] = np.nan
+    cells[0, 2] = np.nan
+    rows, columns = complete(cells)
+    assert not np.isnan(cells[np.ix_(rows, columns)]).any()
+    assert rows.tolist() == [True, False, True, True] or columns.tolist() == [True, True, True]
+    assert rows.sum() * columns.sum() >= 6
+    assert all(part.all() for part in complete(np.ones((2, 2))))
+
+
+def attribute(values: dict[str, object], **others: dict[str, object]):
+    keys = tuple("abcdef")
+    cells = np.array([[0.1, 0.3], [0.2, 0.4], [0.3, 0.5], [0.5, 0.7], [0.6, 0.8], [0.8, 1.0]])
+    return attribute_effect(
+        cells,
+        backbones=keys,
+        values=values,
+        labels={key: str(value) for key, value in values.items()},
+        others=others,
+    )
+
+
+def test_an_attribute_is_read_only_as_far_as_backbones_share_its_values() -> None:
+    size = {"a": 1.0, "b": 1.0, "c": 1.0, "d": 2.0, "e": 2.0, "f": 3.0}
+    found = attribute(size, width=dict.fromkeys("abcdef", 5.0), depth={key: -value for key, value in size.items()})
+    assert [(group.label, group.backbones) for group in found.groups] == [
+        ("1.0", ("a", "b", "c")),
+        ("2.0", ("d", "e")),
+        ("3.0", ("f",)),
+    ]
+    assert [group.mean.mean for group in found.groups] == pytest.approx([0.3, 0.65, 0.9])
+    assert (found.groups[0].lowest, found.groups[0].highest) == pytest.approx((0.2, 0.4))
+    assert found.separable and found.spearman > 0.9 and found.moves_with == ("depth",)
+    single = attribute({"a": 1.0, "b": 2.0, "c": 3.0})
+    assert not single.separable and single.spearman is None and single.unknown == ("d", "e", "f")
+    nothing = attribute({})
+    assert nothing.groups == () and not nothing.separable
+    texts = attribute({"a": "imagenet", "b": "imagenet", "c": "laion"})
+    assert texts.spearman is None and texts.separable
+
+
+def test_shapes_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(BadInput, match="agreements of 3 image and 2 text"):
+        effects(np.ones((2, 2)), images=IMAGES, texts=TEXTS)
+    with pytest.raises(BadInput, match="not a finite number"):
+        effects(np.full((3, 2), np.nan), images=IMAGES, texts=TEXTS)
+    with pytest.raises(BadInput, match="draws of"):
+        effects(np.ones((3, 2)), images=IMAGES, texts=TEXTS, draws=np.ones((5, 2, 2)))

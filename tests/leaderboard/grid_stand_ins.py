@@ -1,0 +1,44 @@
+"""Grids of backbones over made-up features of generators: nothing here is a measurement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from compute.engine.generators import grid as grids
+from compute.engine.generators.grid import GridFeatures
+
+IMAGES = ("timm/vit_base_patch16_224.mae", "timm/vit_small_patch16_224.augreg_in1k", "mine")
+TEXTS = ("open_clip/vit-b-16.datacomp_xl_s13b_b90k", "google-bert/bert-base-uncased")
+GENERATORS = ("a", "b", "c", "d", "e", "f", "g")
+SUITE, CELLS = "grid-rated", len(IMAGES) * len(TEXTS)
+
+
+def features() -> GridFeatures:
+    """More noise from generator to generator, which `mine` does not see."""
+    rng = np.random.default_rng(0)
+    meaning = rng.normal(size=(60, 4))
+
+    def of(noise: float) -> np.ndarray:
+        return meaning + noise * rng.normal(size=(60, 4))
+
+    real = {image: of(1) for image in IMAGES}
+    return GridFeatures(
+        reference=real,
+        generated={
+            name: {image: of(1.0 if image == "mine" else 1.2 + at / 2) for image in IMAGES}
+            for at, name in enumerate(GENERATORS)
+        },
+        condition={text: of(0.5) for text in TEXTS},
+    )
+
+
+def make(results: Path) -> None:
+    """Runs of a grid that people rated (SUITE), of an unrated one, and of one with four generators (`grid-few`)."""
+    rates = {name: ("human_rate", 0.9 - at / 10) for at, name in enumerate(GENERATORS)}
+    every = features()
+    few = replace(every, generated={name: every.generated[name] for name in GENERATORS[:4]})
+    for name, made, people in (("rated", every, rates), ("unrated", every, {}), ("few", few, rates)):
+        grids.execute(made, name=name, file=Path("prompts.npz"), results=results, people=people)
