@@ -30,7 +30,8 @@ ROLES = (REFERENCE, GENERATED)
 MOST = 200  # images of a set
 LARGEST_FILE = 50_000_000  # bytes of a ZIP
 DECODED = 48_000_000  # bytes of decoded images in memory at a time; one takes 16 MB at most
-METRICS = ("kid", "precision", "recall", "density", "coverage")  # beside the Fréchet distance, whose name varies
+SHARES = ("precision", "recall", "density", "coverage")
+METRICS = ("kid", *SHARES)  # beside the Fréchet distance, whose name varies
 DRAWN = 128  # images of either drawn set
 BLUR = 3  # strength of the drawn sets' blur, of 4
 SPLITS_AT_INFINITY = 5  # random splits that are extrapolated: each is 37 distances
@@ -85,9 +86,16 @@ class MetricOfSets:
         """Whether the value is beyond every random split on the side that unlike sets have; None where undefined."""
         if self.figure.value is None or self.alike_low is None or self.alike_high is None:
             return None
-        if self.figure.metric in ("precision", "recall", "density", "coverage"):
+        if self.figure.metric in SHARES:
             return self.figure.value < self.alike_low
         return self.figure.value > self.alike_high
+
+    @property
+    def is_nearer(self) -> bool:
+        """Whether a distance is below every random split: the sets are nearer than samples of one distribution."""
+        if self.figure.value is None or self.alike_low is None or self.figure.metric in SHARES:
+            return False
+        return self.figure.value < self.alike_low
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.axe_rules import grave_violations
 from tests.compute.live import zips
+from tests.compute.live.pictures import png
 from tests.compute.live.test_two_sets import squares
 
 HOSTILE = '<img src=x onerror="window.harmed=1">.png'
@@ -57,7 +58,8 @@ def test_the_drawn_sets_are_compared_in_one_click(opened: Callable[..., Any], wi
     assert page.locator(f"{PART} tbody th").all_inner_texts()[:3] == ["FD ↓", "KID × 1000 ↓", "Precision % ↑"]
     assert "FD is too high with few images" in page.locator(f"{PART} .bt-notes").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert [line for line in grave_violations(page) if "likeness-sets" in line or "bt-" in line] == []
+    page.locator(f"{PART} .bt-list summary").first.click()
+    assert grave_violations(page) == []
 
 
 def test_a_zip_and_loose_images_with_names_that_would_do_harm(opened: Callable[..., Any]) -> None:
@@ -94,12 +96,14 @@ def test_others_are_answered_meanwhile_and_a_cancel_ends_it(
     opened: Callable[..., Any], visit: Callable[..., Any]
 ) -> None:
     page = opened()
-    for seed, role in enumerate(("reference", "generated")):
-        add(page, role, {f"{role}.zip": zips.packed(squares(150, seed=seed, size=200))})
+    for role in ("reference", "generated"):
+        pictures = {f"{number}.png": png("red", (2000 + number, 1500)) for number in range(150)}
+        add(page, role, {f"{role}.zip": zips.packed(pictures)})
     page.get_by_role("button", name="Compare the sets").click()
-    page.locator(f"{PART}[data-state=sending]").wait_for(timeout=60_000)
-    page.get_by_role("button", name="Cancel", exact=True).click()
-    assert ended(page) in ("Cancelled before it started.", "Stopped: nothing was computed.")
-    assert page.locator(f"{PART} .bt-result table").count() == 0
+    page.locator(f"{PART}[data-state=running]").wait_for(timeout=120_000)
     other = visit("compare?mode=pair&models=tiny&inputs=astronaut,text-astronaut", ready=TRAY)
     other.locator(".cp-result[data-done=yes]").wait_for(timeout=120_000)
+    assert page.locator(PART).get_attribute("data-state") == "running"
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    assert ended(page) == "Stopped: nothing was computed."
+    assert page.locator(f"{PART} .bt-result table").count() == 0

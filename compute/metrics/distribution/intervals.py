@@ -161,11 +161,11 @@ def interval(value: float, *left_out: LeftOut, lower: float = -np.inf, upper: fl
         if (reason := _too_few(each.blocks)) is not None:
             return _none(reason, shared)
         if not np.isfinite(each.values).all():
-            return _none("The metric is undefined without some of its prompts", shared)
+            return _none("The metric is undefined without some of its prompts or images", shared)
     variances = np.array([_variance(value, each) for each in left_out])
     total = float(variances.sum())
     if total <= np.finfo(float).eps ** 2 * value**2:
-        return _none("No prompt changes the value, so there is no spread to measure", shared)
+        return _none("No prompt or image changes the value, so there is no spread to measure", shared)
     freedom = total**2 / float(sum(v**2 / (each.count - 1) for v, each in zip(variances, shared, strict=True)))
     from scipy.special import stdtrit
 

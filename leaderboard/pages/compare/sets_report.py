@@ -7,7 +7,6 @@ from typing import Any
 
 from compute.live.two_sets import (
     GENERATED,
-    REFERENCE,
     ROLES,
     SPLITS_AT_INFINITY,
     MetricOfSets,
@@ -15,6 +14,7 @@ from compute.live.two_sets import (
     SetsComparison,
 )
 from compute.metrics import METRICS
+from compute.metrics.distribution.intervals import FEWEST_PROMPTS
 from compute.metrics.distribution.permutation import SPLITS
 from compute.rounding import rounded
 from leaderboard.html.formatting import NOTHING, number, span
@@ -88,7 +88,12 @@ def lists(comparison: SetsComparison) -> list[dict[str, Any]]:
         for line in metric.figure.warnings:
             warned.setdefault(line, []).append(_ROWS[metric.figure.metric].title)
     if warned:
-        out.append(_listed("What the metrics warn of", [f"{_and(titles)}: {line}" for line, titles in warned.items()]))
+        out.append(
+            _listed(
+                "What the metrics warn of (real: the reference set)",
+                [f"{_and(titles)}: {line}" for line, titles in warned.items()],
+            )
+        )
     for role in ROLES:
         skipped = comparison.skipped[role]
         if skipped:
@@ -121,7 +126,8 @@ def _differences(comparison: SetsComparison) -> list[str]:
     """Which metrics tell the two sets apart at these counts."""
     known = [metric for metric in comparison.metrics if metric.differs is not None]
     far = [_ROWS[metric.figure.metric].title for metric in known if metric.differs]
-    near = [_ROWS[metric.figure.metric].title for metric in known if not metric.differs]
+    nearer = [_ROWS[metric.figure.metric].title for metric in known if metric.is_nearer]
+    near = [_ROWS[metric.figure.metric].title for metric in known if not metric.differs and not metric.is_nearer]
     splits = f"{SPLITS} random splits of all these images into two sets of the same sizes"
     lines = []
     if far:
@@ -131,6 +137,13 @@ def _differences(comparison: SetsComparison) -> list[str]:
         )
     if near:
         lines.append(f"No difference shows by {_and(near)}: within {'those splits' if far else splits}")
+    if nearer:
+        lines.append(
+            f"By {_and(nearer)} the sets are nearer than all of {'those splits' if far or near else splits}: nearer than "
+            "two samples of one distribution, as sets with copies or of the same prompts are"
+        )
+    if 0 < min(comparison.counts.values()) < FEWEST_PROMPTS:
+        lines.append(f"There is no interval below {FEWEST_PROMPTS} images a set: none would hold")
     return lines
 
 
@@ -165,16 +178,21 @@ def _copies(comparison: SetsComparison) -> list[str]:
     lines = []
     if comparison.shared.pairs:
         lines.append(
-            f"{count(len(comparison.shared.pairs), 'generated image')} also in the reference set: copies raise "
+            f"{_some(len(comparison.shared.pairs), comparison, GENERATED)} also in the reference set: copies raise "
             "precision, recall, density and coverage, and lower the distances"
         )
-    for role in (REFERENCE, GENERATED):
+    for role in ROLES:
         if pairs := comparison.repeats[role].pairs:
             lines.append(
-                f"{count(len(pairs), f'{role} image')} more than once in the set: a repeated image has itself as its "
-                "nearest neighbour, which shrinks the neighbourhoods that precision, recall, density and coverage use"
+                f"{_some(len(pairs), comparison, role)} in the set before: a repeated image is its own nearest "
+                "neighbour, which shrinks the neighbourhoods that precision, recall, density and coverage use"
             )
     return lines
+
+
+def _some(number: int, comparison: SetsComparison, role: str) -> str:
+    """`1 of 40 generated images is`."""
+    return f"{number} of {count(comparison.counts[role], f'{role} image')} {'is' if number == 1 else 'are'}"
 
 
 def _listed(title: str, lines: Sequence[str]) -> dict[str, Any]:

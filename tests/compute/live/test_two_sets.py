@@ -172,6 +172,17 @@ def test_a_hostile_zip_ends_in_sentences_and_little_memory(name: str) -> None:
     assert peak < 120e6
 
 
+def test_hostile_images_are_skipped_one_by_one_and_good_ones_stay() -> None:
+    crafted = {f"{name}.png": data for name, make in hostile.IMAGES.items() if len(data := make()) < 200_000}
+    assert len(crafted) > 10
+    sets = TwoSets(packs={REFERENCE: pack(crafted | {"good.png": png("red")})})
+    while sets.left:
+        sets.step(colours, most=16)
+    part = sets.sets[REFERENCE]
+    assert "good.png" in part.names and len(part.names) + len(part.skipped) == len(crafted) + 1
+    assert len(part.skipped) > 10 and all(1 < len(line) < 600 and "Traceback" not in line for line in part.skipped)
+
+
 def test_an_encrypted_zip_names_the_first_reason() -> None:
     data = zips.changed(zips.packed({"a.png": png("red")}), "a.png", at=8, value=1)
     made = two_sets.packed(data, role=GENERATED)

@@ -162,14 +162,17 @@ def test_no_interval_below_the_fewest_prompts() -> None:
 
 
 def test_no_interval_without_spread_or_without_a_value() -> None:
-    assert over_prompts(lambda rows: 1.0, 40).reason == "No prompt changes the value, so there is no spread to measure"
+    assert (
+        over_prompts(lambda rows: 1.0, 40).reason
+        == "No prompt or image changes the value, so there is no spread to measure"
+    )
 
     def undefined(rows: np.ndarray) -> float:
         raise Undefined("No value without them")
 
     assert over_prompts(undefined, 40).reason == "No value without them"
     values = LeftOut(values=np.full(20, np.nan), blocks=share_out(40))
-    assert interval(1.0, values).reason == "The metric is undefined without some of its prompts"
+    assert interval(1.0, values).reason == "The metric is undefined without some of its prompts or images"
 
 
 def test_bad_input() -> None:

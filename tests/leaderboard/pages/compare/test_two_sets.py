@@ -241,7 +241,46 @@ def test_what_is_skipped_or_repeated_is_listed(site: Any) -> None:
     skipped = lists["25 files of the reference set skipped"]
     assert len(skipped["lines"]) == 20 and skipped["more"] == 5
     assert lists["1 generated image with the pixels of a reference image"]["lines"] == ["same.png = a folder/001.png"]
-    assert any(line.startswith("1 generated image also in the reference set") for line in words["notes"])
+    assert any(line.startswith("1 of 41 generated images is also in the reference set") for line in words["notes"])
+
+
+def of_features(reference: np.ndarray, generated: np.ndarray) -> dict[str, Any]:
+    """The report of two sets of features, each row an image."""
+    sets = TwoSets(packs={role: ImagePack(names=(), read=lambda name: None) for role in (REFERENCE, GENERATED)})
+    for part, rows in zip(sets.sets.values(), (reference, generated), strict=True):
+        part.names = [f"{number}.png" for number in range(len(rows))]
+        part.pixels, part.features = [row.tobytes() for row in rows], list(rows)
+    return report(sets.compare(COLOURS), synthetic=False)
+
+
+RANDOM = np.random.default_rng(0).normal(size=(40, 24))
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 7, 29])
+def test_few_images_give_numbers_or_reasons_and_no_interval(count: int) -> None:
+    words = of_features(RANDOM[:count], RANDOM[-count:] + 0.1)
+    assert not any("nan" in cell or "inf" in cell.lower() for row in words["rows"] for cell in row[1:])
+    assert [row[2] for row in words["rows"]] == ["—"] * 6
+    assert "There is no interval below 30 images a set: none would hold." in words["notes"]
+    undefined = [row[0] for row in words["rows"] if row[1] == "—"]
+    assert len(undefined) == (4 if count < 4 else 2 if count < 6 else 0)
+    assert json.dumps(words, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("reference", "generated", "sentence"),
+    [
+        (RANDOM, RANDOM, "By FD and KID the sets are nearer than all of"),
+        (RANDOM * 0 + 0.3, RANDOM * 0 + 0.3, "No difference shows by FD, KID, Precision, Recall, Density and Coverage"),
+        (RANDOM, RANDOM + 3, "The sets differ by FD, KID, Precision, Recall, Density and Coverage"),
+        (RANDOM, RANDOM[:1].repeat(40, 0), "The sets differ by FD, KID, Recall, Density and Coverage"),
+    ],
+    ids=["identical", "constant", "shifted", "collapsed"],
+)
+def test_the_words_say_what_the_splits_show(reference: np.ndarray, generated: np.ndarray, sentence: str) -> None:
+    words = of_features(reference, generated)
+    assert any(line.startswith(sentence) for line in words["notes"]), words["notes"]
+    assert not any("nan" in cell for row in words["rows"] for cell in row)
 
 
 @pytest.mark.parametrize("payload", [None, [], {"session": 7}, {"session": SESSION, "reference": {}, "encoder": []}])
