@@ -6,10 +6,9 @@ Nothing is written to disk. Of an image only its name, its features and a key of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,22 +18,16 @@ from compute.live import inputs
 from compute.live.archive import ENTRIES, Archive
 from compute.live.decoder.pool import POOL, DecoderUnavailable
 from compute.live.inputs import Input
+from compute.live.measured_sets import GENERATED, REFERENCE, MetricOfSets, measuring
 from compute.live.models.subject import LiveSubject, column_of
-from compute.types import BadInput, LikenessError, Model, Undefined, shortened
+from compute.types import BadInput, LikenessError, Model, shortened
 
-if TYPE_CHECKING:
-    from compute.engine.generators.record import GeneratorFigure
-
-REFERENCE, GENERATED = "reference", "generated"
 ROLES = (REFERENCE, GENERATED)
 MOST = 200  # images of a set
 LARGEST_FILE = 50_000_000  # bytes of a ZIP
 DECODED = 48_000_000  # bytes of decoded images in memory at a time; one takes 16 MB at most
-SHARES = ("precision", "recall", "density", "coverage")
-METRICS = ("kid", *SHARES)  # beside the Fréchet distance, whose name varies
 DRAWN = 128  # images of either drawn set
 BLUR = 3  # strength of the drawn sets' blur, of 4
-SPLITS_AT_INFINITY = 5  # random splits that are extrapolated: each is 37 distances
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # how a ZIP begins; the second an empty one
 IMAGE = re.compile(r"(?is).+\.(png|jpe?g|jpe|jfif|webp|gif|bmp|tiff?|avif|jp2|j2k|ppm|pgm|pbm|pnm|hei[cf]|jxl|svg|psd)")
 SUFFIX = re.compile(r"\.[^./]{1,10}$")
@@ -65,37 +58,6 @@ class EncodedImages:
     def nbytes(self) -> int:
         """Bytes of the features and texts, about."""
         return sum(row.nbytes for row in self.features) + 200 * (len(self.names) + len(self.skipped))
-
-
-@dataclass(frozen=True, kw_only=True)
-class MetricOfSets:
-    """One metric of two sets; `alike_low` to `alike_high` is what random splits of all images give, with their mean.
-
-    `alike_limits` is the range that such splits give at infinite N, where 0 is right. They are None where the metric is
-    undefined.
-    """
-
-    figure: GeneratorFigure
-    alike: float | None = None
-    alike_low: float | None = None
-    alike_high: float | None = None
-    alike_limits: tuple[float, float] | None = None
-
-    @property
-    def differs(self) -> bool | None:
-        """Whether the value is beyond every random split on the side that unlike sets have; None where undefined."""
-        if self.figure.value is None or self.alike_low is None or self.alike_high is None:
-            return None
-        if self.figure.metric in SHARES:
-            return self.figure.value < self.alike_low
-        return self.figure.value > self.alike_high
-
-    @property
-    def is_nearer(self) -> bool:
-        """Whether a distance is below every random split: the sets are nearer than samples of one distribution."""
-        if self.figure.value is None or self.alike_low is None or self.figure.metric in SHARES:
-            return False
-        return self.figure.value < self.alike_low
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,82 +150,26 @@ class TwoSets:
             if not part.names:
                 raise BadInput(f"No image of the {role} set can be used. The first: {part.skipped[0]}")
 
-    def compare(self, encoder: Model) -> SetsComparison:
-        """The metrics of the encoded sets. Raises BadInput where a set is empty."""
+    def compare(self, encoder: Model) -> Iterator[SetsComparison | None]:
+        """The metrics of the encoded sets: None after each part of the work, the comparison at last.
+
+        Raises BadInput where a set is empty.
+        """
         self.check()
         features = {role: np.stack(part.features) for role, part in self.sets.items()}
-        return SetsComparison(
+        metrics = None
+        for metrics in measuring(**features, encoder=encoder.key):
+            if metrics is None:
+                yield None
+        yield SetsComparison(
             encoder=encoder,
             dimension=features[REFERENCE].shape[1],
-            metrics=measured(features[REFERENCE], features[GENERATED], encoder=encoder.key),
+            metrics=metrics,
             counts={role: len(part.names) for role, part in self.sets.items()},
             skipped={role: tuple(part.skipped) for role, part in self.sets.items()},
             repeats={role: _repeated(part) for role, part in self.sets.items()},
             shared=_shared(self.sets[REFERENCE], self.sets[GENERATED]),
         )
-
-
-def measured(reference: NDArray, generated: NDArray, *, encoder: str) -> tuple[MetricOfSets, ...]:
-    """Every metric of two sets' features (n, d) and (m, d), with intervals over the images of both, and what alike sets
-    of as many images give."""
-    from compute.engine.generators.backbones import Backbones, distance
-    from compute.engine.generators.features import SetFeatures
-    from compute.engine.generators.figures import figures
-    from compute.engine.generators.intervals import MANIFOLDS
-    from compute.metrics.distribution.extrapolation import frechet_at_infinity
-    from compute.metrics.distribution.frechet import frechet
-    from compute.metrics.distribution.kernel import kid
-    from compute.metrics.distribution.manifold import manifold
-    from compute.metrics.distribution.permutation import permuted
-
-    plain = distance(encoder)
-    rows = figures(
-        SetFeatures(
-            reference=REFERENCE,
-            generated=(GENERATED,),
-            images={encoder: {REFERENCE: reference, GENERATED: generated}},
-        ),
-        chosen=Backbones(image=(encoder,), cfred=(), text=(), metrics=(plain, *METRICS)),
-        fixed_reference=False,
-    )
-    neighbours = {name: k for names, k in MANIFOLDS.items() for name in names}
-
-    def share(name: str, *, real: NDArray, generated: NDArray) -> float:
-        return getattr(manifold(real=real, generated=generated, k=neighbours[name]), name).value
-
-    def at_infinity(*, real: NDArray, generated: NDArray) -> float:
-        return frechet_at_infinity(real=real, generated=generated).value
-
-    of_two: dict[str, Callable[..., float]] = {
-        plain: lambda *, real, generated: frechet(real=real, generated=generated).value,
-        "kid": lambda *, real, generated: kid(real=real, generated=generated).value,
-        **{name: partial(share, name) for name in neighbours},
-    }
-    defined = {row.metric: of_two[row.metric] for row in rows if row.value is not None}
-    limits = {row.metric: at_infinity for row in rows if row.limit is not None}
-    try:
-        alike = permuted(defined, real=reference, generated=generated)
-        alike_limits = permuted(limits, real=reference, generated=generated, splits=SPLITS_AT_INFINITY)
-    except Undefined:  # of two sets that are defined as they are
-        alike, alike_limits = {}, {}
-    return tuple(
-        MetricOfSets(
-            figure=row,
-            **_range(alike.get(row.metric)),
-            alike_limits=_ends(alike_limits.get(row.metric)),
-        )
-        for row in rows
-    )
-
-
-def _ends(values: NDArray | None) -> tuple[float, float] | None:
-    return None if values is None else (float(values.min()), float(values.max()))
-
-
-def _range(values: NDArray | None) -> dict[str, float]:
-    if values is None:
-        return {}
-    return {"alike": float(values.mean()), "alike_low": float(values.min()), "alike_high": float(values.max())}
 
 
 def embed(subject: LiveSubject, *, images: Sequence[Input]) -> NDArray[np.float32]:
@@ -290,8 +196,9 @@ def packed(data: bytes, *, role: str, owner: str = "") -> ImagePack:
     except BadInput as error:
         raise BadInput(f"The {role} set: {error}") from error
     names = tuple(path for path in archive.paths if IMAGE.fullmatch(path) or not SUFFIX.search(path))
+    taken = set(names)
     others = tuple(
-        f"{shortened(path, SHOWN)} is not an image by its name" for path in archive.paths if path not in set(names)
+        f"{shortened(path, SHOWN)} is not an image by its name" for path in archive.paths if path not in taken
     )
     if not names:
         raise BadInput(

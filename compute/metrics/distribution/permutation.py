@@ -8,7 +8,7 @@ direction (Good 2005, section 3.2, for tests by permutation).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,22 +20,16 @@ from compute.types import BadInput
 SPLITS = 39  # beyond all of them: 2.5% by chance in each direction
 
 
-def permuted(
-    metrics: Mapping[str, Callable[..., float]], *, real: Any, generated: Any, splits: int = SPLITS, seed: int = 0
-) -> dict[str, Floats]:
-    """(splits,) each metric of random splits of the pooled sets, by name; a metric takes `real` and `generated` (n, d).
+def random_splits(*, real: Any, generated: Any, splits: int = SPLITS, seed: int = 0) -> Iterator[dict[str, Floats]]:
+    """Random splits of the pooled features into `real` (n, d) and `generated` (m, d), as metrics take them by name.
 
     real (n, d), generated (m, d): features. Raises BadInput for features that are none or of unlike dimensions and for
-    no splits, and what a metric raises.
+    no splits.
     """
     if splits < 1:
         raise BadInput(f"splits {splits}: take 1 or more")
     first, second = two_sets(real=real, generated=generated)
     pooled, rng = np.concatenate([first, second]), np.random.default_rng(seed)
-    values = {name: np.empty(splits) for name in metrics}
-    for at in range(splits):
+    for _ in range(splits):
         order = rng.permutation(len(pooled))
-        sides = {"real": pooled[order[: len(first)]], "generated": pooled[order[len(first) :]]}
-        for name, metric in metrics.items():
-            values[name][at] = metric(**sides)
-    return values
+        yield {"real": pooled[order[: len(first)]], "generated": pooled[order[len(first) :]]}

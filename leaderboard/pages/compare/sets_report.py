@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from compute.live.two_sets import (
-    GENERATED,
-    ROLES,
-    SPLITS_AT_INFINITY,
-    MetricOfSets,
-    Repeats,
-    SetsComparison,
-)
+from compute.live.measured_sets import GENERATED, SPLITS_AT_INFINITY, MetricOfSets
+from compute.live.two_sets import ROLES, Repeats, SetsComparison
 from compute.metrics import METRICS
 from compute.metrics.distribution.intervals import FEWEST_PROMPTS
 from compute.metrics.distribution.permutation import SPLITS
@@ -139,8 +133,8 @@ def _differences(comparison: SetsComparison) -> list[str]:
         lines.append(f"No difference shows by {_and(near)}: within {'those splits' if far else splits}")
     if nearer:
         lines.append(
-            f"By {_and(nearer)} the sets are nearer than all of {'those splits' if far or near else splits}: nearer than "
-            "two samples of one distribution, as sets with copies or of the same prompts are"
+            f"By {_and(nearer)} the sets are nearer than all of {'those splits' if far or near else splits}: nearer "
+            "than two samples of one distribution, as sets with copies or of the same prompts are"
         )
     if 0 < min(comparison.counts.values()) < FEWEST_PROMPTS:
         lines.append(f"There is no interval below {FEWEST_PROMPTS} images a set: none would hold")

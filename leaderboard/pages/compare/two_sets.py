@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -64,6 +64,7 @@ class SetsRun:
     _done: int = 0
     _started: float | None = None  # when the encoder was loaded: after the first image
     _each: float = 0.0  # seconds of an image in the last chunk
+    _metrics: Iterator[SetsComparison | None] | None = None  # once all images are encoded
     _failed: int = 0  # turns in a row without a decoder
     _stopped: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -102,14 +103,14 @@ class SetsRun:
                 if self.clock() - started >= seconds:
                     break
             if self.over:
-                self.sets = None
+                self.sets = self._metrics = None
             return self.progress(pause=pause)
 
     def stop(self) -> SetsProgress:
         """Ends it without a result. A current turn ends after its chunk."""
         self._stopped = True
         if self._lock.acquire(blocking=False):
-            self.sets = None
+            self.sets = self._metrics = None
             self._lock.release()
         return self.progress()
 
@@ -124,7 +125,8 @@ class SetsRun:
     def _step(self, live: Live) -> None:
         """A chunk of images, or at the end the metrics."""
         if not self.sets.left:
-            self.result = self.sets.compare(self.encoder)
+            self._metrics = self._metrics or self.sets.compare(self.encoder)
+            self.result = next(self._metrics)
             return
         most = 1 if self._started is None else max(1, min(CHUNK, int(AIM / max(self._each, 1e-3))))
         began = self.clock()
@@ -138,7 +140,7 @@ class SetsRun:
         return features
 
     def _release(self) -> None:
-        self._stopped, self.sets = True, None
+        self._stopped, self.sets, self._metrics = True, None, None
 
 
 class SetRuns:

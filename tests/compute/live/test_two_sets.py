@@ -17,7 +17,8 @@ import compute
 from compute.live import two_sets
 from compute.live.decoder.pool import DecoderUnavailable
 from compute.live.inputs import Input
-from compute.live.two_sets import GENERATED, REFERENCE, ROLES, ImagePack, SetsComparison, TwoSets, measured
+from compute.live.measured_sets import MetricOfSets, measuring
+from compute.live.two_sets import GENERATED, REFERENCE, ROLES, ImagePack, SetsComparison, TwoSets
 from compute.metrics.distribution.frechet import frechet
 from compute.tasks.mini import generators
 from compute.tasks.mini.album import png as drawn_png
@@ -26,6 +27,7 @@ from leaderboard.live.live import Live
 from tests.compute.live import hostile, zips
 from tests.compute.live.pictures import png
 
+COLOURS = Model(key="colours", title="Colours", kind="encoder")
 NAMES = ("fd", "kid", "precision", "recall", "density", "coverage")
 
 
@@ -37,6 +39,18 @@ def live() -> Live:
 def with_model(live: Live, key: str = "tiny") -> tuple[Model, two_sets.Embed]:
     row = live.roster.row(key)
     return row, lambda images: live.run(row, partial(two_sets.embed, images=images), images, {})[0]
+
+
+def measured(reference: np.ndarray, generated: np.ndarray) -> tuple[MetricOfSets, ...]:
+    *parts, metrics = measuring(reference=reference, generated=generated, encoder="x")
+    assert parts == [None] * len(parts) and len(parts) > 30, "others are answered in between"
+    return metrics
+
+
+def last(sets: TwoSets, encoder: Model = COLOURS) -> SetsComparison:
+    """The comparison, once all its parts are done."""
+    *_, made = sets.compare(encoder)
+    return made
 
 
 def colours(images: Sequence[Input]) -> np.ndarray:
@@ -52,7 +66,7 @@ def compared(reference: dict[str, bytes], generated: dict[str, bytes], *, most: 
     sets = TwoSets(packs={REFERENCE: pack(reference), GENERATED: pack(generated, GENERATED)})
     while sets.left:
         sets.step(colours, most=most)
-    return sets.compare(Model(key="colours", title="Colours", kind="encoder"))
+    return last(sets)
 
 
 def squares(count: int, *, seed: int, size: int = 16) -> dict[str, bytes]:
@@ -75,7 +89,7 @@ def test_the_numbers_are_those_of_the_command(live: Live, tmp_path: Path) -> Non
     sets = TwoSets(packs={role: pack(files[role], role) for role in ROLES})
     while sets.left:
         sets.step(embed, most=16)
-    live_rows = {metric.figure.metric: metric.figure for metric in sets.compare(row).metrics}
+    live_rows = {metric.figure.metric: metric.figure for metric in last(sets, row).metrics}
     for role, images in files.items():
         (tmp_path / role).mkdir()
         for name, data in images.items():
@@ -98,7 +112,7 @@ def test_the_numbers_are_those_of_the_command(live: Live, tmp_path: Path) -> Non
 def test_the_distance_is_that_of_the_formula() -> None:
     rng = np.random.default_rng(1)
     real, generated = rng.normal(size=(200, 24)), rng.normal(0.3, 1.1, size=(150, 24))
-    (value, *_) = (metric.figure.value for metric in measured(real, generated, encoder="x"))
+    (value, *_) = (metric.figure.value for metric in measured(real, generated))
     first, second = (np.cov(rows, rowvar=False) for rows in (real, generated))
     step = real.mean(0) - generated.mean(0)
     expected = step @ step + np.trace(first + second - 2 * np.real(linalg.sqrtm(first @ second)))
@@ -108,8 +122,8 @@ def test_the_distance_is_that_of_the_formula() -> None:
 def test_alike_sets_are_within_random_splits_and_unlike_ones_beyond() -> None:
     rng = np.random.default_rng(2)
     real = rng.normal(size=(60, 16))
-    alike = measured(real, rng.normal(size=(60, 16)), encoder="x")
-    unlike = measured(real, rng.normal(2.0, 1, size=(60, 16)), encoder="x")
+    alike = measured(real, rng.normal(size=(60, 16)))
+    unlike = measured(real, rng.normal(2.0, 1, size=(60, 16)))
     assert not any(metric.differs for metric in alike)
     assert all(metric.differs for metric in unlike)
     distance = alike[0]
@@ -190,7 +204,7 @@ def test_an_encrypted_zip_names_the_first_reason() -> None:
     while sets.left:
         sets.step(colours, most=16)
     with pytest.raises(BadInput, match=r"No image of the generated set can be used. The first: a.png is encrypted"):
-        sets.compare(Model(key="x", title="X", kind="encoder"))
+        last(sets)
 
 
 def test_a_bomb_is_refused_file_by_file() -> None:
@@ -265,7 +279,7 @@ def test_the_same_pixels_are_encoded_once_so_that_copies_are_equal_to_the_last_b
     while sets.left:
         sets.step(watched, most=7)
     assert len(seen) == 20
-    made = sets.compare(Model(key="x", title="X", kind="encoder"))
+    made = last(sets)
     assert [metric.figure.value for metric in made.metrics[2:]] == [1.0, 1.0, pytest.approx(1.0), 1.0]
 
 

@@ -13,8 +13,9 @@ import pytest
 
 from compute.live.decoder.pool import DecoderUnavailable
 from compute.live.inputs import Input
+from compute.live.measured_sets import METRICS
 from compute.live.models.availability import Availability
-from compute.live.two_sets import GENERATED, METRICS, REFERENCE, ImagePack, TwoSets
+from compute.live.two_sets import GENERATED, REFERENCE, ImagePack, TwoSets
 from compute.types import BadInput, Model
 from leaderboard.live.live import Live
 from leaderboard.live.uploads import Uploads
@@ -25,7 +26,7 @@ from leaderboard.pages.compare.turns import answered
 from leaderboard.pages.compare.two_sets import DONE, RUNNING, STOPPED, SetRuns, SetsRun
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
-from tests.compute.live.test_two_sets import colours, pack, squares
+from tests.compute.live.test_two_sets import colours, last, pack, squares
 
 SESSION = "0123456789abcdef"
 COLOURS = Model(key="m", title="Colours", kind="encoder", abilities=("embed_image",))
@@ -100,6 +101,17 @@ def test_a_slow_encoder_gets_fewer_images_at_once() -> None:
     while not lazy.over:
         lazy.turn(slow, seconds=0)
     assert max(fast.sizes) == two_sets.CHUNK and set(slow.sizes) == {1}
+
+
+def test_the_metrics_are_computed_in_turns_too() -> None:
+    live, run = Encoding(), run_of(lambda: 0.0)
+    while run.turn(live, seconds=0).done < 80:
+        pass
+    encoded, turns = len(live.sizes), 0
+    while not run.over:
+        assert run.turn(live, seconds=0).done == 80
+        turns += 1
+    assert turns > 30 and len(live.sizes) == encoded and run.result.counts == {REFERENCE: 40, GENERATED: 40}
 
 
 def test_a_stop_drops_everything_at_once() -> None:
@@ -250,7 +262,7 @@ def of_features(reference: np.ndarray, generated: np.ndarray) -> dict[str, Any]:
     for part, rows in zip(sets.sets.values(), (reference, generated), strict=True):
         part.names = [f"{number}.png" for number in range(len(rows))]
         part.pixels, part.features = [row.tobytes() for row in rows], list(rows)
-    return report(sets.compare(COLOURS), synthetic=False)
+    return report(last(sets), synthetic=False)
 
 
 RANDOM = np.random.default_rng(0).normal(size=(40, 24))
