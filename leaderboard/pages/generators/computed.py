@@ -27,6 +27,7 @@ from leaderboard.html.labels import plain_title
 WHOLE = "default"  # the subset of people's ratings, which rest on no features
 HUMAN = ("human_rate", "elo", "human_rank")
 log = logging.getLogger(__name__)
+FEWEST_BLOCKS = 3
 SEED = 20250415  # of the generators drawn again, so that a reload shows the same intervals
 
 
@@ -56,11 +57,38 @@ class MetricColumn:
     scale: float
     digits: int
     values: Floats
-    low: Floats
-    high: Floats
-    differences: GeneratorDifferences | None  # None: no run stores what a test of differences needs
+    stated: tuple[Floats, Floats]  # the ends of the 95% intervals that the runs state, NaN where they state none
+    bounds: tuple[float, float]  # of the metric, NaN where it has none
+    left_out: Floats | None  # (k, blocks) the values without each block of prompts; None: no run stores them
+    sizes: tuple[int, ...] | None  # prompts of each block
+    paired: bool
     warnings: tuple[str, ...]  # each once, with the generators that it is about where those are not all
     reasons: tuple[str, ...]  # why a generator has no figure
+
+    @cached_property
+    def differences(self) -> GeneratorDifferences | None:
+        """Which generators are told apart; None where no run stores what that test needs."""
+        if self.left_out is None:
+            return None
+        return generator_differences(
+            values=self.values, left_out=self.left_out, sizes=self.sizes, higher=self.higher, paired=self.paired
+        )
+
+    @cached_property
+    def low(self) -> Floats:
+        """(k,) lower ends of 95% intervals."""
+        low = self.stated[0]
+        if self.differences is not None:
+            low = np.where(np.isfinite(low), low, self.differences.low)
+        return np.where(np.isnan(low), low, np.fmax(low, self.bounds[0]))
+
+    @cached_property
+    def high(self) -> Floats:
+        """(k,) upper ends of 95% intervals."""
+        high = self.stated[1]
+        if self.differences is not None:
+            high = np.where(np.isfinite(high), high, self.differences.high)
+        return np.where(np.isnan(high), high, np.fmin(high, self.bounds[1]))
 
     @property
     def features(self) -> str:
@@ -298,15 +326,12 @@ def _column(
         detail.get("block_sizes") or each.get("procedure", {}).get("options", {}).get("blocks") or []
         for detail, each in zip(details, settings, strict=True)
     ]
-    differences = _differences(values, details, sizes=sizes, higher=higher, paired=paired)
-    low, high = (
-        np.array([math.nan if detail.get(end) is None else detail[end] for detail in details])
+    without, known = _without(details, sizes=sizes)
+    stated = tuple(
+        np.array([math.nan if detail.get(end) is None else float(detail[end]) for detail in details])
         for end in ("low", "high")
     )
-    if differences is not None:
-        stated = np.isfinite(low)
-        low, high = np.where(stated, low, differences.low), np.where(stated, high, differences.high)
-    lower, upper = (math.nan if about[end] is None else about[end] for end in ("lower", "upper"))
+    lower, upper = (math.nan if about[end] is None else float(about[end]) for end in ("lower", "upper"))
     warned: dict[str, list[str]] = {}
     for title, detail in zip(titles, details, strict=True):
         for line in detail.get("warnings", []):
@@ -320,9 +345,11 @@ def _column(
         scale=float(about.scale),
         digits=int(about.digits),
         values=values,
-        low=np.where(np.isnan(low), low, np.fmax(low, lower)),
-        high=np.where(np.isnan(high), high, np.fmin(high, upper)),
-        differences=differences,
+        stated=stated,
+        bounds=(lower, upper),
+        left_out=without,
+        sizes=known,
+        paired=paired,
         warnings=tuple(
             line if len(names) == len(titles) else f"{', '.join(names[:3])}{' and more' if names[3:] else ''}: {line}"
             for line, names in warned.items()
@@ -331,18 +358,17 @@ def _column(
     )
 
 
-def _differences(
-    values: Floats, details: list[dict[str, Any]], *, sizes: list[list[int]], higher: bool, paired: bool
-) -> GeneratorDifferences | None:
-    """The test of differences over the runs with as many blocks as most have; None where none stores them."""
+def _without(details: list[dict[str, Any]], *, sizes: list[list[int]]) -> tuple[Floats | None, tuple[int, ...] | None]:
+    """(k, blocks) the values without each block, NaN for runs with another number of blocks than most have, and the
+    blocks' sizes; None where too few are stored for a test."""
     without = [detail.get("left_out") or detail.get("replicates") or [] for detail in details]
     counts = list(map(len, without))
     blocks = max(counts, key=lambda count: (counts.count(count) if count else 0, count), default=0)
-    if blocks < 3:
-        return None
-    left_out = np.full((len(values), blocks), math.nan)
+    if blocks < FEWEST_BLOCKS:
+        return None, None
+    left_out = np.full((len(details), blocks), math.nan)
     for row, of in enumerate(without):
         if len(of) == blocks:
             left_out[row] = of
-    known = next((each for each in sizes if len(each) == blocks), None)
-    return generator_differences(values=values, left_out=left_out, sizes=known, higher=higher, paired=paired)
+    known = next((tuple(map(int, each)) for each in sizes if len(each) == blocks), None)
+    return left_out, known
