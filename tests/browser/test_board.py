@@ -330,3 +330,23 @@ def test_a_server_that_fails_is_said_in_words_and_retried(open_board: Callable, 
     page.unroute("**/data/board/*")
     page.get_by_role("button", name="Retry").click()
     page.wait_for_selector(f"{BOARD}[data-ready=true]")
+
+
+def test_a_double_click_on_a_cell_leaves_its_dialog_open(open_board: Callable) -> None:
+    page = open_board("suite=unisim-core")
+    cells = page.locator(".lk-body .lk-num")
+    cells.first.click()
+    dialog = page.locator("dialog.lk-dialog[open]")
+    around = dialog.bounding_box()
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    boxes = [box for cell in cells.all() if (box := cell.bounding_box()) and 0 < box["y"] < 680]
+    # Where the second click hits no dialog, but the page behind it.
+    box = next(box for box in boxes if box["y"] > around["y"] + around["height"] or box["y"] + 30 < around["y"])
+    page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    dialog.wait_for()
+    page.wait_for_timeout(300)
+    assert dialog.count() == 1
+    page.wait_for_timeout(600)  # a click of its own, after the time of a double-click
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    dialog.wait_for(state="detached")

@@ -49,14 +49,22 @@ export function createDialog(board) {
     el('header', {}, title, button('×', () => node.close(), { class: 'lk-close', 'aria-label': 'Close' })), content);
   let request = null;
   node.addEventListener('close', () => request?.abort());
+  // The second click of a double-click on a cell falls on what the first has opened: it closes nothing and follows no link.
+  let justOpened = false;
   node.addEventListener('click', (event) => {
-    if (event.target === node) node.close();
-  });
+    justOpened &&= event.detail > 1;
+    if (justOpened) {
+      event.preventDefault();
+      event.stopPropagation();
+    } else if (event.target === node) node.close();
+  }, true);
 
   function show(heading, ...children) {
     title.textContent = heading;
     content.replaceChildren(...children);
-    if (!node.open) node.showModal();
+    if (node.open) return;
+    justOpened = true;
+    node.showModal();
   }
 
   function modelFacts(row) {

@@ -29,15 +29,15 @@ HERE = Path(__file__).parent
 def routes(site: Site) -> list[Route]:
     """The description of the database, and the queries."""
     sandbox = Sandbox()
+    description = site.guard(compressed(site.db, lambda: described(site.db)))
 
     async def answer(request: Request) -> Response:
+        if request.method != "POST":  # whatever its address says
+            return await run_in_threadpool(description, request)
         sql = sql_of(await request.body())
         return await run_in_threadpool(site.guard(partial(answered, site=site, sandbox=sandbox, sql=sql)), request)
 
-    return [
-        Route("/data/sql", site.guard(compressed(site.db, lambda: described(site.db))), methods=["GET"]),
-        Route("/data/sql", answer, methods=["POST"]),
-    ]
+    return [Route("/data/sql", answer, methods=["GET", "POST"])]
 
 
 def answered(request: Request, *, site: Site, sandbox: Sandbox, sql: str | None) -> Response:
