@@ -44,15 +44,45 @@ class Site:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DescribedRow:
+    """A line of a share picture: a name, a figure in words, and its interval on a strip from 0 to 1.
+
+    Without a `value` it has no strip; ends that are not known are None.
+    """
+
+    label: str
+    text: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What a view is about, for the tab, search engines and shared links. `query` are the parameters that its canonical
+    address has; `rows` are for its share picture, `caption` says what their figures and strips are."""
+
+    title: str
+    sentence: str
+    query: tuple[tuple[str, str], ...] = ()
+    rows: tuple[DescribedRow, ...] = ()
+    caption: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class View:
     """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first.
 
-    `group` is the entry of the bar that it stands under, of BAR, or empty; `listed` whether the bar has a link to it.
+    `sentence` says what it shows. `describe` says it of the view that a query names, which may hold anything; None, and
+    the page's own title and sentence hold. `group` is the entry of the bar that it stands under, of BAR, or empty;
+    `listed` whether the bar has a link to it.
     """
 
     key: str
     title: str
     draw: Callable[[Site], None]
+    sentence: str = ""
+    describe: Callable[[Site, Mapping[str, str]], Described | None] = lambda site, query: None
     group: str = ""
     listed: bool = True
     figures: bool = False  # draws figures as soon as it opens
@@ -64,7 +94,7 @@ def heading(*, title: str, sentence: str, cite: str = "", copy: bool = True) -> 
     name = f"{title} · {SITE}" if title != SITE else SITE
     static_html(
         macro("heading")(title, sentence, cite, copy),
-        js=f"document.title = {json.dumps(name)};{COPY_LINK if copy else ''}",
+        js=f"const own = {json.dumps(name)};{TITLE}{COPY_LINK if copy else ''}",
     )
 
 
@@ -73,6 +103,19 @@ def citations(site: Site) -> str:
     return "\n\n".join(filter(None, suite_queries.benchmarks(site.db)["bibtex"]))
 
 
+# The tab has the title that the page was sent with, as long as the address names the same view; then the page's own.
+TITLE = """
+const sent = document.querySelector('meta[property="og:title"]')?.content;
+const view = new URLSearchParams(document.querySelector('link[rel=canonical]')?.href.split('?')[1]);
+const retitle = () => {
+  const query = new URLSearchParams(location.search);
+  document.title = sent && [...view].every(([key, value]) => query.get(key) === value) ? sent : own;
+};
+window.navigation?.addEventListener('currententrychange', () => {
+  if ([own, sent].includes(document.title)) retitle(); // else what is shown has named it
+});
+retitle();
+"""
 # For a gr.HTML with a heading that names what the page is about: the tab is named after it.
 NAMED = """
 const name = () => {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from leaderboard.data import payload, ranked, suite_table
+from leaderboard.data import payload, ranked, suite_queries, suite_table
 from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
@@ -16,6 +16,7 @@ class SuiteCache:
     def __init__(self, db: Database) -> None:
         self.db = db
         self.components = static.version()
+        self._suites = memoised(self._listed, of=db)
         self._tables = memoised(lambda suite, cut: suite_table.load(db, suite=suite, cut=cut), of=db)
         self._rankings = memoised(self._ranked, most=256, of=db)
         self._boards = memoised(self._board, of=db)
@@ -25,6 +26,10 @@ class SuiteCache:
     def version(self) -> str:
         """What identifies a payload: the database file and the scripts that draw it."""
         return f"{self.db.version}-{self.components}"
+
+    def suites(self) -> dict[str, tuple[str, str]]:
+        """The title and the benchmark's key of each suite, by the suite's key."""
+        return self._suites()
 
     def table(self, suite: str, cut: Cut = WHOLE) -> suite_table.SuiteTable:
         """A suite's table. Raises as `leaderboard.data.suite_table.load` does."""
@@ -59,6 +64,10 @@ class SuiteCache:
         coverage: float | None,
     ) -> ranked.Ranked | None:
         return ranked.rank(self.table(suite, cut), weights=dict(weights), tasks=tasks, coverage=coverage)
+
+    def _listed(self) -> dict[str, tuple[str, str]]:
+        suites = suite_queries.suites(self.db)
+        return {row.key: (row.title, row.benchmark) for row in suites.itertuples()}
 
     def _board(self, suite: str, cut: Cut) -> bytes:
         return compress(payload.encode(payload.board(self.db, self.table(suite, cut), self.ranked(suite, cut=cut))))

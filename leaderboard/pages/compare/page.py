@@ -138,4 +138,4 @@ def downloaded(site: Site, payload: dict[str, Any], request: Any) -> Iterator[tu
     yield Markup(), False
 
 
-COMPARE = View(key="compare", title="Try", group="Try", draw=draw, routes=routes.routes)
+COMPARE = View(key="compare", title="Try", sentence=SENTENCE, group="Try", draw=draw, routes=routes.routes)

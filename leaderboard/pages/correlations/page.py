@@ -276,5 +276,11 @@ def _axis_title(axis: Axis) -> str:
 
 
 CORRELATIONS = View(
-    key="correlations", title="Correlations", group="Insights", draw=draw, figures=True, routes=routes.routes
+    key="correlations",
+    title="Correlations",
+    sentence=SENTENCE,
+    group="Insights",
+    draw=draw,
+    figures=True,
+    routes=routes.routes,
 )

@@ -165,4 +165,6 @@ def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: 
     return reading, gr.update(value=slope, visible=True), gr.update(value=scatter, visible=True), tables
 
 
-GENERATORS = View(key="generators", title="Generators", group="Insights", draw=draw, figures=True, routes=routes)
+GENERATORS = View(
+    key="generators", title="Generators", sentence=SENTENCE, group="Insights", draw=draw, figures=True, routes=routes
+)

@@ -307,4 +307,4 @@ def _stable(stability: context.Stability) -> dict[str, object]:
     }
 
 
-JUDGES = View(key="judges", title="Judges", group="Insights", draw=draw)
+JUDGES = View(key="judges", title="Judges", sentence=SENTENCE, group="Insights", draw=draw)

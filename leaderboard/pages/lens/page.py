@@ -181,4 +181,4 @@ def features(site: Site, subsets: tuple[str, ...]) -> pd.DataFrame:
     return models.loc[[key for key in keys if key in models.index]]
 
 
-LENS = View(key="lens", title="Metric lens", group="Insights", draw=draw, routes=routes)
+LENS = View(key="lens", title="Metric lens", sentence=SENTENCE, group="Insights", draw=draw, routes=routes)

@@ -264,4 +264,4 @@ def table(facts: pd.DataFrame, noun: str) -> str:
     )
 
 
-MAP = View(key="map", title="Map", group="Insights", draw=draw, figures=True)
+MAP = View(key="map", title="Map", sentence=SENTENCE, group="Insights", draw=draw, figures=True)

@@ -19,6 +19,7 @@ from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import NAMED, Site, View, bind, heading, message_box
 from leaderboard.pages.model import figures
+from leaderboard.pages.model.described import describe
 from leaderboard.pages.model.field import Field, field, nearest, suites_of
 from leaderboard.pages.model.routes import routes
 from leaderboard.web.parameters import Choice
@@ -265,4 +266,14 @@ def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
     return max(suites, key=scores)
 
 
-MODEL = View(key="model", title="Model", group="Models & tasks", listed=False, draw=draw, figures=True, routes=routes)
+MODEL = View(
+    key="model",
+    title="Model",
+    sentence=SENTENCE,
+    describe=describe,
+    group="Models & tasks",
+    listed=False,
+    draw=draw,
+    figures=True,
+    routes=routes,
+)

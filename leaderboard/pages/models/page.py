@@ -33,4 +33,4 @@ def draw(site: Site) -> None:
     scripted(site.assets, script="pages/models/models.js", run=mount, css_class="likeness-board")
 
 
-MODELS = View(key="models", title="Models", group="Models & tasks", draw=draw, routes=routes)
+MODELS = View(key="models", title="Models", sentence=SENTENCE, group="Models & tasks", draw=draw, routes=routes)

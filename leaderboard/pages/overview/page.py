@@ -154,4 +154,4 @@ def _title(table: SuiteTable, index: int) -> str:
     return table.models.loc[table.rows[index].model]["title"]
 
 
-OVERVIEW = View(key="", title="Overview", draw=draw)
+OVERVIEW = View(key="", title="Overview", sentence=SENTENCE, draw=draw)

@@ -19,4 +19,4 @@ def draw(site: Site) -> None:
     scripted(site.assets, script="pages/sql/sql.js", run=mount, css_class="likeness-board lk-sql")
 
 
-SQL = View(key="sql", title="SQL", group="Models & tasks", draw=draw, routes=routes)
+SQL = View(key="sql", title="SQL", sentence=SENTENCE, group="Models & tasks", draw=draw, routes=routes)

@@ -22,6 +22,7 @@ from leaderboard.html.labels import SUSPECT, choice_title, explained_signs, is_s
 from leaderboard.html.templates import macro, render
 from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading, message_box
 from leaderboard.pages.task import figures, image_map, protocols, routes
+from leaderboard.pages.task.described import describe
 from leaderboard.web.parameters import Choice, Text
 
 if TYPE_CHECKING:
@@ -305,5 +306,13 @@ def _settings(notes: object) -> dict[str, Any]:
 
 
 TASK = View(
-    key="task", title="Task", group="Models & tasks", listed=False, draw=draw, figures=True, routes=routes.routes
+    key="task",
+    title="Task",
+    sentence=SENTENCE,
+    describe=describe,
+    group="Models & tasks",
+    listed=False,
+    draw=draw,
+    figures=True,
+    routes=routes.routes,
 )

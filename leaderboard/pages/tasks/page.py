@@ -33,4 +33,4 @@ def draw(site: Site) -> None:
     scripted(site.assets, script="pages/tasks/tasks.js", run=mount, css_class="likeness-board")
 
 
-TASKS = View(key="tasks", title="Tasks", group="Models & tasks", draw=draw, routes=routes)
+TASKS = View(key="tasks", title="Tasks", sentence=SENTENCE, group="Models & tasks", draw=draw, routes=routes)

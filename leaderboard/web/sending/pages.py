@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard.web.responses import LONGEST_ERROR, NO_STORE, sentence_of
+from leaderboard.web.responses import LONGEST_ERROR, NO_STORE, PRIVATE, sentence_of
 from leaderboard.web.security.headers import CSP, policy, script_hashes
 
 UNEXPLAINED = "The server could not answer this. Check the address, or try again"
@@ -150,7 +150,9 @@ class RewrittenPages:
                 if message.get("more_body", False):
                     return
                 body = (await self.rewrite(Request(scope), key, page.decode())).encode()
-                MutableHeaders(scope=start)["content-length"] = str(len(body))
+                headers = MutableHeaders(scope=start)
+                headers["content-length"] = str(len(body))
+                headers.setdefault("cache-control", PRIVATE)
                 await send(start)
                 message = {"type": "http.response.body", "body": body, "more_body": False}
             await send(message)
