@@ -135,6 +135,13 @@ def benchmark(db: Database, *, key: str) -> pd.DataFrame:
     return db.ask("SELECT * FROM benchmarks WHERE key = ?", [key])
 
 
+def years(db: Database) -> list[int]:
+    """The years of the papers that the published figures are from, each once, the first first."""
+    found = db.ask(r"""SELECT DISTINCT CAST(regexp_extract(bibtex, 'year = \{(\d{4})\}', 1) AS INTEGER) AS year
+                       FROM benchmarks WHERE regexp_matches(bibtex, 'year = \{\d{4}\}') ORDER BY year""")
+    return [int(year) for year in found["year"]]
+
+
 def benchmark_sizes(db: Database) -> pd.DataFrame:
     """The four benchmarks with how many models, tasks and scores each has."""
     return db.ask("""

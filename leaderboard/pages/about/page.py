@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import Any
 
 import gradio as gr
+import numpy as np
 from markupsafe import Markup
 
 from compute.analysis import coverage
@@ -53,6 +54,8 @@ def body(site: Site) -> Markup:
         few=FEW,
         limited=limits.enforced(),
         benchmarks=sizes[~sizes["key"].map(is_own)],
+        years=suite_queries.years(site.db),
+        mieb=cells(site, "mieb"),
         origins=suite_queries.origins(site.db),
         claims=int(verdicts.sum()),
         conflicts=int(verdicts.get("conflict", 0)),
@@ -64,6 +67,17 @@ def body(site: Site) -> Markup:
         counts=suite_queries.counts(site.db).iloc[0],
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
     )
+
+
+def cells(site: Site, suite: str) -> dict[str, int] | None:
+    """How many models, tasks and cells a suite's table has, and how many cells have a figure; None without the suite."""
+    if suite not in site.suite_cache.suites():
+        return None
+    table = site.suite_cache.table(suite)
+    ranked = [index for index, column in enumerate(table.columns) if column.ranked]
+    values = table.values[table.fullest_rows()][:, ranked]
+    models, tasks = values.shape
+    return {"models": models, "tasks": tasks, "cells": values.size, "filled": int((~np.isnan(values)).sum())}
 
 
 def simulated() -> dict[str, Any]:

@@ -64,7 +64,7 @@ def draw(site: Site) -> None:
     matrices = MatrixCache(site.suite_cache)
     heading(title="Correlations", sentence=SENTENCE, cite=citations(site))
     message = message_box()
-    answer = gr.HTML("<p class='pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
+    answer = gr.HTML("<p class='pg-waiting pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
     presets = gr.HTML(_texts().presets(STARTS, ""), apply_default_css=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     caption = gr.HTML("", apply_default_css=False)

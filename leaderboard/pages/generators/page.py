@@ -65,7 +65,7 @@ def draw(site: Site) -> None:
             min_width=260,
         )
     message = message_box()
-    head = gr.HTML("<p class='pg-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
+    head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
     with gr.Row(elem_classes="lk-figures"):
         slope = gr.Plot(show_label=False, container=False, min_width=FIGURE)
         scatter = gr.Plot(show_label=False, container=False, min_width=FIGURE)

@@ -76,7 +76,7 @@ def draw(site: Site) -> None:
         make = gr.Button("Make this map", visible=False, size="sm", min_width=140, scale=0)
         stop = gr.Button("Stop", visible=False, size="sm", min_width=80, scale=0)
         progress = gr.HTML("", apply_default_css=False)
-    head = gr.HTML("<p class='pg-quiet'>Loading the map …</p>", apply_default_css=False)
+    head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading the map …</p>", apply_default_css=False)
     figure_bridge(site.assets, script="pages/map/selection.js", figure=FIGURE, silent=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     foot = gr.HTML("", apply_default_css=False)

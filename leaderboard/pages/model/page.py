@@ -61,7 +61,7 @@ def draw(site: Site) -> None:
         lines = [("Categories", "category"), ("Tasks", "task")]
         by = gr.Radio(lines, value="category", label="A line is", scale=2, min_width=240)
     message = message_box()
-    head = gr.HTML("<p class='pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
+    head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)

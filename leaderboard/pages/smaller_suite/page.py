@@ -38,7 +38,7 @@ def draw(site: Site) -> None:
         cite=suite_queries.benchmark(site.db, key="mieb").iloc[0]["bibtex"],
     )
     message = message_box()
-    head = gr.HTML("<p class='pg-quiet'>Choosing tasks …</p>", apply_default_css=False)
+    head = gr.HTML("<p class='pg-waiting pg-quiet'>Choosing tasks …</p>", apply_default_css=False)
     curve = gr.Plot(show_label=False, container=False)
     with gr.Row(elem_classes="pg-controls"):
         of = gr.Dropdown(choosable(), value="mieb", label="Of")
@@ -76,4 +76,6 @@ def draw(site: Site) -> None:
     )
 
 
-SMALLER_SUITE = View(key="smaller-suite", title="Smaller suite", group="Insights", draw=draw, figures=True)
+SMALLER_SUITE = View(
+    key="smaller-suite", title="Smaller suite", sentence=SENTENCE, group="Insights", draw=draw, figures=True
+)

@@ -50,7 +50,7 @@ def draw(site: Site) -> None:
     with gr.Row(elem_classes="pg-controls"):
         chosen = gr.Dropdown(listed, value=None, label="Task (type to search)")
     message = message_box()
-    head = gr.HTML("<p class='pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
+    head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
     figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     with gr.Column(visible=False) as around:

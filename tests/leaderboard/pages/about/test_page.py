@@ -52,3 +52,15 @@ def test_it_says_whether_decoding_is_limited(
 ) -> None:
     monkeypatch.setattr(page.limits, "enforced", lambda: limited)
     assert words in body(site)
+
+
+def test_the_age_of_the_figures_is_told_with_what_an_import_would_add(site: SimpleNamespace) -> None:
+    markup, table = body(site), site.suite_cache.table("mieb")
+    bibtex = " ".join(suite_queries.benchmarks(site.db)["bibtex"])
+    years = sorted(set(re.findall(r"year = \{(\d+)\}", bibtex)))
+    assert years == ["2024", "2025"] and f"papers of {years[0]} to {years[-1]}" in markup
+    cells = page.cells(site, "mieb")
+    assert cells["models"] == len({row.model for row in table.rows}) and cells["tasks"] == 130
+    assert 0 < cells["filled"] < cells["cells"] == cells["models"] * 130
+    assert f"{cells['filled']:,} have a figure" in markup and "python -m compute import mteb-results" in markup
+    assert page.cells(site, "no-suite") is None

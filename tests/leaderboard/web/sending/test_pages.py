@@ -35,7 +35,7 @@ FETCHED = ("/data/nothing", "/export/nothing", "/gradio_api/nothing", "/static/x
         ("nosuchpage/", "../", ""),
         ("boards", "./", "board"),
         ("leaderboard", "./", "board"),
-        ("tasks", "./", "task"),
+        ("taskz", "./", "task"),
         ("no/such/page", "../../", ""),
         ("model/openai/clip", "../../", ""),
         ("favicon.png", "./", ""),
