@@ -9,6 +9,8 @@ from compute.metrics.distribution.extrapolation import (
     cfred_at_infinity,
     extrapolate,
     frechet_at_infinity,
+    smaller_sets,
+    splits,
     uneven_generators,
 )
 from compute.metrics.distribution.frechet import frechet
@@ -112,3 +114,36 @@ def test_generators_of_unlike_n_are_warned_about() -> None:
     assert uneven_generators({"a": 1600, "b": 1600}) == uneven_generators({}) == ()
     [sentence] = uneven_generators({"a": 1600, "b": 400, "c": 900})
     assert sentence.startswith("b has 400 images and a 1,600")
+
+
+def test_paired_sets_are_split_by_prompt() -> None:
+    """Both images of a prompt are in one part: equal sets have no distance in any part, shuffled ones have."""
+    rows = np.random.default_rng(0).standard_normal((200, 4))
+    paired = frechet_at_infinity(real=rows, generated=rows, paired=True)
+    assert max(map(abs, paired.values)) < 1e-9
+    assert frechet_at_infinity(real=rows, generated=rows).values[-1] > 0.01
+    with pytest.raises(BadInput, match="real has 200 rows and generated 199"):
+        frechet_at_infinity(real=rows, generated=rows[:199], paired=True)
+
+
+def test_more_parts_leave_the_other_splits_as_they_are() -> None:
+    few, more = splits((100,), parts=(2, 3)), splits((100,), parts=(2, 3, 8))
+    assert set(more) == {2, 3, 8}
+    for part in (2, 3):
+        for first, second in zip(few[part], more[part], strict=True):
+            np.testing.assert_array_equal(first, second)
+
+
+def test_the_interval_of_smaller_sets_holds_the_mean() -> None:
+    """A mean of N / m normal rows is 0 on average: 95% of the intervals of each m hold it."""
+    held: dict[int, list[bool]] = {}
+    for seed in range(200):
+        sample = np.random.default_rng(seed).standard_normal(120)
+        values = {
+            part: np.array([[sample[rows[0]].mean() for rows in split] for split in repeated])
+            for part, repeated in splits((120,), parts=(2, 4, 8)).items()
+        }
+        for each in smaller_sets(values, count=120):
+            held.setdefault(each.count, []).append(each.low <= 0 <= each.high)
+    assert list(held) == [15, 30, 60]
+    assert all(np.mean(each) >= 0.9 for each in held.values()), {count: np.mean(each) for count, each in held.items()}

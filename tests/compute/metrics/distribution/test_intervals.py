@@ -12,6 +12,7 @@ from compute.metrics.distribution.intervals import (
     Blocks,
     LeftOut,
     interval,
+    jackknife_covariance,
     leave_moments_out,
     leave_out,
     over_prompts,
@@ -52,6 +53,24 @@ def test_blocks_of_unlike_size_measure_the_same_spread() -> None:
         for seed in range(600)
     ]
     assert np.mean(found) == pytest.approx(stats.sem(scores) ** 2, rel=0.1)
+
+
+def test_the_covariance_of_means_is_the_textbooks() -> None:
+    samples = np.random.default_rng(8).normal(size=(60, 3)) @ np.random.default_rng(9).normal(size=(3, 3))
+    left_out = (samples.sum(axis=0) - samples) / (len(samples) - 1)  # one prompt at a time
+    found = jackknife_covariance(samples.mean(axis=0), left_out, sizes=np.ones(len(samples)))
+    assert found == pytest.approx(np.cov(samples.T) / len(samples))
+
+
+def test_its_diagonal_is_the_square_of_the_interval_s_standard_error() -> None:
+    """Of blocks of unlike size, 12 or 13 of 256 prompts, as of any."""
+    samples = np.random.default_rng(10).gamma(2.0, size=(256, 2))
+    shared = share_out(256)
+    left_out = np.array([samples[kept].mean(axis=0) for kept in shared.kept])
+    found = jackknife_covariance(samples.mean(axis=0), left_out, sizes=shared.sizes)
+    for at in range(2):
+        alone = over_prompts(lambda rows, at=at: float(samples[rows, at].mean()), 256)
+        assert alone.stderr == pytest.approx(np.sqrt(found[at, at]))
 
 
 def test_rows_of_one_prompt_move_together() -> None:
