@@ -31,6 +31,7 @@ from compute.engine.generators.backbones import KERNELS, LIMITED, METRICS, NEEDS
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.figures import figures
 from compute.engine.generators.intervals import from_left_out
+from compute.engine.generators.prompt_values import DISTANCE, described, prompt_items
 from compute.engine.generators.record import GeneratorFigure
 from compute.engine.plan import counted
 from compute.engine.run import code
@@ -49,6 +50,7 @@ from compute.types import LikenessError, NotHere, Run, Task, UnknownKey
 SUITE, TASK = "mini-generators", "mini/generators"
 VERSION = 2  # part of every fingerprint: raise it with how values, blocks or sizes are taken
 PARTS = (*extrapolation.PARTS, 8)  # that the prompts are split into, for values of fewer prompts
+CLIPSCORE = "clipscore"
 DIGITS = 6  # of a single image's score
 IMAGE_BACKBONES = ("tiny", "tiny-random", "colour-histogram", "efficientnet-lite0")
 TEXT_BACKBONES = ("tiny", "wordllama")
@@ -318,6 +320,7 @@ def _write(
             "items": drawn.PROMPTS,
             "versions": versions.exact(settings),
             "found": _found(measured),
+            "per_prompt": described({CLIPSCORE: HEADLINE, DISTANCE: HEADLINE}),
             "timings": {stage: round(value, 3) for stage, value in seconds.items()},
         },
     )
@@ -352,14 +355,16 @@ def _short(value: float | None) -> float | None:
 
 
 def _items(row: Generator, features: SetFeatures) -> pd.DataFrame:
-    """One row a prompt: its text, and the CLIPScore of the generator's image on the headline's backbone."""
-    return pd.DataFrame(
-        {
-            "item": list(drawn.item_names()),
-            "expected": list(features.prompts),
-            "value": np.round(features.scores["clipscore"][row.key], DIGITS),
-        }
+    """One row a prompt: its text, and the CLIPScore and the distance of the generator's image."""
+    frame = prompt_items(
+        ids=drawn.item_names(),
+        texts=features.prompts,
+        values={
+            CLIPSCORE: np.round(features.scores[CLIPSCORE][row.key], DIGITS),
+            DISTANCE: np.round(features.paired_distances(row.key, backbone=HEADLINE), DIGITS),
+        },
     )
+    return frame.assign(expected=list(features.prompts))
 
 
 def sensitivities(runs: Iterable[StoredRun], *, catalog: Catalog) -> dict[tuple[str, str, str], Sensitivity]:

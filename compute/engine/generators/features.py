@@ -103,10 +103,10 @@ class SetFeatures:
             logits={name: self.logits[name] for name in generators if name in self.logits},
         )
 
-    def paired_distances(self, generator: str) -> np.ndarray:
-        """(n,) squared distance of each image from the reference's of its prompt, over the last backbone's features:
-        cFreD's where there is one. Their mean is what cFreD becomes where prompts are few."""
-        sets = self.images[self.distance_backbone]
+    def paired_distances(self, generator: str, *, backbone: str = "") -> np.ndarray:
+        """(n,) squared distance of each image from the reference's of its prompt, over a backbone, the last if
+        none is named: cFreD's where there is one. Their mean is what cFreD becomes where prompts are few."""
+        sets = self.images[backbone or self.distance_backbone]
         real, generated = sets[self.reference], sets[generator]
         parts = blocks(len(real), width=real.shape[1])
         steps = (np.subtract(generated[part], real[part], dtype=np.float64) for part in parts)

@@ -361,7 +361,7 @@ def _column(
 def _without(details: list[dict[str, Any]], *, sizes: list[list[int]]) -> tuple[Floats | None, tuple[int, ...] | None]:
     """(k, blocks) the values without each block, NaN for runs with another number of blocks than most have, and the
     blocks' sizes; None where too few are stored for a test."""
-    without = [detail.get("left_out") or detail.get("replicates") or [] for detail in details]
+    without = [detail.get("left_out") or [] for detail in details]
     counts = list(map(len, without))
     blocks = max(counts, key=lambda count: (counts.count(count) if count else 0, count), default=0)
     if blocks < FEWEST_BLOCKS:

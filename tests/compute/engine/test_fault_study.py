@@ -83,6 +83,9 @@ def test_a_run_a_generator_with_the_headline_first(study):
     assert items["value"].mean() == pytest.approx(
         next(score.value for score in stored.scores if score.metric == "clipscore"), abs=1e-5
     )
+    assert stored.run.settings["per_prompt"] == {"kinds": ["clipscore", "distance"], "backbones": ["tiny", "tiny"]}
+    details = [json.loads(text) for text in items["detail"]]
+    assert all(detail["metrics"] == ["distance"] and detail["scores"][0] >= 0 for detail in details)
     assert "what is missing" not in json.dumps(stored.run.settings)
     assert outcome.missing == ("wordllama-that-is-not-here: Its weights are not on this machine",)
 

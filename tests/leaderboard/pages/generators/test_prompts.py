@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -102,6 +103,32 @@ def test_by_default_the_first_two_in_rank_and_never_one_twice(db: Database, own:
 def test_runs_that_do_not_say_what_they_store_say_what_to_do(db: Database) -> None:
     markup, *_ = section(db, load(db)["mini-generators"], metric="fd")
     assert "python -m compute run --suite mini-generators" in markup and "<img" not in markup
+
+
+def test_drawn_generators_show_their_drawings(db: Database) -> None:
+    mini = load(db)["mini-generators"]
+    kinds = {"clipscore": "tiny", "distance": "tiny"}
+    generators = tuple(replace(each, kinds=kinds, drawn=each.key.removeprefix("mini/")) for each in mini.generators)
+    stored = prompts.PromptValues(
+        items=tuple(f"{row:04}" for row in range(9)),
+        texts=("a star",) * 9,
+        values={"distance": np.arange(9.0)},
+        images=((),) * 9,
+    )
+    ahead = replace(stored, values={"distance": np.arange(9.0)[::-1]})
+    markup, *_ = prompts.section(
+        SimpleNamespace(db=db),
+        replace(mini, generators=generators),
+        mini.column("fd"),
+        first="mini/blur-4",
+        second="mini/clean",
+        values=lambda run, kinds: ahead if "clean" in run else stored,
+    )
+    images = re.findall(r'src="(drawn/[^"]+)"', markup)
+    assert images[:3] == ["drawn/1/reference/0.png", "drawn/1/blur-4/0.png", "drawn/1/clean/0.png"]
+    assert "The two are equal on 1 prompt." in markup
+    client = TestClient(Starlette(routes=routes(SimpleNamespace(guard=lambda answer: answer))))
+    assert {client.get(f"/{address}").status_code for address in images} == {200}
 
 
 def test_drawn_images_are_drawn_when_asked_for() -> None:
