@@ -257,3 +257,21 @@ def test_claims_filter_by_severity_and_name_an_unknown_claim(open_page: Callable
     assert set(page.locator("[role=gridcell][aria-colindex='2']").all_inner_texts()) == {"Detail"}
     page = open_page("claims?claim=nothing")
     assert "claim" in page.locator(".lk-notice:visible").inner_text()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_point_of_the_map_is_found_with_its_nearest_in_the_data(visit: Callable, width: int) -> None:
+    page = visit("map?of=models", width=width)
+    page.locator("#map-figure [data-listens=selection]").wait_for(state="attached")
+    page.get_by_label("Find a model").fill("dinov2 giant")
+    page.get_by_label("Find a model").press("Enter")
+    panel = page.locator(".pg-near")
+    panel.get_by_role("link", name="DINOv2 giant").wait_for()
+    assert panel.locator("tbody tr").count() == 6 and "DINOv2 large" in panel.inner_text()
+    wait_query(page, "point", "facebook/dinov2-giant")
+    again = visit(page.url.rpartition("/")[2], width=width)
+    again.locator(".pg-near tbody tr").first.wait_for()
+    assert again.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+    again.get_by_label("Find a model").fill("nothing of this name")
+    again.get_by_label("Find a model").press("Enter")
+    again.get_by_text("Nothing on this map is called").wait_for()

@@ -126,9 +126,14 @@ def project_tasks(*, correlation: ArrayLike, settings: Settings | None = None) -
     Deterministic for a seed and the library versions in `settings`. Raises Undefined for fewer than 5 tasks.
     Source: MIEB section 6.3, which gives neither parameters nor seed: these defaults are ours.
     """
+    return _project(task_distances(correlation=correlation), settings or Settings(), noun="tasks")
+
+
+def task_distances(*, correlation: ArrayLike) -> Floats:
+    """Distances [tasks, tasks] between vectors of correlations with all tasks; NaN where nothing is shared."""
     r = np.array(correlation, dtype=float)
     r[np.isnan(off_diagonal(r)).all(axis=1)] = np.nan
-    return _project(nan_distances(rows=r), settings or Settings(), noun="tasks")
+    return nan_distances(rows=r)
 
 
 def project_models(*, scores: ArrayLike, settings: Settings | None = None) -> Projection:
@@ -139,6 +144,10 @@ def project_models(*, scores: ArrayLike, settings: Settings | None = None) -> Pr
     have no weight; a model that shares no task with others is not placed. Tasks with no spread are left out.
     Deterministic for a seed and the library versions in `settings`. Raises Undefined for fewer than 5 models.
     """
+    return _project(model_distances(scores=scores), settings or Settings(), noun="models")
+
+
+def model_distances(*, scores: ArrayLike) -> Floats:
+    """Distances [models, models] between profiles of standardised scores; NaN where no task is shared."""
     z = standardised(scores=scores)
-    z = z[:, ~np.isnan(z).all(axis=0)]
-    return _project(nan_distances(rows=z), settings or Settings(), noun="models")
+    return nan_distances(rows=z[:, ~np.isnan(z).all(axis=0)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,6 +92,50 @@ def project(
         if placed
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbour:
+    """A point near another: `distance` is the root mean square difference of a correlation (tasks) or of a standardised
+    score (models); `r` the rank correlation of two tasks, NaN for models."""
+
+    key: str
+    distance: float
+    r: float
+
+
+def neighbours(
+    parts: list[SuiteScores], recipe: Recipe, *, among: Collection[str], most: int = 6
+) -> dict[str, list[Neighbour]]:
+    """For each point of `among` the nearest others of it in the data that the map is made from, nearest first.
+
+    Near on the map is not always near in the data: UMAP keeps most neighbours, not all.
+    """
+    from compute.analysis.correlation import correlate
+    from compute.analysis.field import standardised
+    from compute.analysis.maps import projection
+
+    models, tasks, scores = join(parts)
+    if recipe.noun == "tasks":
+        keys, of = tasks, len(tasks)
+        r = correlate(scores=scores, method=METHOD, minimum=LEAST_MODELS).r
+        distances = projection.task_distances(correlation=r)
+    else:
+        keys, of = models, int((~np.isnan(standardised(scores=scores)).all(axis=0)).sum())  # tasks with any spread
+        distances, r = projection.model_distances(scores=scores), np.full((len(models), len(models)), np.nan)
+    np.fill_diagonal(distances, np.nan)
+    distances[:, [key not in among for key in keys]] = np.nan
+    out = {}
+    for row, key in enumerate(keys):
+        if key not in among:
+            continue
+        order = np.argsort(distances[row], kind="stable")  # NaN comes last
+        out[key] = [
+            Neighbour(key=keys[at], distance=float(distances[row, at] / of**0.5), r=float(r[row, at]))
+            for at in order[:most]
+            if not np.isnan(distances[row, at])
+        ]
+    return out
 
 
 def shipped(

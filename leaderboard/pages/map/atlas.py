@@ -28,7 +28,18 @@ if TYPE_CHECKING:
 
 COLOURS = {
     "tasks": ("cluster", "category", "benchmark", "metric", "procedure"),
-    "models": ("cluster", "kind", "family", "organisation", "group", "size", "mean"),
+    "models": (
+        "cluster",
+        "kind",
+        "family",
+        "organisation",
+        "group",
+        "license",
+        "released",
+        "size",
+        "dimension",
+        "mean",
+    ),
 }
 MOST_MADE = 32  # maps made by visitors that stay in memory
 LONGEST = 120  # seconds a map may take

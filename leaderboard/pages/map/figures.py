@@ -1,18 +1,30 @@
-"""A map of tasks or models: one mark a point, coloured by what is known of it."""
+"""A map of tasks or models: one mark a point, coloured by what is known of it, clusters outlined and named."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from leaderboard.html.plot_style import GROUPS, SYMBOLS, UNGROUPED, label_sides, plain_map
+from leaderboard.html.plot_style import GROUPS, SYMBOLS, UNGROUPED, Box, label_sides, meet, pixels, plain_map, unmarked
 
-LABELLED = 30  # points named on the figure itself
+# The narrowest figure, px, whose names must not overlap; look.css hides names in narrower ones.
+WIDTH, HEIGHT = 800, 500
+FEWEST = 3  # points of a region that is outlined
+AROUND = 12  # corners of the ring around a point that its region's outline keeps clear
 MOST = 17  # values with a mark of their own; rarer ones share one
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """Points that belong together: their indices, and the name at their outline."""
+
+    name: str
+    indices: list[int]
 
 
 def points(
@@ -92,26 +104,83 @@ def _add(
     extra: list[str] | None = None,
 ) -> None:
     words = [names[index] for index in indices]
-    sides = label_sides(names, x, y, height=500) if len(names) <= LABELLED else [""] * len(names)
     if extra is not None:
         words = [f"{word}: {more}" for word, more in zip(words, extra, strict=True)]
-    named = {
-        "mode": "markers+text",
-        "text": [names[index] if sides[index] else "" for index in indices],
-        "textposition": [sides[index] or "top center" for index in indices],
-        "textfont": {"size": 10},
-    }
     figure.add_scatter(
         x=x[indices].astype(np.float32),
         y=y[indices].astype(np.float32),
         name=name,
         hovertext=words,
-        **(named if any(sides) else {"mode": "markers"}),
+        mode="markers",
         customdata=indices,
         marker={"size": 9, **marker},
         unselected={"marker": {"opacity": 0.15}},
         hovertemplate="%{hovertext}<extra>" + name.replace("%", "") + "</extra>",
     )
+
+
+def name_points(figure: go.Figure, *, names: Sequence[str], x: np.ndarray, y: np.ndarray, regions: Sequence[Region]):
+    """Outlines the regions, names them, and writes the name of every point that hides nothing; changes the figure."""
+    figure.update_layout(shapes=[_outline(x[region.indices], y[region.indices], x, y) for region in regions])
+    taken: list[Box] = []
+    notes = []
+    px, py = pixels(x, y, width=WIDTH, height=HEIGHT)
+    dots = [(a - 5, b - 5, a + 5, b + 5) for a, b in zip(px, py, strict=True)]
+    for region in sorted(regions, key=lambda region: (-len(region.indices), region.name)):
+        inside = region.indices
+        for at, below in ((max(inside, key=lambda index: y[index]), False), (min(inside, key=lambda i: y[i]), True)):
+            long, high, shift = 6.4 * len(region.name), 14, 16 if not below else -30
+            centre = float(np.clip(px[inside].mean(), long / 2, WIDTH - long / 2)) if long < WIDTH else WIDTH / 2
+            box = (centre - long / 2, py[at] + shift, centre + long / 2, py[at] + shift + high)
+            if not any(meet(box, other) for other in (*taken, *dots)):
+                taken.append(box)
+                notes.append(
+                    {
+                        "x": float(x.min() + (centre - WIDTH * 0.05) / (WIDTH * 0.9) * (np.ptp(x) or 1.0)),
+                        "y": float(y[at]),
+                        "yshift": shift + high / 2,
+                        "text": f"<b>{unmarked(region.name)}</b>",
+                        "showarrow": False,
+                        "font": {"size": 11},
+                    }
+                )
+                break
+    sides = label_sides(names, x, y, width=WIDTH, height=HEIGHT, taken=taken)
+    # Ranges of our own: plotly would widen them for names, also where these are hidden.
+    across, up = (np.ptp(values) or 1.0 for values in (x, y))
+    figure.update_layout(
+        annotations=notes,
+        xaxis={"range": [x.min() - 0.055 * across, x.max() + 0.055 * across]},
+        yaxis={"range": [y.min() - 0.09 * up, y.max() + 0.09 * up]},
+    )
+    for trace in figure.data:
+        indices = list(trace.customdata)
+        if any(sides[index] for index in indices):
+            trace.update(
+                mode="markers+text",
+                text=[names[index] if sides[index] else "" for index in indices],
+                textposition=[sides[index] or "top center" for index in indices],
+                textfont={"size": 10},
+            )
+
+
+def _outline(x: np.ndarray, y: np.ndarray, all_x: np.ndarray, all_y: np.ndarray) -> dict[str, Any]:
+    """The convex outline of some points with a margin of the same number of pixels all around."""
+    from scipy.spatial import ConvexHull  # slow to import: not at start
+
+    angle = np.linspace(0, 2 * np.pi, AROUND, endpoint=False)
+    across, up = (np.ptp(values) or 1.0 for values in (all_x, all_y))
+    ring = np.stack([np.cos(angle) * 12 / WIDTH * across, np.sin(angle) * 12 / HEIGHT * up], axis=1)
+    corners = (np.stack([x, y], axis=1)[:, None, :] + ring).reshape(-1, 2)
+    around = corners[ConvexHull(corners).vertices]
+    path = " L".join(f"{a:.3f},{b:.3f}" for a, b in around)
+    return {
+        "type": "path",
+        "path": f"M{path} Z",
+        "layer": "below",
+        "fillcolor": "rgba(127,127,127,0.08)",
+        "line": {"color": "rgba(127,127,127,0.45)", "width": 1},
+    }
 
 
 def natural(value: str) -> tuple[int, str]:

@@ -1,9 +1,9 @@
-"""Maps: tasks beside tasks that rank models alike, models beside models with like profiles."""
+"""Maps: tasks beside tasks that rank models alike, models beside models with like profiles; what is near what."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,9 +11,12 @@ import gradio as gr
 import numpy as np
 import pandas as pd
 
-from compute.analysis.suite import ALL
+from compute.analysis.maps.suites import Neighbour, neighbours
+from compute.analysis.suite import ALL, arrange
+from compute.database import store
 from compute.types import ORIGINS, BadInput
 from leaderboard.data import model_queries, suite_queries
+from leaderboard.data.memo import memoised
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.formatting import blank, number, parameters_text
 from leaderboard.html.labels import suite_choices
@@ -40,16 +43,20 @@ TITLES = {
     "family": "Family",
     "organisation": "Organisation",
     "group": "UniSim-Bench group",
+    "license": "Licence",
+    "released": "Year of release",
     "size": "Parameters (millions)",
+    "dimension": "Embedding dimension",
     "mean": "Mean of the first suite",
 }
 UNKNOWN = "Not known"
 OUTSIDE = "In no cluster"
+MEASURED = ("size", "dimension", "mean")  # colours that are numbers
 HIDDEN, SHOWN = gr.update(visible=False), gr.update(visible=True)
 
 
 def draw(site: Site) -> None:
-    """Controls, what is shown, the figure with its selection, the settings, and the table."""
+    """What the clusters are, the figure with what was picked in it, the controls, the settings, and the table."""
 
     def ranked() -> list[tuple[str, str]]:
         suites = suite_queries.suites(site.db)
@@ -58,6 +65,14 @@ def draw(site: Site) -> None:
     parameters = maps.parameters(suite_queries.suites(site.db))
     atlas, texts = Atlas(site.db), macros("pages/map/page.html")
     heading(title="Map", sentence=SENTENCE, cite=citations(site))
+    message = message_box()
+    with gr.Row(elem_classes="lk-jobs"):
+        make = gr.Button("Make this map", visible=False, size="sm", min_width=140, scale=0)
+        stop = gr.Button("Stop", visible=False, size="sm", min_width=80, scale=0)
+        progress = gr.HTML("", apply_default_css=False)
+    head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading the map …</p>", apply_default_css=False)
+    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
+    figure_bridge(site.assets, script="pages/map/selection.js", figure=FIGURE, silent=False)
     with gr.Row(elem_classes="pg-controls"):
         noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
         suite = gr.Dropdown(ranked(), multiselect=True, value=[], label="Suites", scale=3)
@@ -71,15 +86,8 @@ def draw(site: Site) -> None:
         near = gr.Number(10, minimum=2, maximum=100, precision=0, label="Neighbours (n_neighbors)")
         distance = gr.Number(0.1, minimum=0, maximum=1, step=0.05, label="Least distance (min_dist)")
         seed = gr.Number(0, minimum=0, maximum=2**31 - 1, precision=0, label="Seed")
-    message = message_box()
-    with gr.Row(elem_classes="lk-jobs"):
-        make = gr.Button("Make this map", visible=False, size="sm", min_width=140, scale=0)
-        stop = gr.Button("Stop", visible=False, size="sm", min_width=80, scale=0)
-        progress = gr.HTML("", apply_default_css=False)
-    head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading the map …</p>", apply_default_css=False)
-    figure_bridge(site.assets, script="pages/map/selection.js", figure=FIGURE, silent=False)
-    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     foot = gr.HTML("", apply_default_css=False)
+    near_of = memoised(lambda recipe, keys: nearest(site, recipe, keys), most=16, of=site.db)
     controls = [noun, suite, origin, colour, near, distance, seed]
     outputs = [colour, make, stop, progress, head, figure, foot]
 
@@ -97,8 +105,18 @@ def draw(site: Site) -> None:
         if made is None:
             return choices, SHOWN, HIDDEN, "", texts.waiting(), gr.update(value=None, visible=False), ""
         facts = described_points(site, made, noun=recipe.noun, suites=recipe.suites, origin=recipe.origin)
-        drawn = gr.update(value=chart(site, made, facts, recipe, shown), visible=True)
-        return choices, HIDDEN, HIDDEN, "", "", drawn, settings(made, recipe.noun) + table(facts, recipe.noun)
+        drawn = gr.update(
+            value=chart(site, made, facts, recipe, shown, near_of(recipe, frozenset(facts["key"]))), visible=True
+        )
+        return (
+            choices,
+            HIDDEN,
+            HIDDEN,
+            "",
+            finding(made, facts, recipe.noun),
+            drawn,
+            settings(made, recipe.noun) + table(facts, recipe.noun),
+        )
 
     def working(note: str, *, running: bool = True) -> list:
         """The outputs while a map is made: which buttons to show, and the progress."""
@@ -173,11 +191,14 @@ def described_points(site: Site, made: SuiteMap, *, noun: str, suites: tuple[str
         points = points.assign(
             name=facts["title"],
             size=facts["parameters_m"].astype(float),
+            dimension=facts["embed_dim"].astype(float),
+            license=facts["license"],
+            released=facts["released"].astype(str).str[:4],
             **{name: facts[name] for name in ("kind", "family", "organisation", "group")},
             mean=means(site, suites[0], origin),
         )
-    named = points["category" if noun == "tasks" else "kind"]
-    points["cluster"] = names_of(points["cluster"], named)
+    points["number"] = points["cluster"]
+    points["cluster"] = names_of(points, by=("category",) if noun == "tasks" else ("family", "organisation"))
     return points.reset_index(drop=True)
 
 
@@ -189,37 +210,104 @@ def means(site: Site, suite: str, origin: str) -> pd.Series:
     return pd.Series(means, dtype=float)
 
 
-def names_of(clusters: pd.Series, facts: pd.Series) -> list[str]:
-    """`Cluster 3: mostly Linear Probing`, by what more than half of its points are; outliers apart."""
-    names = {}
-    for label in sorted(set(clusters)):
-        inside = Counter(str(fact) for fact in facts[clusters == label] if not blank(fact))
-        ((most, count),) = inside.most_common(1) or [("", 0)]
-        mostly = f": mostly {most}" if count * 2 > (clusters == label).sum() else ": mixed"
-        names[label] = OUTSIDE if label < 0 else f"Cluster {label + 1}{mostly}"
-    return [names[label] for label in clusters]
+def nearest(site: Site, recipe: maps.Recipe, keys: frozenset[str]) -> dict[str, list[Neighbour]]:
+    """For each point of the map its nearest others in the data."""
+    parts = [arrange(store.suite_frames(site.db.ask, suite=suite), origin=recipe.origin) for suite in recipe.suites]
+    return neighbours(parts, recipe, among=keys)
 
 
-def chart(site: Site, made: SuiteMap, facts: pd.DataFrame, recipe: maps.Recipe, colour: str):
-    """The figure, with what the selection below it needs."""
+def names_of(points: pd.DataFrame, *, by: Sequence[str]) -> list[str]:
+    """A name for the cluster of each point: `Mostly Linear Probing` by the first column of `by` that is the same for
+    more than half of its points, else its two members nearest to its middle; outliers apart. Columns: cluster, name, x,
+    y and those of `by`."""
+    names: dict[int, str] = {}
+    for label in sorted(set(points["cluster"])):
+        inside = points[points["cluster"] == label]
+        counted = [Counter(str(value) for value in inside[fact] if not blank(value)).most_common(1) for fact in by]
+        most = next((most for ((most, count),) in filter(None, counted) if count * 2 > len(inside)), "")
+        if label < 0:
+            names[label] = OUTSIDE
+        elif most:
+            names[label] = f"Mostly {most}"
+        else:
+            middle = (inside["x"] - inside["x"].mean()) ** 2 + (inside["y"] - inside["y"].mean()) ** 2
+            first, second = inside["name"].iloc[np.argsort(middle.to_numpy(), kind="stable")[:2]]
+            names[label] = f"{first}, {second} and {len(inside) - 2} more"
+    shared = Counter(names.values())
+    turn: Counter[str] = Counter()
+    for label, name in names.items():
+        if label >= 0 and shared[name] > 1:
+            turn[name] += 1
+            names[label] = f"{name} {turn[name]}"
+    return [names[label] for label in points["cluster"]]
+
+
+def finding(made: SuiteMap, facts: pd.DataFrame, noun: str) -> str:
+    """What the clusters are, the largest first."""
+    sizes = facts[facts["cluster"] != OUTSIDE].groupby("cluster", sort=False).size().sort_values(ascending=False)
+    return macros("pages/map/page.html").finding(
+        noun=noun,
+        points=len(facts),
+        largest=list(sizes.head(3).items()),
+        clusters=len(sizes),
+        outside=int((facts["cluster"] == OUTSIDE).sum()),
+        trust=made.settings["trustworthiness"],
+        of=made.settings["trust_neighbors"],
+    )
+
+
+def chart(
+    site: Site,
+    made: SuiteMap,
+    facts: pd.DataFrame,
+    recipe: maps.Recipe,
+    colour: str,
+    near: Mapping[str, Sequence[Neighbour]],
+):
+    """The figure, with what the selection below it needs; `near`: the nearest of each point in the data."""
     x, y, names = facts["x"].to_numpy(float), facts["y"].to_numpy(float), list(facts["name"])
+    at = {key: index for index, key in enumerate(facts["key"])}
     meta = {
         "keys": list(facts["key"]),
+        "names": names,
         "noun": recipe.noun,
         "groups": groups(facts, recipe.noun),
         "parts": parts(site, facts, recipe),
+        "near": [
+            [
+                [at[other.key], round(other.distance, 2), None if np.isnan(other.r) else round(other.r, 2)]
+                for other in near[key]
+            ]
+            for key in facts["key"]
+        ],
     }
-    if colour in ("size", "mean") and facts[colour].notna().any():
-        log = colour == "size"
+    if colour in MEASURED and facts[colour].notna().any():
+        log = colour != "mean"
         table = site.suite_cache.table(recipe.suites[0])
         title = TITLES[colour] if log else f"Mean of {table.suite['title']}"
-        write = parameters_text if log else partial(number, digits=table.category_columns[0].digits)
+        write = {"size": parameters_text, "mean": partial(number, digits=table.category_columns[0].digits)}.get(
+            colour, partial(number, digits=0)
+        )
         values = facts[colour].to_numpy(float)
-        return figures.measured(x=x, y=y, names=names, values=values, title=title, log=log, write=write, meta=meta)
-    values = [UNKNOWN if blank(value) else str(value) for value in facts[colour]]
-    return figures.points(
-        x=x, y=y, names=names, values=values, unknown=OUTSIDE if colour == "cluster" else UNKNOWN, meta=meta
-    )
+        figure = figures.measured(x=x, y=y, names=names, values=values, title=title, log=log, write=write, meta=meta)
+    else:
+        values = [UNKNOWN if blank(value) else str(value) for value in facts[colour]]
+        figure = figures.points(
+            x=x, y=y, names=names, values=values, unknown=OUTSIDE if colour == "cluster" else UNKNOWN, meta=meta
+        )
+    figures.name_points(figure, names=names, x=x, y=y, regions=regions(facts, colour))
+    return figure
+
+
+def regions(facts: pd.DataFrame, colour: str) -> list[figures.Region]:
+    """The outlined groups: the clusters, or the points of one category within a cluster."""
+    by = ["cluster", "category"] if colour == "category" else ["cluster"]
+    inside = facts[facts["number"] >= 0]
+    return [
+        figures.Region(name=str(names[-1]), indices=rows.index.tolist())
+        for names, rows in inside.groupby(by, sort=False)
+        if len(rows) >= figures.FEWEST
+    ]
 
 
 def groups(facts: pd.DataFrame, noun: str) -> list[dict[str, Any]]:

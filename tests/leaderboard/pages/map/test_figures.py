@@ -7,8 +7,8 @@ import json
 import numpy as np
 
 from leaderboard.html.formatting import parameters_text
-from leaderboard.html.plot_style import UNGROUPED
-from leaderboard.pages.map.figures import MOST, measured, points
+from leaderboard.html.plot_style import UNGROUPED, meet, pixels
+from leaderboard.pages.map.figures import HEIGHT, MOST, WIDTH, Region, measured, name_points, points
 
 META = {"keys": [], "groups": []}
 
@@ -62,3 +62,40 @@ def test_an_unknown_number_is_grey_not_zero() -> None:
 def test_places_arrive_as_a_list_the_browser_can_search() -> None:
     figure = points(x=np.arange(2.0), y=np.arange(2.0), names=["a", "b"], values=["v", "v"], unknown="-", meta=META)
     assert json.loads(figure.to_json())["data"][0]["customdata"] == [0, 1]
+
+
+def test_names_on_the_map_hide_neither_points_nor_each_other() -> None:
+    rng = np.random.default_rng(1)
+    x, y = rng.uniform(0, 10, (2, 130))
+    names = [f"A task called {at}" for at in range(130)]
+    figure = points(x=x, y=y, names=names, values=["v"] * 130, unknown="-", meta=META)
+    regions = [Region(name=f"Region {at}", indices=list(range(at * 10, at * 10 + 10))) for at in range(4)]
+    name_points(figure, names=names, x=x, y=y, regions=regions)
+    assert len(figure.layout.shapes) == 4 and 0 < len(figure.layout.annotations) <= 4
+    px, py = pixels(x, y, width=WIDTH, height=HEIGHT)
+    boxes = []
+    for index, text, side in zip(
+        figure.data[0].customdata, figure.data[0].text, figure.data[0].textposition, strict=True
+    ):
+        if not text:
+            continue
+        a, b, long = px[index], py[index], 5.6 * len(text)
+        left = {
+            "top center": a - long / 2,
+            "bottom center": a - long / 2,
+            "middle right": a + 6,
+            "middle left": a - 6 - long,
+        }
+        low = {"top center": b + 5, "bottom center": b - 16}.get(side, b - 5.5)
+        boxes.append((left[side], low, left[side] + long, low + 11))
+    assert len(boxes) > 10
+    assert not any(meet(one, other) for at, one in enumerate(boxes) for other in boxes[:at])
+
+
+def test_an_outline_keeps_clear_of_its_points() -> None:
+    x, y = np.array([0.0, 4.0, 2.0, 10.0]), np.array([0.0, 0.0, 3.0, 10.0])
+    figure = points(x=x, y=y, names=list("abcd"), values=["v"] * 4, unknown="-", meta=META)
+    name_points(figure, names=list("abcd"), x=x, y=y, regions=[Region(name="R", indices=[0, 1, 2])])
+    path = figure.layout.shapes[0].path
+    corners = np.array([[float(part) for part in pair.split(",")] for pair in path[1:-2].split(" L")])
+    assert corners[:, 0].min() < 0 and corners[:, 0].max() > 4 and corners[:, 1].max() > 3

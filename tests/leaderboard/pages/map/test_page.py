@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
+from sklearn.metrics.pairwise import nan_euclidean_distances
 
+from compute.analysis.suite import arrange, join
+from compute.database import store
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.map import page
@@ -31,18 +37,79 @@ def test_every_point_can_be_coloured_and_selected(site, noun: str, suites: list[
     recipe = recipe_of(**{**USUAL, "of": noun, "suites": suites})
     made = Atlas(site.db).find(recipe)
     facts = page.described_points(site, made, noun=noun, suites=recipe.suites, origin="published")
-    figure = page.chart(site, made, facts, recipe, page.colour_of(recipe, colour))
+    near = page.nearest(site, recipe, frozenset(facts["key"]))
+    figure = page.chart(site, made, facts, recipe, page.colour_of(recipe, colour), near)
     meta = figure.layout.meta
     assert len(meta["keys"]) == len(made.points) == sum(len(trace.x) for trace in figure.data)
+    assert {len(others) for others in meta["near"]} == {6}
     assert {place for group in meta["groups"] for place in group["places"]} == set(range(len(facts)))
     for part in meta["parts"]:
         assert part["places"] and part["address"].endswith(f"&{noun}=")
     assert facts["name"].notna().all()
 
 
-def test_clusters_are_named_by_what_most_of_them_are() -> None:
-    names = page.names_of(pd.Series([0, 0, 0, 1, 1, -1]), pd.Series(["A", "A", "B", "A", "B", "A"]))
-    assert names == ["Cluster 1: mostly A"] * 3 + ["Cluster 2: mixed"] * 2 + ["In no cluster"]
+def test_clusters_are_named_by_their_members() -> None:
+    points = pd.DataFrame(
+        {
+            "cluster": [0, 0, 0, 1, 1, 1, 2, 2, 2, -1],
+            "category": ["A", "A", "B", "A", "B", "C", "A", "A", "A", "A"],
+            "name": list("abcdefghij"),
+            "x": [0.0] * 3 + [0.0, 1.0, 5.0] + [9.0] * 4,
+            "y": [0.0] * 10,
+        }
+    )
+    names = page.names_of(points, by=("category",))
+    assert names[:3] == ["Mostly A 1"] * 3 and names[6:9] == ["Mostly A 2"] * 3 and names[9] == "In no cluster"
+    assert names[3:6] == ["e, d and 1 more"] * 3, "the two nearest to the middle"
+
+
+def test_the_answer_counts_the_clusters(site) -> None:
+    recipe = recipe_of(**USUAL)
+    made = Atlas(site.db).find(recipe)
+    facts = page.described_points(site, made, noun="tasks", suites=("mieb",), origin="published")
+    text = " ".join(re.sub("<[^>]+>", "", page.finding(made, facts, "tasks")).split())
+    clusters = made.points["cluster"]
+    outside, found = int((clusters < 0).sum()), clusters[clusters >= 0]
+    assert text.startswith(
+        f"{len(facts)} tasks form {found.nunique()} groups that rank models alike, and {outside} belong"
+    )
+    assert f"({found.value_counts().iloc[0]})" in text
+
+
+@pytest.mark.parametrize("noun", ["tasks", "models"])
+def test_neighbours_are_those_of_the_data(site, noun: str) -> None:
+    """Distances against scikit-learn's, correlations against scipy's."""
+    recipe = recipe_of(**{**USUAL, "of": noun})
+    near = page.nearest(site, recipe, frozenset(Atlas(site.db).find(recipe).points["key"]))
+    parts = [arrange(store.suite_frames(site.db.ask, suite="mieb"), origin="published")]
+    models, tasks, scores = join(parts)
+    first = next(iter(near))
+    assert [other.distance for other in near[first]] == sorted(other.distance for other in near[first])
+    if noun == "tasks":
+        a, b = (scores[:, tasks.index(key)] for key in (first, near[first][0].key))
+        both = ~np.isnan(a) & ~np.isnan(b)
+        assert near[first][0].r == pytest.approx(stats.spearmanr(a[both], b[both]).statistic)
+    else:
+        scores = scores[:, ~np.isnan(scores).all(axis=0)]
+        z = (scores - np.nanmean(scores, axis=0)) / np.nanstd(scores, axis=0)
+        row = nan_euclidean_distances(z[[models.index(first)]], z)[0] / z.shape[1] ** 0.5
+        row[[key not in near for key in models]] = np.inf
+        row[models.index(first)] = np.inf
+        nearest = int(np.nanargmin(row))
+        assert near[first][0].key == models[nearest] and near[first][0].distance == pytest.approx(row[nearest])
+
+
+def test_regions_of_categories_lie_within_clusters(site) -> None:
+    made = Atlas(site.db).find(recipe_of(**USUAL))
+    facts = page.described_points(site, made, noun="tasks", suites=("mieb",), origin="published")
+    regions = page.regions(facts, "category")
+    assert regions and all(len(region.indices) >= 3 for region in regions)
+    for region in regions:
+        inside = facts.loc[region.indices]
+        assert (
+            inside["category"].nunique() == inside["number"].nunique() == 1
+            and region.name == inside["category"].iloc[0]
+        )
 
 
 def test_settings_seed_and_trust_are_said(site) -> None:
