@@ -212,11 +212,13 @@ def execute(
         f"{len(images)} image and {len(texts)} text backbones, {len(generators)} generators, {n:,} prompts: "
         f"{len(images) * len(texts) * len(generators):,} cells, {total:,} to compute"
     )
-    started, done = time.perf_counter(), 0
+    started = last = time.perf_counter()
+    done = 0
     for image, cells in _computed(features, rows):
         rows[image].add(cells)
         done += len(cells)
-        _write(rows[image], features=features, results=results, n=n, seconds=time.perf_counter() - started)
+        _write(rows[image], features=features, results=results, n=n, seconds=time.perf_counter() - last)
+        last = time.perf_counter()
         report(f"{image}: {len(cells)} cells{_left(done, total, started)}")
     for row in rows.values():
         if row.changed:  # without a new cell: people's ratings
@@ -394,7 +396,7 @@ def _write(row: _GridRow, *, features: GridFeatures, results: Path, n: int, seco
         if name in row.people:
             metric, value = row.people[name]
             scores.append(Score(run=run.id, subset=WHOLE, metric=metric, value=value, coverage=1.0))
-        items = pd.DataFrame({"item": texts, "value": [row.values[name, text] for text in texts]})
+        items = pd.DataFrame({"item": []})  # a figure is of all prompts at once
         run_folders.write(results, run=run, scores=scores, items=run_folders.table({WHOLE: items}))
     row.changed = False
 

@@ -44,7 +44,7 @@ ORDERS_JUDGED = {
 SHOWS_JUDGED = {"all": "All", "flips": "Order flips by 2 or more", "unread": "Without two scores"}
 FLIP = 2  # points between the two scores that 1-RelaxSym counts as a flip
 ORDERS_LABELS = {"worst": "Lowest LRAP first", "best": "Highest LRAP first"}
-WITHOUT = ("frechet",)  # procedures whose tasks cannot be run here yet
+WITHOUT = ("frechet", "cfred-grid")  # procedures whose tasks cannot be run here yet
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +154,8 @@ def can_be_run(about: pd.Series) -> bool:
 
 def how_to(db: Database, about: pd.Series) -> dict[str, str]:
     """What the page shows where no run of a task has items: why, and the command that would make one."""
+    if about["procedure"] == "cfred-grid":
+        return {"empty": "Each figure is of all prompts at once, so there are no single items.", "command": ""}
     if not can_be_run(about):
         return {"empty": "Its items cannot be loaded, so there are only published figures.", "command": ""}
     suites = suite_queries.suites_of_task(db, task=about["key"])

@@ -7,16 +7,18 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from compute.analysis.backbone_effects import DRAWS
 from compute.analysis.sensitivity import FaultRun, by_fault
-from leaderboard.data import generator_queries
+from leaderboard.data import generator_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.pages.lens import heatmap
 from leaderboard.pages.lens import study as studies
 from leaderboard.pages.lens.heatmap import ATTRIBUTES, BackboneSet
 from leaderboard.pages.lens.study import Study
+from leaderboard.pages.task import items, protocols
 from tests.leaderboard import fault_stand_ins, grid_stand_ins
 from tests.leaderboard.grid_stand_ins import IMAGES, TEXTS
 
@@ -147,3 +149,9 @@ def test_every_value_of_the_paper_stands_in_its_text() -> None:
     }
     quoted = {each.key: set(re.findall(r"\b0\.\d+", each.found)) for each in ATTRIBUTES}
     assert quoted == printed
+
+
+def test_the_page_of_a_grids_task_says_how_it_is_run_and_that_it_has_no_single_items(site: SimpleNamespace) -> None:
+    [about] = task_queries.task(site.db, key=f"own/{grid_stand_ins.SUITE}/mine").itertuples()
+    assert "one image backbone" in protocols.sentence(about.procedure, about.benchmark)
+    assert "no single items" in items.how_to(site.db, pd.Series(about._asdict()))["empty"]
