@@ -34,7 +34,7 @@ def run(page: Any, state: str = "answered") -> None:
 def test_a_link_fills_in_a_query_and_runs_nothing(open_sql: Callable) -> None:
     page = open_sql(CONFLICTS)
     assert page.get_by_label("SQL query").input_value() == CONFLICTS
-    assert "came with the link" in page.get_by_role("status").inner_text()
+    assert "came with the link" in page.locator(".lk-said").inner_text()
     assert page.get_by_role("grid").count() == 0
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.method))
@@ -66,7 +66,7 @@ def test_the_keyboard_writes_runs_and_reads(open_sql: Callable) -> None:
 def test_a_refusal_is_a_sentence_and_the_next_query_works(open_sql: Callable) -> None:
     page = open_sql("FROM read_text('/etc/passwd')", expected="400")
     run(page, "failed")
-    assert "'read_text'" in page.get_by_role("status").inner_text()
+    assert "'read_text'" in page.locator(".lk-said").inner_text()
     page.get_by_label("SQL query").fill("SELECT '<img src=x onerror=window.harmed=1>' AS text")
     run(page)
     page.get_by_role("gridcell", name="<img src=x").wait_for()
