@@ -29,7 +29,7 @@ function createSearch(root) {
   let options = [];
   let active = -1;
   const input = el('input', {
-    type: 'text', inputmode: 'search', class: 'se-input', role: 'combobox', 'aria-label': 'Search models, tasks, metrics, claims and pages', 'aria-expanded': 'false',
+    type: 'text', inputmode: 'search', class: 'se-input', role: 'combobox', 'aria-label': 'What to search for', 'aria-expanded': 'false',
     'aria-controls': 'se-list', 'aria-autocomplete': 'list', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false',
     enterkeyhint: 'go', maxlength: LONGEST, placeholder: 'Search models, tasks, metrics, claims and pages',
   });
