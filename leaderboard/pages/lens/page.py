@@ -79,7 +79,7 @@ def draw(site: Site) -> None:
         Choice(key="backbone", default="", choices=tuple(key for _, key in features), noun="backbone"),
     )
     message = message_box()
-    head = gr.HTML("<p class='ln-waiting pg-quiet'>Reading the study …</p>", apply_default_css=False)
+    head = gr.HTML("<p class='pg-waiting ln-waiting pg-quiet'>Reading the study …</p>", apply_default_css=False)
     with gr.Row(elem_classes="pg-controls"):
         metric = gr.Dropdown(listed or [("cFreD", "cfred")], value=keys[0], label="Metric", scale=1, min_width=200)
         backbone = gr.Dropdown(features, value="", label="Features of", scale=1, min_width=200)
