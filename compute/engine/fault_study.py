@@ -136,8 +136,10 @@ def column(tables: Sequence[FigureTable], key: FigureKey) -> np.ndarray:
 
 
 def _tables(features: SetFeatures, rows: Sequence[Ints], chosen: Sequence[Backbones]) -> list[FigureTable]:
-    """The figures of each of these sets of prompts, in threads."""
-    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+    """The figures of each of these sets of prompts, in threads, which those of BLAS would only hinder."""
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    with threadpool_limits(1), ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
         return list(pool.map(lambda each: _values(features.rows(each), chosen), rows))
 
 
