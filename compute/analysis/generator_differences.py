@@ -17,6 +17,7 @@ from scipy.special import stdtr, stdtrit
 from compute.analysis.ties import holm
 from compute.analysis.variance import LEVEL
 from compute.arrays import Bools, Floats, Ints
+from compute.metrics.distribution.intervals import jackknife_covariance
 from compute.types import BadInput
 
 UNCHANGED = 1e-9  # of the largest value, within which values are equal: rounding differs with the order of the images
@@ -70,7 +71,8 @@ def generator_differences(
         raise BadInput(f"sizes: expected {blocks} numbers above 0, one a block, got {counts.tolist()}")
     known = np.isfinite(value) & np.isfinite(without).all(axis=1)
     covariance = np.full((len(value), len(value)), np.nan)
-    covariance[np.ix_(known, known)] = _covariance(value[known], without[known], counts)
+    if known.any():
+        covariance[np.ix_(known, known)] = jackknife_covariance(value[known], without[known].T, sizes=counts)
     error = np.sqrt(np.diag(covariance))
     half = float(stdtrit(blocks - 1, (1 + LEVEL) / 2)) * error
     p = _p(value, covariance, freedom=blocks - 1, paired=paired)
@@ -91,15 +93,6 @@ def generator_differences(
         rank_low=np.where(valued, 1 + better.sum(axis=0), 0),
         rank_high=np.where(valued, valued.sum() - better.sum(axis=1), 0),
     )
-
-
-def _covariance(value: Floats, left_out: Floats, sizes: Floats) -> Floats:
-    """(k, k) by pseudo-values, weighted for blocks of unlike size (Busing, Meijer and van der Leeden 1999)."""
-    share = sizes.sum() / sizes
-    pseudo = share * value[:, None] - (share - 1) * left_out
-    weight = 1 / (share - 1)
-    off = pseudo - (pseudo * weight).sum(axis=1, keepdims=True) / weight.sum()
-    return (off * weight) @ off.T / len(sizes)
 
 
 def _p(value: Floats, covariance: Floats, *, freedom: int, paired: bool) -> Floats:

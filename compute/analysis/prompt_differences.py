@@ -7,6 +7,7 @@ chance, and the mean over all prompts, which no selection moves, beside them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,23 +57,31 @@ class PromptDifferences:
         return rows[values[rows] > 0]
 
 
-def prompt_differences(*, first: ArrayLike, second: ArrayLike, higher: bool) -> PromptDifferences:
+def prompt_differences(
+    *, first: ArrayLike, second: ArrayLike, higher: bool, prompts: Sequence[str] | None = None
+) -> PromptDifferences:
     """Two generators' values (n,) on the same prompts; `higher` says whether more is better.
 
-    The interval of the mean is Student's over prompts. Raises BadInput for unlike or non-finite values, Undefined below
-    FEWEST prompts.
+    `prompts` (n,) are those of the values, where one may have several images: each different where not given. The mean
+    is that over prompts, each with the mean of its images, and its interval Student's over prompts. Raises BadInput for
+    unlike or non-finite values, Undefined below FEWEST prompts.
     """
     x, y = np.asarray(first, float), np.asarray(second, float)
     if x.ndim != 1 or x.shape != y.shape:
         raise BadInput(f"Values of the same prompts are needed, got shapes {x.shape} and {y.shape}")
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise BadInput("A value of a prompt is not a finite number: leave that prompt out of both lists")
+    if prompts is not None and len(prompts) != len(x):
+        raise BadInput(f"{len(prompts)} prompts do not fit {len(x)} values: give one a value")
     n = len(x)
-    if n < FEWEST:
-        raise Undefined(f"{n} prompts are too few to compare generators on: it needs {FEWEST}")
+    which = np.arange(n) if prompts is None else np.unique(np.asarray(prompts), return_inverse=True)[1].reshape(-1)
     difference = x - y if higher else y - x
-    mean, deviation = float(difference.mean()), float(difference.std(ddof=1))
-    half = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * deviation / np.sqrt(n) if deviation else np.nan
+    by_prompt = np.bincount(which, weights=difference) / np.bincount(which) if n else difference
+    if len(by_prompt) < FEWEST:
+        raise Undefined(f"{len(by_prompt)} prompts are too few to compare generators on: it needs {FEWEST}")
+    mean, spread, deviation = float(by_prompt.mean()), float(by_prompt.std(ddof=1)), float(difference.std(ddof=1))
+    student = float(stdtrit(len(by_prompt) - 1, (1 + LEVEL) / 2))
+    half = student * spread / np.sqrt(len(by_prompt)) if spread else np.nan
     return PromptDifferences(
         difference=difference,
         mean=mean,

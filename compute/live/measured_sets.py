@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.types import Undefined
-
 if TYPE_CHECKING:
     from compute.engine.generators.record import GeneratorFigure
 
@@ -80,24 +78,21 @@ def measuring(*, reference: NDArray, generated: NDArray, encoder: str) -> Iterat
 
 
 def _values(names: tuple[str, ...], *, plain: str, real: NDArray, generated: NDArray) -> dict[str, float]:
-    """The named metrics of one split, without those that are undefined for it."""
+    """The named metrics of one split."""
     from compute.engine.generators.intervals import MANIFOLDS
     from compute.metrics.distribution.frechet import frechet
     from compute.metrics.distribution.kernel import kid
     from compute.metrics.distribution.manifold import manifold
 
     values = {}
-    try:
-        if plain in names:
-            values[plain] = frechet(real=real, generated=generated).value
-        if "kid" in names:
-            values["kid"] = kid(real=real, generated=generated).value
-        for quantities, k in MANIFOLDS.items():
-            if set(quantities) <= set(names):
-                shares = manifold(real=real, generated=generated, k=k)
-                values |= {name: getattr(shares, name).value for name in quantities}
-    except Undefined:  # of a split, where the sets themselves have a value
-        pass
+    if plain in names:
+        values[plain] = frechet(real=real, generated=generated).value
+    if "kid" in names:
+        values["kid"] = kid(real=real, generated=generated).value
+    for quantities, k in MANIFOLDS.items():
+        if set(quantities) <= set(names):
+            shares = manifold(real=real, generated=generated, k=k)
+            values |= {name: getattr(shares, name).value for name in quantities}
     return values
 
 

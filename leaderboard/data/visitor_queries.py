@@ -48,8 +48,9 @@ LONGEST_CELL = 1_000  # characters
 ROWS_AT_ONCE = 100
 EXACT = 2**53  # JSON's whole numbers are exact below it
 TABLE_FUNCTIONS = frozenset({"range", "generate_series", "unnest", "json_each", "json_tree"})
+SYSTEM_VIEWS = "SELECT lower(view_name) FROM duckdb_views() WHERE internal"
 NO_FUNCTIONS = frozenset(
-    ("current_setting", "getvariable", "write_log", "sleep_ms", "nextval", "currval", "setval", "setseed")
+    ("current_setting", "getvariable", "write_log", "sleep_ms", "pg_sleep", "nextval", "currval", "setval", "setseed")
 )
 SHOWN = frozenset({"", '"tables"'})  # of DESCRIBE, SUMMARIZE and SHOW TABLES
 NAME = "likeness"  # of the database within the instance
@@ -140,6 +141,10 @@ def check(connection: duckdb.DuckDBPyConnection, sql: str, *, tables: set[str]) 
     nodes, named = _nodes(tree), set(tables)
     for node in nodes:
         named |= {entry["key"] for entry in (node.get("cte_map") or {}).get("map", ())}
+    # A WITH clause's name counts in the whole text here, but not for DuckDB: it must be no view's of the system.
+    system = {name for (name,) in connection.execute(SYSTEM_VIEWS).fetchall()}
+    if clash := sorted(name for name in named - tables if name.lower() in system):
+        raise BadInput(f"WITH {shortened(clash[0])!r} has the name of a view of DuckDB. Choose another name")
     for node in nodes:
         _check_node(node, tables={name.lower() for name in named})
 

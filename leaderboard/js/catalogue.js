@@ -75,7 +75,7 @@ function show(root, { noun, rows, facets, columns, caption }) {
   }
 
   function onOpen(row, { open = columns[0].open }) {
-    const address = open(row);
+    const address = open(row, state);
     if (address) location.assign(new URL(address, document.baseURI));
   }
 

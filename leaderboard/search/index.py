@@ -39,8 +39,6 @@ PAGE_WORDS = {
     "compare": "upload own images camera similarity playground demo",
     "correlations": "heatmap redundant tasks agreement",
     "map": "embedding neighbours clusters umap",
-    "model": "card facts",
-    "task": "items examples",
     "judges": "symmetry order flip position bias vlm as a judge",
     "generators": "text-to-image fid human preference",
     "choose": "recommend best model for shortlist which",

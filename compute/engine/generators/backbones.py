@@ -158,7 +158,7 @@ def _named(text: str, *, catalog: Catalog) -> Backbones:
         return PAPERS
     if names == [TINY]:
         return BUNDLED
-    rows = [catalog.model(name) for name in names if name != PAPER]
+    rows = list({row.key: row for row in (catalog.model(name) for name in names if name != PAPER)}.values())
     for row in rows:
         if not row.adapter:
             raise CannotDo(f"{row.key} is not computed here: it has published figures only. Name an encoder")
@@ -172,7 +172,10 @@ def _named(text: str, *, catalog: Catalog) -> Backbones:
         own = Backbones(
             **{
                 **vars(PAPERS),
-                **{name: (*getattr(PAPERS, name), *getattr(own, name)) for name in ("image", "cfred", "text")},
+                **{
+                    name: tuple(dict.fromkeys((*getattr(PAPERS, name), *getattr(own, name))))
+                    for name in ("image", "cfred", "text")
+                },
             }
         )
     if not own.image:

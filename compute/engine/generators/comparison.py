@@ -55,7 +55,10 @@ def compare(
     needed = references.narrowed(chosen, saved=saved) if saved else chosen
     needed = needed if sets.prompts is not None else needed.without_prompts()
     if not needed.keys:
-        raise BadInput(f"{', '.join(chosen.metrics)}: the images have no prompts. Give --prompts, or other metrics")
+        why = "the images have no prompts. Give --prompts"
+        if saved and sets.prompts is not None:
+            why = "a saved reference holds moments alone. Give the reference's images"
+        raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
     rows = {key: catalog.model(key) for key in needed.keys}
     backbones.check_present(list(rows.values()), offline=offline, is_downloaded=models.is_downloaded)
     encoded, subjects, left = features.encode(sets, chosen=needed, rows=rows, bench=bench, saved=saved)

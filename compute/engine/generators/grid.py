@@ -353,7 +353,9 @@ def _write(row: _GridRow, *, features: GridFeatures, results: Path, n: int, seco
     """A run a generator: a score a text backbone, the first of them for the whole task too, and people's rating."""
     started = datetime.now(UTC).isoformat(timespec="seconds")
     for name, digest in row.generated.items():
-        texts = [text for text in row.texts if (name, text) in row.values]
+        # In the task's order: the pair that it names first stays the ranked one, whatever is computed later.
+        parts = [subset.partition(backbones.JOIN)[2] for subset in row.task.subsets[1:]]
+        texts = [text for text in parts if (name, text) in row.values]
         used = {key: features.settings[key] for key in (row.image, *texts) if key in features.settings}
         settings = {
             "procedure": {"key": PROCEDURE, "metrics": [METRIC]},
@@ -390,8 +392,8 @@ def _write(row: _GridRow, *, features: GridFeatures, results: Path, n: int, seco
         )
         scores = [
             Score(run=run.id, subset=subset, metric=METRIC, value=row.values[name, text], n=n, coverage=1.0)
-            for at, text in enumerate(texts)
-            for subset in (*((WHOLE,) if at == 0 else ()), backbones.subset(row.image, text))
+            for text in texts
+            for subset in (*((WHOLE,) if text == parts[0] else ()), backbones.subset(row.image, text))
         ]
         if name in row.people:
             metric, value = row.people[name]

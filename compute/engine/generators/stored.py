@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -76,10 +77,14 @@ class GeneratorComparison:
 
     @property
     def digest(self) -> str:
-        """Of the reference's images and the prompts in their order: what makes comparisons comparable."""
+        """Of what makes comparisons comparable: the reference's images, the prompts in their order, and the features
+        that each metric is ranked on, so that a column of the board never holds two kinds."""
         digest = hashlib.blake2b(self.reference.encode(), digest_size=16)
         if self.sets.prompts is not None:
             digest.update(self.sets.prompts.keys.tobytes())
+        first = self.chosen
+        ranked = (first.image[:1], first.cfred[:1], first.text[:1], first.clip, first.cmmd, first.classes)
+        digest.update(json.dumps(ranked).encode())
         return digest.hexdigest()
 
 

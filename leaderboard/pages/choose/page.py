@@ -6,7 +6,6 @@ import gradio as gr
 from markupsafe import Markup
 
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.labels import is_synthetic
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, bind, heading
 from leaderboard.pages.choose.needs import HARDWARE, LANGUAGES, LICENSES, NEEDS, SIZES
@@ -15,7 +14,7 @@ from leaderboard.web import parameters as address
 
 SENTENCE = (
     "Say what you need. The shortlist has at most five models: the best that fits, then models that are not proved "
-    "worse than it, those with an open licence and a small size first."
+    "worse than it, by their mean."
 )
 
 
@@ -56,11 +55,9 @@ def shown(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> Mark
     about = result.table.suite
     return render(
         "pages/choose/page.html",
-        need=chosen,
         list=result,
         conditions=conditions,
         suite=about,
-        synthetic=is_synthetic(about["benchmark"]),
         categories=chosen.multilingual if conditions.language else chosen.categories,
     )
 

@@ -46,6 +46,7 @@ class Shortlist:
     """The models, and what the evidence behind them cannot say."""
 
     choices: tuple[ShortlistedModel, ...]
+    origin: str  # of the figures
     tasks: int
     ranked: int  # models with a rank on these tasks
     fitting: int  # of these, the ones that meet every condition
@@ -89,7 +90,8 @@ def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions
 
     The best is the fitting model with the highest mean. Each other fitting model is compared with it by itself, task by
     task: it is proved worse where the whole 95% interval of the difference lies below zero. Those not proved worse
-    follow by licence and size; then, as far as there is room, those that cannot be compared, by their mean.
+    follow by their rank, at the same rank by licence and size; then, as far as there is room, those that cannot be
+    compared, by their mean.
     """
     table = suite_cache.table(need.suite)
     keys = need.tasks(table, many_languages=bool(conditions.language))
@@ -114,7 +116,8 @@ def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions
     tested = [index for index, one in zip(fitting[1:], compared, strict=True) if not np.isnan(one[2])]
     results = dict(zip(fitting[1:], compared, strict=True))
     ties = [index for index in tested if results[index][2] >= 0]
-    ties.sort(key=lambda index: _openness(*facts[index]))
+    # By the mean first: over few tasks a model far behind is not proved worse either.
+    ties.sort(key=lambda index: (ranked.rank[index], *_openness(*facts[index])))
     untested = [index for index in fitting[1:] if index not in tested]
     scale = table.category_columns[0].scale
     picked = [*fitting[:1], *ties, *untested][:MOST]
@@ -131,6 +134,7 @@ def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions
             )
             for index in picked
         ),
+        origin=origin,
         tasks=len(keys),
         ranked=len(rows),
         fitting=len(fitting),
@@ -149,6 +153,7 @@ def _empty(table: SuiteTable, keys: frozenset[str]) -> Shortlist:
     """No model, because there is no task or no rank."""
     return Shortlist(
         choices=(),
+        origin="",
         tasks=len(keys),
         ranked=0,
         fitting=0,

@@ -163,7 +163,8 @@ def _bias(comparison: SetsComparison) -> list[str]:
         if min(comparison.counts.values()) <= comparison.dimension:
             lines.append(
                 f"There are no more images than the {comparison.dimension:,} dimensions of the features, so {title} "
-                "sees only a part of how they vary. KID has no bias and is the better distance here"
+                "sees only a part of how they vary. KID has no such bias where the two sets are drawn independently, "
+                "and is the better distance here"
             )
     return lines
 

@@ -80,7 +80,8 @@ class SetsRun:
     @property
     def nbytes(self) -> int:
         """Bytes of the features; the files are counted as the session's own."""
-        return self.sets.nbytes if self.sets else 100_000
+        sets = self.sets  # which another thread may take away in between
+        return sets.nbytes if sets else 100_000
 
     def turn(self, live: Live, *, seconds: float = TURN) -> SetsProgress:
         """Works for `seconds`, a chunk at least, and returns the progress. Raises BadInput where it cannot go on."""

@@ -371,4 +371,6 @@ def _without(details: list[dict[str, Any]], *, sizes: list[list[int]]) -> tuple[
         if len(of) == blocks:
             left_out[row] = of
     known = next((tuple(map(int, each)) for each in sizes if len(each) == blocks), None)
+    if known is not None and min(known) < 1:
+        raise BadInput("A run states a block of prompts without prompts")
     return left_out, known

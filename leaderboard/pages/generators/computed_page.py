@@ -126,7 +126,7 @@ def interval_figure(computed: ComputedSet, column: MetricColumn) -> object:
             "words": [_words(column, row) for row in rows],
         }
     )
-    return figures.intervals(points, metric=column.title, higher=column.higher)
+    return figures.intervals(points, metric=column.title, higher=column.higher, tested=column.differences is not None)
 
 
 def _words(column: MetricColumn, row: int) -> str:

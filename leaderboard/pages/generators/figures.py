@@ -91,17 +91,20 @@ def scatter(points: pd.DataFrame, *, metric: str, human: str, higher: bool) -> g
     return figure.update_xaxes(range=[points["score"].min() - 0.22 * span, points["score"].max() + 0.22 * span])
 
 
-def intervals(points: pd.DataFrame, *, metric: str, higher: bool) -> go.Figure:
+def intervals(points: pd.DataFrame, *, metric: str, higher: bool, tested: bool) -> go.Figure:
     """A point a generator with its interval, best on top. points: title, value, low, high (NaN: unknown), words, first
-    (bool: not proven worse than the best)."""
+    (bool: not proven worse than the best, or the best itself where nothing is `tested`)."""
     figure = go.Figure()
+    names = {True: "First, or not proven worse", False: "Proven worse than the first"}
+    if not tested:
+        names = {True: "First", False: "Others; no difference is tested"}
     for first, part in points.groupby("first", sort=False):
         colour = FIRST if first else NEAR
         figure.add_scatter(
             x=part["value"],
             y=[unmarked(title) for title in part["title"]],
             mode="markers",
-            name="First, or not proven worse" if first else "Proven worse than the first",
+            name=names[bool(first)],
             error_x={
                 "type": "data",
                 "symmetric": False,

@@ -155,7 +155,12 @@ def _compared(
     x, y = left.values[kind][rows_left], right.values[kind][rows_right]
     metrics = suite_queries.metrics(site.db)
     about = metrics.loc[kind] if kind in metrics.index else None
-    found = prompt_differences(first=x, second=y, higher=about is not None and bool(about.higher_is_better))
+    found = prompt_differences(
+        first=x,
+        second=y,
+        higher=about is not None and bool(about.higher_is_better),
+        prompts=[left.texts[row] for row in rows_left],
+    )
     directions = _directions(site.db, computed, (one, other), (left, right), (rows_left, rows_right), found, kind)
     return render(
         "pages/generators/prompts.html",

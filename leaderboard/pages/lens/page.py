@@ -162,12 +162,13 @@ def growth(metric: str, curves: list[SizeCurve], *, scale: float = 1.0) -> Growt
         return None
     curve = curves[0]
     fewest, most = curve.sizes[0], curve.sizes[-1]
-    whole = curve.points[most].value
+    few, whole = curve.points[fewest], curve.points[most]
+    above = (few.low or 0) > 0 and (whole.low or 0) > 0  # a ratio of values that may be 0 says nothing
     return Growth(
         law=INVERSE if curve.limit else UNBIASED_LAW if metric in UNBIASED else NO_LAW,
         fewest=fewest,
         most=most,
-        times=curve.points[fewest].value / whole if whole > 0 else None,
+        times=few.value / whole.value if above else None,
         curve=curve,
         digits=charts.decimals(*(point.value for point in curve.points.values()), scale=scale),
         chart=charts.of_sizes(curve, scale=scale),

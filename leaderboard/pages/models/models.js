@@ -91,8 +91,8 @@ export function describe({ fields, rows: listed, suites, hub }) {
         const own = standing(row, state);
         return own && own.rank !== null ? suites.indexOf(own.suite) * 10_000 + own.rank : null;
       },
-      open: (row) => {
-        const own = standing(row, {});
+      open: (row, shown) => {
+        const own = standing(row, shown);
         return own ? `board?suite=${own.suite.key}&select=${encodeURIComponent(`${row.key}~${own.origin}`)}` : '';
       },
       draw: (cell, row, state) => {

@@ -20,13 +20,14 @@ METHOD = "spearman"
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteLead:
-    """The model of the first rank and how many others are not proved worse; `unknown` says why that is not known."""
+    """The model of the first rank and how many others share its tie class, that is, differ from it by less than is
+    significant; `unknown` says why that is not known."""
 
     model: str
     title: str
     origin: str
     trained: bool  # on a data set of the suite
-    not_proved: int  # models that share its tie class
+    tied: int
     others: int
     unknown: str
 
@@ -107,13 +108,13 @@ def lead(table: SuiteTable, ranked: Ranked) -> SuiteLead | None:
     if not rows:
         return None
     first = min(rows, key=lambda at: (ranked.rank[at], -ranked.mean[at]))
-    same = [at for at in rows if at != first and set(ranked.ties[at]) & set(ranked.ties[first])]
+    same = [at for at in rows if at != first and ranked.ties[at] == ranked.ties[first]]
     return SuiteLead(
         model=table.rows[first].model,
         title=table.models.loc[table.rows[first].model]["title"],
         origin=origin,
         trained=bool((table.marks[first] & TRAINED).any()),
-        not_proved=len(same),
+        tied=len(same),
         others=len(rows) - 1,
         unknown=ranked.unknown[first],
     )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from compute.analysis.lite import smaller
 from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement
-from compute.analysis.suite import SuiteScores, arrange
+from compute.analysis.suite import SuiteScores, arrange, whole
 from compute.database import store
 from compute.types import ORIGINS, LikenessError
 from leaderboard.data import suite_queries
@@ -87,7 +87,13 @@ class SmallerSuites:
 
 
 def _limit(query: SmallerSuiteQuery, scores: SuiteScores) -> tuple[int | None, float | None]:
-    return (min(query.size, len(scores.tasks)), None) if query.by == "tasks" else (None, query.hours)
+    """How many tasks, or hours. A number that leaves nothing out becomes half of what can be chosen."""
+    if query.by != "tasks":
+        return None, query.hours
+    most = len(whole(scores).candidates)
+    if query.size < min(most, len(scores.tasks)):
+        return query.size, None
+    return max(len(set(scores.codes[whole(scores).candidates])), most // 2), None
 
 
 def _thresholds(query: SmallerSuiteQuery) -> tuple[float, float]:
@@ -103,6 +109,7 @@ def answer(suites: SmallerSuites, query: SmallerSuiteQuery) -> str:
         held_out=suites.held_out(query),
         own=suites.own(query.suite, query.origin),
         tasks=tasks,
+        asked=query.size if query.by == "tasks" else len(tasks),
         lost=smaller.lost(result),
         board=f"board?suite={query.suite}&tasks={quote(','.join(tasks), safe='/,:')}",
     )

@@ -9,7 +9,7 @@ import numpy as np
 from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.suite_table import SuiteTable, displayed_origin
 from leaderboard.html.formatting import number
-from leaderboard.html.labels import is_synthetic
+from leaderboard.html.labels import SUSPECT, is_synthetic
 from leaderboard.page import Described, DescribedRow, Site
 
 MOST = 6  # rows of the share picture
@@ -47,8 +47,8 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
 
 
 def _best(table: SuiteTable, index: int) -> list[int]:
-    """The rows with a score in a column, of the displayed origin, best first."""
-    scored = np.flatnonzero(~np.isnan(table.values[:, index]))
+    """The rows with a score in a column that is not in doubt, of the displayed origin, best first."""
+    scored = np.flatnonzero(~np.isnan(table.values[:, index]) & (table.marks[:, index] & SUSPECT == 0))
     origin = displayed_origin(table.rows[row].origin for row in scored)
     rows = [row for row in scored if table.rows[row].origin == origin]
     sign = -1 if table.columns[index].higher else 1

@@ -148,7 +148,7 @@ def summary(db: Database) -> dict[str, Any]:
         "synthetic_key": next((key for key in scored["benchmark"] if is_synthetic(key)), ""),
         "unscored": len(frame) - len(scored),
         "categories": int(real["category"].nunique()),
-        "languages": len({code for row in facts for code in language_codes(row["languages"])}),
+        "languages": len({code for row in real.to_dict("records") for code in language_codes(row["languages"])}),
         "no_license": sum(not license_of(row) for row in facts),
         "no_chance": int(scored["chance"].isna().sum()),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.stats import ttest_rel
 
 from compute.analysis.prompt_differences import prompt_differences
@@ -53,3 +54,20 @@ def test_what_cannot_be_compared() -> None:
         prompt_differences(first=[1.0, np.nan, 2.0], second=[1.0, 2.0, 3.0], higher=True)
     with pytest.raises(Undefined, match="2 prompts"):
         prompt_differences(first=[1.0, 2.0], second=[1.0, 2.0], higher=True)
+
+
+def test_images_of_one_prompt_are_not_independent() -> None:
+    """Twenty images of each of twelve prompts: the interval is that of twelve means, not of 240 values."""
+    rng = np.random.default_rng(4)
+    prompts = np.repeat([f"prompt {at}" for at in range(12)], 20)
+    first = np.repeat(rng.normal(0.3, 1, 12), 20) + rng.normal(0, 0.1, 240)
+    found = prompt_differences(first=first, second=np.zeros(240), higher=True, prompts=prompts.tolist())
+    means = first.reshape(12, 20).mean(axis=1)
+    expected = stats.t.interval(0.95, 11, loc=means.mean(), scale=stats.sem(means))
+    assert (found.low, found.high) == pytest.approx(expected) and found.low < 0 < found.high
+    alone = prompt_differences(first=first, second=np.zeros(240), higher=True)
+    assert alone.high - alone.low < (found.high - found.low) / 2
+    with pytest.raises(BadInput, match="2 prompts do not fit 3 values"):
+        prompt_differences(first=[1, 2, 3], second=[0, 0, 0], higher=True, prompts=["a", "b"])
+    with pytest.raises(Undefined, match="1 prompts are too few"):
+        prompt_differences(first=[1, 2, 3], second=[0, 0, 0], higher=True, prompts=["a"] * 3)

@@ -252,3 +252,11 @@ def test_features_give_numbers_or_reasons_never_nan(generated: np.ndarray, words
         assert any(each in reasons for each in words.split("|"))
     else:
         assert any(row.value is not None for row in table.figures)
+
+
+def test_a_backbone_named_twice_counts_once() -> None:
+    from compute.catalog import shipped
+    from compute.engine.generators.backbones import PAPERS, choose
+
+    assert choose("tiny,conse,tiny", catalog=shipped()).image == ("tiny", "conse")
+    assert choose("paper,inception-v3", catalog=shipped()).image == PAPERS.image

@@ -111,7 +111,7 @@ def test_drawn_generators_show_their_drawings(db: Database) -> None:
     generators = tuple(replace(each, kinds=kinds, drawn=each.key.removeprefix("mini/")) for each in mini.generators)
     stored = prompts.PromptValues(
         items=tuple(f"{row:04}" for row in range(9)),
-        texts=("a star",) * 9,
+        texts=tuple(f"{row} stars" for row in range(9)),
         values={"distance": np.arange(9.0)},
         images=((),) * 9,
     )

@@ -82,14 +82,16 @@ def test_without_a_study_the_page_says_how_to_make_it(database: Path) -> None:
     assert "python -m compute run --suite mini-generators" in head and rest == ""
 
 
-def curve(values: dict[int, float], *, limit: float | None = None) -> SizeCurve:
-    points = {size: SizePoint(value=value, low=value - 1, high=value + 1) for size, value in values.items()}
+def curve(values: dict[int, float], *, limit: float | None = None, half: float = 1.0) -> SizeCurve:
+    points = {size: SizePoint(value=value, low=value - half, high=value + half) for size, value in values.items()}
     at_infinity = None if limit is None else SizePoint(value=limit, low=limit - 1, high=limit + 1)
     return SizeCurve(title="No fault", points=points, limit=at_infinity)
 
 
 def test_growth_needs_a_value_above_zero() -> None:
-    above = growth("fd", [curve({32: 0.3, 256: 0.1}, limit=0.05)])
+    unsure = growth("fd", [curve({32: 0.3, 256: 0.1}, limit=0.05, half=0.2)])
+    assert unsure is not None and unsure.times is None, "an interval that holds 0 makes no ratio"
+    above = growth("fd", [curve({32: 0.3, 256: 0.1}, limit=0.05, half=0.05)])
     assert above is not None
     assert (above.fewest, above.most, above.times, above.law) == (32, 256, pytest.approx(3.0), INVERSE)
     below = growth("clipscore", [curve({32: 0.3, 256: -0.001})])

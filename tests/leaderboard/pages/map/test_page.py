@@ -70,9 +70,10 @@ def test_the_answer_counts_the_clusters(site) -> None:
     text = " ".join(re.sub("<[^>]+>", "", page.finding(made, facts, "tasks")).split())
     clusters = made.points["cluster"]
     outside, found = int((clusters < 0).sum()), clusters[clusters >= 0]
-    assert text.startswith(
-        f"{len(facts)} tasks form {found.nunique()} groups that rank models alike, and {outside} belong"
+    head = (
+        f"{len(facts)} tasks form {found.nunique()} groups on the map, of tasks that rank models alike, and {outside}"
     )
+    assert text.startswith(head)
     assert f"({found.value_counts().iloc[0]})" in text
 
 

@@ -103,3 +103,12 @@ def test_what_is_lost_is_every_task_left_out_with_scipys_correlation(suites: Sma
         assert row.r == pytest.approx(stats.spearmanr(a, b).statistic) and row.n_models == both.sum() >= 10
     words = html.unescape(re.sub("<[^>]+>", "", answer(suites, query_of(suites))))
     assert f"of the {len(lost)} tasks left out, {sum(row.r >= 0.8 for row in known)} have a Spearman" in words
+
+
+@pytest.mark.parametrize("suite", ["pairbench", "unisim-core", "mieb-lite"])
+def test_a_size_that_leaves_nothing_out_becomes_half_of_what_can_be_chosen(suites: SmallerSuites, suite: str) -> None:
+    query = query_of(suites, suite=suite)
+    result = suites.choose(query)
+    candidates = len(result.whole.candidates)
+    assert len(result.selection.chosen) == max(candidates // 2, len(set(result.scores.codes[result.whole.candidates])))
+    assert f"51 tasks would leave out none of the {candidates} that can be chosen" in answer(suites, query)
