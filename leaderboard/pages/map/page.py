@@ -14,6 +14,7 @@ import pandas as pd
 from compute.analysis.maps.suites import Neighbour, neighbours
 from compute.analysis.suite import ALL, arrange
 from compute.database import store
+from compute.rounding import rounded
 from compute.types import ORIGINS, BadInput
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.memo import memoised
@@ -275,7 +276,11 @@ def chart(
         "parts": parts(site, facts, recipe),
         "near": [
             [
-                [at[other.key], round(other.distance, 2), None if np.isnan(other.r) else round(other.r, 2)]
+                [
+                    at[other.key],
+                    float(rounded(other.distance, 2)),
+                    None if np.isnan(other.r) else float(rounded(other.r, 2)),
+                ]
                 for other in near[key]
             ]
             for key in facts["key"]
