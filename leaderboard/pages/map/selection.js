@@ -2,6 +2,7 @@
 
 import { el } from '../../js/dom.js';
 import { attach, listen } from '../../js/figure.js';
+import { rounded } from '../../js/number.js';
 
 const MOST_FOUND = 200; // names offered while one is typed
 
@@ -83,8 +84,8 @@ export function mount(owner, { id }) {
     const ranks = near[index].some(([, , r]) => r !== null);
     const head = [`Nearest ${noun} in the data`, 'Distance', ...(ranks ? ['Rank correlation'] : [])];
     const rows = near[index].map(([other, distance, r]) => el('tr', {}, el('th', { scope: 'row' }, page(other)),
-      el('td', { class: 'pg-num' }, distance.toFixed(2)),
-      ...(ranks ? [el('td', { class: 'pg-num' }, r === null ? 'unknown' : r.toFixed(2).replace('-', '\u2212'))] : [])));
+      el('td', { class: 'pg-num' }, rounded(distance, 2)),
+      ...(ranks ? [el('td', { class: 'pg-num' }, r === null ? 'unknown' : rounded(r, 2))] : [])));
     pick.value = '';
     field.value = titles[index];
     panel.replaceChildren(el('h2', {}, page(index)), near[index].length ? el('table', { class: 'pg-table' },

@@ -35,7 +35,7 @@ FETCHED = ("/data/nothing", "/export/nothing", "/gradio_api/nothing", "/static/x
         ("nosuchpage/", "../", ""),
         ("boards", "./", "board"),
         ("leaderboard", "./", "board"),
-        ("taskz", "./", "task"),
+        ("taskz", "./", "tasks"),
         ("no/such/page", "../../", ""),
         ("model/openai/clip", "../../", ""),
         ("favicon.png", "./", ""),
