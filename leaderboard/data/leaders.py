@@ -1,4 +1,4 @@
-"""The first rows of a suite, as its share picture and its description show them."""
+"""The rows of a suite that are shown where only one origin can be, best first."""
 
 from __future__ import annotations
 
@@ -24,10 +24,8 @@ class Leader:
 
 def leaders(table: SuiteTable, ranked: Ranked, *, most: int) -> list[Leader]:
     """The `most` best rows among those of the displayed origin that have a rank, best first."""
-    origin = displayed_origin(row.origin for row, rank in zip(table.rows, ranked.rank, strict=True) if rank > 0)
-    rows = [index for index in table.rows_of(origin) if ranked.rank[index] > 0]
-    best = sorted(rows, key=lambda index: (ranked.rank[index], -ranked.mean[index]))[:most]
-    return [_leader(table, ranked, index) for index in best]
+    _, rows = ranked_rows(table, ranked)
+    return [_leader(table, ranked, index) for index in rows[:most]]
 
 
 def _leader(table: SuiteTable, ranked: Ranked, index: int) -> Leader:
@@ -44,7 +42,10 @@ def _leader(table: SuiteTable, ranked: Ranked, index: int) -> Leader:
     )
 
 
-def ranked_rows(table: SuiteTable, ranked: Ranked) -> int:
-    """How many models of the displayed origin have a rank."""
-    origin = displayed_origin(row.origin for row, rank in zip(table.rows, ranked.rank, strict=True) if rank > 0)
-    return sum(int(ranked.rank[index] > 0) for index in table.rows_of(origin))
+def ranked_rows(table: SuiteTable, ranked: Ranked) -> tuple[str, list[int]]:
+    """The displayed origin among the rows with a rank (of all rows where none has one), and its rows with a rank, best
+    first."""
+    with_rank = {row.origin for row, rank in zip(table.rows, ranked.rank, strict=True) if rank > 0}
+    origin = displayed_origin(with_rank or {row.origin for row in table.rows})
+    rows = [index for index in table.rows_of(origin) if ranked.rank[index] > 0]
+    return origin, sorted(rows, key=lambda index: (ranked.rank[index], -ranked.mean[index]))

@@ -24,8 +24,9 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
     if ranked is not None and first:
         tasks = sum(column.ranked for column in table.columns)
         best = first[0]
+        _, rows = ranked_rows(table, ranked)
         sentence = (
-            f"{ranked_rows(table, ranked)} models ranked over {tasks} tasks. {best.title} has the highest mean, "
+            f"{len(rows)} models ranked over {tasks} tasks. {best.title} has the highest mean, "
             f"{_mean(table, best)}{_rank_of(best)}. {sentence}"
         )
     return Described(

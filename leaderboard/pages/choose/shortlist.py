@@ -8,9 +8,10 @@ import numpy as np
 
 from compute.analysis.ties import paired_differences
 from compute.types import BadInput
+from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import SuiteTable, displayed_origin
+from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import SUSPECT, TRAINED
 from leaderboard.pages.choose.needs import HARDWARE, PERMISSIVE, SIZES, ModelUse, limit
@@ -103,15 +104,11 @@ def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions
         return _empty(table, keys)
     if ranked is None or not (ranked.rank > 0).any():
         return _empty(table, keys)
-    origin = displayed_origin(row.origin for row, rank in zip(table.rows, ranked.rank, strict=True) if rank > 0)
-    rows = [index for index in table.rows_of(origin) if ranked.rank[index] > 0]
+    origin, rows = ranked_rows(table, ranked)
     facts = {index: _facts(table, index) for index in rows}
     fits_license = {index: conditions.license_fits(facts[index][1]) for index in rows}
     fits_size = {index: conditions.size_fits(facts[index][0]) for index in rows}
-    fitting = sorted(
-        (index for index in rows if fits_license[index] and fits_size[index]),
-        key=lambda index: (ranked.rank[index], -ranked.mean[index]),
-    )
+    fitting = [index for index in rows if fits_license[index] and fits_size[index]]
     compared = [_difference(table, ranked, index, fitting[0]) for index in fitting[1:]]
     tested = [index for index, one in zip(fitting[1:], compared, strict=True) if not np.isnan(one[2])]
     results = dict(zip(fitting[1:], compared, strict=True))

@@ -10,8 +10,9 @@ import numpy as np
 from compute.analysis.correlation import correlate, extreme_pairs, interval
 from compute.types import SEVERITIES
 from leaderboard.data import suite_queries
+from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import SuiteTable, displayed_origin
+from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.page import Site
 
@@ -95,34 +96,27 @@ def findings(site: Site, suites: tuple[str, ...]) -> list[Finding]:
     return out
 
 
-def rows_shown(table: SuiteTable, ranked: Ranked) -> tuple[str, list[int]]:
-    """The origin whose ranking is shown, and its rows that have a rank."""
-    with_rank = {row.origin for row, rank in zip(table.rows, ranked.rank, strict=True) if rank > 0}
-    origin = displayed_origin(with_rank or {row.origin for row in table.rows})
-    return origin, [at for at, row in enumerate(table.rows) if row.origin == origin and ranked.rank[at] > 0]
-
-
 def lead(table: SuiteTable, ranked: Ranked) -> SuiteLead | None:
     """Who leads the origin shown; None where no model has a rank."""
-    origin, rows = rows_shown(table, ranked)
+    origin, rows = ranked_rows(table, ranked)
     if not rows:
         return None
-    first = min(rows, key=lambda at: (ranked.rank[at], -ranked.mean[at]))
-    same = [at for at in rows if at != first and ranked.ties[at] == ranked.ties[first]]
+    first, *others = rows
+    same = [at for at in others if ranked.ties[at] == ranked.ties[first]]
     return SuiteLead(
         model=table.rows[first].model,
         title=table.models.loc[table.rows[first].model]["title"],
         origin=origin,
         trained=bool((table.marks[first] & TRAINED).any()),
         tied=len(same),
-        others=len(rows) - 1,
+        others=len(others),
         unknown=ranked.unknown[first],
     )
 
 
 def disagreement(table: SuiteTable, ranked: Ranked) -> Disagreement | None:
     """The pair of categories least alike over the rows shown; None where too few models have two categories."""
-    _, rows = rows_shown(table, ranked)
+    _, rows = ranked_rows(table, ranked)
     columns = table.category_columns
     values = ranked.category_means[rows] * np.where([column.higher for column in columns], 1.0, -1.0)
     matrix = correlate(scores=values, method=METHOD)

@@ -10,9 +10,10 @@ from markupsafe import Markup
 
 from compute.rounding import rounded
 from leaderboard.data import model_queries, suite_queries
+from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.memo import memoised
 from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import SuiteTable, displayed_origin
+from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED
 from leaderboard.html.templates import render
@@ -77,18 +78,15 @@ def _summary(site: Site, key: str) -> dict[str, Any]:
 def _leaders(table: SuiteTable, ranked: Ranked) -> dict[str, Any]:
     """The models ranked first among those of one origin, and how many models and tasks the ranking has."""
     origins = {row.origin for row in table.rows}
-    with_rank = {row.origin for row, rank in zip(table.rows, ranked.rank, strict=True) if rank > 0}
-    origin = displayed_origin(with_rank or origins)
-    rows = [index for index, row in enumerate(table.rows) if row.origin == origin]
-    with_rank = [index for index in rows if ranked.rank[index] > 0]
-    order = sorted(with_rank, key=lambda index: (ranked.rank[index], -ranked.mean[index]))[:LEADERS]
+    origin, with_rank = ranked_rows(table, ranked)
+    order = with_rank[:LEADERS]
     trained = (table.marks & TRAINED).any(axis=1)
     unit = {"digits": table.category_columns[0].digits, "scale": table.category_columns[0].scale}
     return {
         "origin": origin,
         "other_origins": sorted(origins - {origin}),
         "ranked_models": len(with_rank),
-        "models": len(rows),
+        "models": len(table.rows_of(origin)),
         "tasks": sum(column.ranked for column in table.columns),
         "leaders": [
             {
