@@ -270,7 +270,8 @@ export class Grid {
       if (this.columns[at.column].sort) this.onSort?.(this.columns[at.column].key);
     } else if (!window.getSelection().toString()) {
       this.activate(at.row, at.column);
-      if (!event.target.closest('a[href]')) this.onOpen?.(this.rows[at.row], this.columns[at.column]); // a link opens itself
+      const follows = event.target.closest('a[href]') && !event.defaultPrevented; // a link opens itself
+      if (!follows) this.onOpen?.(this.rows[at.row], this.columns[at.column]);
     }
   }
 }
