@@ -14,7 +14,8 @@ function mount(trigger) {
   const search = createSearch(new URL(trigger.dataset.root, document.baseURI));
   trigger.addEventListener('click', search.open);
   document.addEventListener('keydown', (event) => {
-    const busy = event.target.closest?.('input, textarea, select, [contenteditable], dialog[open], [role=dialog]');
+    const field = event.target.closest?.('input, textarea, select, [contenteditable], dialog[open], [role=dialog]');
+    const busy = field?.checkVisibility(); // just after a dialog was closed the focus may still be in it, unseen
     if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || busy || event.defaultPrevented) return;
     event.preventDefault();
     search.open();
