@@ -22,7 +22,7 @@ export function tallied(record) {
   const [right, all] = [record.right.length, record.right.length + record.wrong.length + record.silent.length];
   if (!record.done) return all ? `${right} of ${all} so far` : '';
   if (all) return `${right} of ${all} got it`;
-  return record.outside.length ? 'no model here is calibrated for it' : 'no model here takes it';
+  return record.outside.length ? 'no calibrated model' : 'no model takes it';
 }
 
 /** Which models got it and which did not, in sentences. Pure. */
@@ -99,6 +99,7 @@ function createEntry(tray, one, titles) {
   function refresh(record, isChosen) {
     button.setAttribute('aria-pressed', String(isChosen));
     say(tally, tallied(record));
+    tally.title = tally.textContent;
     lines.forEach((line) => line.refresh(record));
   }
   return { item: el('li', {}, button, tally), line: el('li', {}, lines[0].node), above: lines[1].node, refresh };

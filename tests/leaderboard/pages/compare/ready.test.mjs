@@ -17,8 +17,8 @@ test('how many got it, also while some still answer', () => {
   assert.equal(tallied(record({ right: ['M'], done: false })), '1 of 1 so far');
   assert.equal(tallied(record({ done: false })), '');
   assert.equal(tallied(record({ right: ['M'], outside: ['Q'] })), '1 of 1 got it');
-  assert.equal(tallied(record({ outside: ['Q'] })), 'no model here is calibrated for it');
-  assert.equal(tallied(record({})), 'no model here takes it');
+  assert.equal(tallied(record({ outside: ['Q'] })), 'no calibrated model');
+  assert.equal(tallied(record({})), 'no model takes it');
   assert.equal(tallied(undefined), '');
 });
 
