@@ -28,6 +28,7 @@ class Ranked:
     rank: np.ndarray
     rank_low: np.ndarray  # of the interval, which covers at least 95%
     rank_high: np.ndarray
+    better: np.ndarray  # bool [rows, rows], the second is proved better than the first; False between origins
     ties: tuple[str, ...]  # letter of the tie class, empty where the interval is not known
     mean: np.ndarray
     mean_low: np.ndarray  # of the 95% interval, within the metrics' bounds
@@ -82,6 +83,7 @@ def rank(
         max((column.upper for column, counts in zip(table.columns, used, strict=True) if counts), default=np.inf),
     )
     frames, fixed = [], ()
+    better = np.zeros((len(table.rows), len(table.rows)), bool)
     for origin in dict.fromkeys(origins):
         rows = np.flatnonzero(origins == origin)
         ranking_of_origin = rank_with_uncertainty(
@@ -99,6 +101,7 @@ def rank(
             columns[end] = np.clip(columns[end], *bounds)
         fixed = tuple(table.categories[code] for code in ranking_of_origin.fixed)
         columns["borda"] = ranking.borda(scores=table.values[rows][:, used], higher=higher[used]).total
+        better[np.ix_(rows, rows)] = ranking_of_origin.better
         columns["ties"] = tie_classes(ranking=ranking_of_origin)
         frames.append(pd.DataFrame(columns, index=rows))
     ranked = pd.concat(frames).sort_index()
@@ -115,6 +118,7 @@ def rank(
     return Ranked(
         **{name: ranked[name].to_numpy() for name in (*SHARED, "borda") if name != "unknown"},
         unknown=tuple(ranked["unknown"]),
+        better=better,
         fixed=fixed,
         changed=changed_rule(table, weights=weights, tasks=tasks, coverage=coverage),
         ties=tuple(ranked["ties"]),

@@ -1,0 +1,58 @@
+"""Which models no cheaper model is proved to beat: the Pareto front of score and cost, under uncertainty.
+
+On the front by point values alone stands every model that scores higher than all that cost no more: a lead of any size
+counts, luck included. Here a model is off the front only where a model that costs no more is proved better, by the
+comparisons that also give a model its rank interval (`uncertainty`): paired differences with Holm's correction over
+all comparisons of that model. So each model is wrongly taken off with a probability of at most 5 percent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from compute.analysis.ranking import UNRANKED
+from compute.arrays import Bools, Ints
+from compute.types import BadInput
+
+ON, OFF, UNKNOWN = "on", "off", "unknown"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Front:
+    """Where every model stands."""
+
+    states: tuple[str, ...]  # ON, OFF, UNKNOWN: nothing can be tested; empty: no rank or no cost
+    beaten_by: tuple[tuple[int, ...], ...]  # [models], those that cost no more and are proved better, cheapest first
+    untested: Ints  # [models], of those that cost no more and rank higher, how many have no interval to test
+    points: Bools  # [models], on the front of the point values: none that costs no more ranks higher
+
+
+def front(*, cost: ArrayLike, rank: ArrayLike, better: ArrayLike, known: ArrayLike) -> Front:
+    """The front of models [models] where a small `cost` and a small `rank` are good.
+
+    cost float [models], NaN unknown; rank int [models], UNRANKED where there is none; better bool [models, models],
+    whether the second model is proved better than the first; known bool [models], whether a model's differences can be
+    tested. Models of one cost compare with each other. Raises BadInput for shapes that do not match.
+    """
+    price, ranks, proved, testable = (np.asarray(values) for values in (cost, rank, better, known))
+    models = len(price)
+    if ranks.shape != (models,) or testable.shape != (models,) or proved.shape != (models, models):
+        raise BadInput(
+            f"A front of {models} costs needs as many ranks and known, and [models, models] of better; got "
+            f"{ranks.shape}, {testable.shape} and {proved.shape}."
+        )
+    counts = (ranks != UNRANKED) & ~np.isnan(price)
+    costs_no_more = counts[:, None] & counts & (price <= price[:, None])
+    higher = costs_no_more & (ranks < ranks[:, None])
+    beats = costs_no_more & proved
+    states = np.where(beats.any(axis=1), OFF, np.where(testable, ON, UNKNOWN))
+    cheapest_first = np.lexsort((ranks, price))
+    return Front(
+        states=tuple(str(state) if counts[model] else "" for model, state in enumerate(states)),
+        beaten_by=tuple(tuple(int(other) for other in cheapest_first if row[other]) for row in beats),
+        untested=(higher & ~testable).sum(axis=1),
+        points=counts & ~higher.any(axis=1),
+    )

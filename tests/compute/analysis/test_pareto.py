@@ -1,0 +1,125 @@
+"""The front of score and cost: by its definition, written out here, and by scipy's paired t test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from compute.analysis.pareto import OFF, ON, UNKNOWN, Front, front
+from compute.analysis.ranking import UNRANKED
+from compute.analysis.uncertainty import rank_with_uncertainty
+from compute.types import BadInput
+
+TASKS, ALPHA = 12, 0.05
+Costs = list[float]
+
+
+def drawn(seed: int, *, models: int = 9) -> tuple[np.ndarray, np.ndarray]:
+    """Costs with equals and unknowns among them, and scores [models, tasks] with real differences and noise."""
+    rng = np.random.default_rng(seed)
+    cost = rng.choice([1.0, 2.0, 2.0, 5.0, 8.0, 13.0, np.nan], models)
+    level = np.linspace(0.3, 0.6, models)[rng.permutation(models)][:, None]
+    return cost, level + rng.normal(0, 0.08, TASKS) + rng.normal(0, 0.05, (models, TASKS))
+
+
+def front_of(cost: np.ndarray, scores: np.ndarray) -> Front:
+    ranking = rank_with_uncertainty(scores=scores, categories=np.zeros(TASKS, int))
+    return front(cost=cost, rank=ranking.rank, better=ranking.better, known=ranking.rank_low != UNRANKED)
+
+
+def proved_by_scipy(scores: np.ndarray, model: int) -> set[int]:
+    """The others that are better than a model by one-sided paired t tests of scipy, step by step after Holm."""
+    others = [other for other in range(len(scores)) if other != model]
+    # Each pair is tested in the direction that its means have.
+    p = {}
+    for other in others:
+        up = scores[other].mean() > scores[model].mean()
+        p[other] = stats.ttest_rel(scores[other], scores[model], alternative="greater" if up else "less").pvalue
+    rejected: set[int] = set()
+    for step, other in enumerate(sorted(others, key=p.__getitem__)):
+        if p[other] > ALPHA / (len(others) - step):
+            break
+        rejected.add(other)
+    return {other for other in rejected if scores[other].mean() > scores[model].mean()}
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_it_is_the_definition_with_scipys_paired_tests(seed: int) -> None:
+    cost, scores = drawn(seed)
+    found = front_of(cost, scores)
+    for model, state in enumerate(found.states):
+        if np.isnan(cost[model]):
+            assert (state, found.beaten_by[model]) == ("", ())
+            continue
+        beaten_by = {other for other in proved_by_scipy(scores, model) if cost[other] <= cost[model]}
+        assert set(found.beaten_by[model]) == beaten_by
+        assert state == (OFF if beaten_by else ON)
+        assert sorted(found.beaten_by[model], key=lambda other: cost[other]) == list(found.beaten_by[model])
+
+
+def test_the_drawn_models_have_all_cases() -> None:
+    states = [state for seed in range(25) for state in front_of(*drawn(seed)).states]
+    assert min(states.count(state) for state in (ON, OFF, "")) > 20
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
+    cost, scores = drawn(seed)
+    mean, found = scores.mean(axis=1), front_of(cost, scores)
+    for model in range(len(cost)):
+        higher = [
+            other for other in range(len(cost)) if cost[other] <= cost[model] and mean[other] > mean[model] + 1e-12
+        ]
+        assert found.points[model] == (not np.isnan(cost[model]) and not higher)
+        # Whoever is ahead of all that cost no more cannot be proved worse than one of them.
+        assert not found.points[model] or found.states[model] == ON
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_some_model_is_on_the_front_where_any_can_be_tested(seed: int) -> None:
+    cost, scores = drawn(seed)
+    assert (ON in front_of(cost, scores).states) == bool((~np.isnan(cost)).any())
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_costlier_model_never_takes_another_off(seed: int) -> None:
+    """One model more is one comparison more: what is proved can only become less."""
+    cost, scores = drawn(seed)
+    before = front_of(cost, scores)
+    rng = np.random.default_rng(1000 + seed)
+    for level in (scores.mean() - 0.3, scores.mean() + 0.3):  # also where it leads
+        more = np.vstack([scores, level + rng.normal(0, 0.01, TASKS)])
+        after = front_of(np.append(cost, 99.0), more)
+        off_after = {model for model, state in enumerate(after.states[:-1]) if state == OFF}
+        assert off_after <= {model for model, state in enumerate(before.states) if state == OFF}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_the_models_and_the_scale_of_the_cost_change_nothing(seed: int) -> None:
+    cost, scores = drawn(seed)
+    found = front_of(cost, scores)
+    order = np.random.default_rng(seed).permutation(len(cost))
+    assert front_of(cost[order], scores[order]).states == tuple(found.states[model] for model in order)
+    assert front_of(np.log(cost), scores).states == found.states
+
+
+def test_what_cannot_be_tested_is_neither_on_nor_off_and_proves_nothing() -> None:
+    better = np.zeros((4, 4), bool)
+    better[3, 2] = True
+    found = front(
+        cost=[1.0, 2.0, 3.0, 4.0], rank=[1, 4, 2, 3], better=better, known=np.array([False, True, True, True])
+    )
+    assert found.states == (UNKNOWN, ON, ON, OFF)
+    assert found.untested.tolist() == [0, 1, 1, 1]  # the first leads, and may be better than each
+    assert found.points.tolist() == [True, False, False, False]
+
+
+def test_models_without_a_rank_or_a_cost_take_no_part() -> None:
+    found = front(cost=[1.0, np.nan, 3.0], rank=[UNRANKED, 1, 2], better=np.ones((3, 3), bool), known=np.ones(3, bool))
+    assert found.states[:2] == ("", "") and found.beaten_by[2] == (2,)
+
+
+def test_shapes_that_do_not_match_are_told() -> None:
+    with pytest.raises(BadInput, match="front of 2 costs"):
+        front(cost=[1.0, 2.0], rank=[1], better=np.zeros((2, 2), bool), known=[True, True])
