@@ -16,6 +16,7 @@ SEVERITIES = ("headline", "table", "detail")  # of claims, the weightiest first:
 OF_FRAMES = ("mieb/ucf101", "mieb/ucf101zeroshot")
 TIES_SHOWN = 0.01  # share of items decided by exact ties above which it stands beside the score
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # the alternatives of a question, on pages and in judges' answers
+WHOLE = "default"  # the subset that stands for the whole task
 AGGREGATES = ("category-mean", "task-mean", "human")
 LONGEST_KEY = 200  # characters; the catalogues' own have up to 90
 ECHO = 80  # characters of a value that a sentence repeats
@@ -136,7 +137,7 @@ class Task:
     dataset: str  # dataset key
     revision: str = ""
     split: str = ""
-    subsets: tuple[str, ...] = ("default",)
+    subsets: tuple[str, ...] = (WHOLE,)
     procedure: str = ""
     metrics: tuple[str, ...] = ()  # the first is the headline
     chance: float | None = None  # value of the headline metric by guessing

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.analysis.preference import FEWEST
-from compute.analysis.sensitivity import UNCHANGED, FaultRun
-from compute.analysis.variance import LEVEL
+from compute.analysis.sensitivity import FaultRun
+from compute.analysis.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, ranks
 from compute.metrics.agreement import correlation
 from compute.metrics.distribution.intervals import jackknife_steps

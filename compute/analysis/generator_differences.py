@@ -15,12 +15,10 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtr, stdtrit
 
 from compute.analysis.ties import holm
-from compute.analysis.variance import LEVEL
+from compute.analysis.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, Ints
 from compute.metrics.distribution.intervals import jackknife_covariance
 from compute.types import BadInput
-
-UNCHANGED = 1e-9  # of the largest value, within which values are equal: rounding differs with the order of the images
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from compute.analysis.variance import LEVEL
+from compute.analysis.variance import LEVEL, UNCHANGED
 from compute.arrays import Floats, ranks
 from compute.metrics.distribution.intervals import jackknife_covariance
 from compute.types import BadInput
@@ -24,7 +24,6 @@ from compute.types import BadInput
 SEES, REWARDS, BLIND, MIXED = "sees", "rewards", "blind", "mixed"
 VERDICTS = (SEES, REWARDS, BLIND, MIXED)
 DRAWS = 4000  # of the values, for the interval of the rank correlation
-UNCHANGED = 1e-9  # of the largest value, within which values are equal: rounding differs with the order of the images
 
 
 @dataclass(frozen=True, kw_only=True)

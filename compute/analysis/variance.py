@@ -45,6 +45,7 @@ WHY_UNKNOWN = {
 }
 ALIKE = "its scores are all equal, so their spread is not known"
 SAME = "the difference is the same on every task, so its spread is not known"
+UNCHANGED = 1e-9  # of the largest value, within which values are equal: rounding differs with the order of the images
 ROUNDING = 1e-12  # of a mean, within which scores are equal to it
 NO_SPREAD = 1e-12  # of the sum of two variances, below which that of their difference is rounding
 

@@ -45,7 +45,7 @@ from compute.tasks.generators.pairing import PromptedSets
 from compute.tasks.generators.sets import ImageSet
 from compute.tasks.mini import generators as drawn
 from compute.tasks.mini.generators import Generator
-from compute.types import LikenessError, NotHere, Run, Task, UnknownKey
+from compute.types import WHOLE, LikenessError, NotHere, Run, Task, UnknownKey
 
 SUITE, TASK = "mini-generators", "mini/generators"
 VERSION = 2  # part of every fingerprint: raise it with how values, blocks or sizes are taken
@@ -327,7 +327,7 @@ def _write(
         },
     )
     scores = comparisons.scores(run, [each.figure for each in measured], human=None)
-    return run_folders.write(results, run=run, scores=scores, items=run_folders.table({"default": items}))
+    return run_folders.write(results, run=run, scores=scores, items=run_folders.table({WHOLE: items}))
 
 
 def _found(measured: Sequence[StudyFigure]) -> dict[str, dict[str, Any]]:

@@ -23,7 +23,7 @@ import pandas as pd
 from compute import drafts, records
 from compute.database import store
 from compute.engine import run_record
-from compute.types import BadInput, CannotWrite, Run, Score
+from compute.types import WHOLE, BadInput, CannotWrite, Run, Score
 
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
 SCORE_FIELDS = ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound", "low", "high")  # in MARK
@@ -279,7 +279,7 @@ def headline(stored: StoredRun) -> Score:
     The mean's error is the mean of the subsets' errors: its upper bound, however much they depend on one another.
     """
     parts = [score for score in stored.scores if score.metric == stored.scores[0].metric]
-    whole = [score for score in parts if score.subset == "default"] or parts
+    whole = [score for score in parts if score.subset == WHOLE] or parts
     if len(whole) == 1:
         return whole[0]
     counts, errors = [score.n for score in whole], [score.stderr for score in whole]
@@ -287,7 +287,7 @@ def headline(stored: StoredRun) -> Score:
     missing = any(score.lower_bound is not None for score in whole)
     return Score(
         run=stored.run.id,
-        subset="default",
+        subset=WHOLE,
         metric=whole[0].metric,
         value=float(np.mean([score.value for score in whole])),
         stderr=None if None in errors else float(np.mean(errors)),

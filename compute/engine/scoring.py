@@ -10,9 +10,7 @@ import pandas as pd
 
 from compute.metrics.summary import Figure, row_of, summarise
 from compute.procedures.evidence import Evidence
-from compute.types import Task, Undefined
-
-WHOLE = "default"  # the subset that stands for the whole task
+from compute.types import WHOLE, Task, Undefined
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from compute.tasks.generators.human import HUMAN_METRICS
 from leaderboard.data.database import Database
 
 ZERO_SHOT = "mieb/imagenet1kzeroshot"
@@ -30,8 +31,9 @@ def ratings(db: Database) -> pd.DataFrame:
     return db.ask(
         f"""SELECT suites.key AS suite, runs.model, scores.metric, any_value(scores.value) AS value
             {FROM}
-            WHERE {OWN_RUNS} AND scores.metric IN ('human_rate', 'elo', 'human_rank')
-            GROUP BY ALL ORDER BY suites.key, runs.model"""
+            WHERE {OWN_RUNS} AND list_contains(?, scores.metric)
+            GROUP BY ALL ORDER BY suites.key, runs.model""",
+        [list(HUMAN_METRICS)],
     )
 
 

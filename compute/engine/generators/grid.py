@@ -24,22 +24,22 @@ from compute.content.items import Column
 from compute.engine import run_folders
 from compute.engine.bench import Bench
 from compute.engine.generators import backbones
-from compute.engine.generators.stored import WHOLE, key_of
+from compute.engine.generators.stored import key_of
 from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
 from compute.features.subject import LoadedSubject
 from compute.metrics.distribution.grid import GridCell, cfred_grid, check_grid
 from compute.progress import duration
 from compute.tasks.generators.feature_files import FeatureFiles
+from compute.tasks.generators.human import HUMAN_METRICS
 from compute.tasks.generators.pairing import PromptedSets
-from compute.types import BadInput, Model, Run, Score, Suite, Task, shortened
+from compute.types import WHOLE, BadInput, Model, Run, Score, Suite, Task, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
 TABLES = {"image": "Backbone of Table B.1", "text": "Backbone of Table B.2"}  # how the catalogue marks the paper's
 ABILITIES = {"image": "embed_image", "text": "embed_text"}
 PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")
 MOST = {"image": own.MAX_TASKS, "text": own.MAX_SUBSETS - 1}  # one subset is the whole
-PEOPLE = ("human_rate", "elo", "human_rank")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +307,7 @@ class _GridRow:
                 self.values[generator, text] = value[subset]
                 self.details[generator, text] = found[subset][METRIC]
         for score in stored.scores:
-            if score.metric in PEOPLE:
+            if score.metric in HUMAN_METRICS:
                 self.people[generator] = score.metric, score.value
 
     @property

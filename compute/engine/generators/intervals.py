@@ -24,7 +24,7 @@ from compute.metrics.distribution import intervals
 from compute.metrics.distribution.diversity import inception_score, vendi
 from compute.metrics.distribution.frechet import cfred, frechet, streams
 from compute.metrics.distribution.gaussian import Gaussian
-from compute.metrics.distribution.intervals import Blocks, LeftOut
+from compute.metrics.distribution.intervals import FEWEST_BLOCKS, Blocks, LeftOut
 from compute.metrics.distribution.kernel import cmmd_of_subsets, kid_of_subsets
 from compute.metrics.distribution.manifold import manifold_of_subsets
 from compute.metrics.distribution.moments import CrossMoments, Moments
@@ -32,7 +32,6 @@ from compute.types import BadInput, Undefined
 
 MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
 PAIRWISE = ("cmmd", "kid", "precision", "recall", "density", "coverage", "vendi")
-FEWEST_BLOCKS = 3  # that tell the error of a difference
 MANIFOLDS = {("precision", "recall"): 3, ("density", "coverage"): 5}  # neighbours, as the papers of each pair take
 COMPARED = (*DISTANCES, "cmmd", "kid", "precision", "recall", "density", "coverage")  # with the reference
 _ROWS = {metric.key: metric for metric in METRICS}

@@ -27,9 +27,9 @@ from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
 from compute.metrics.distribution.references import SavedReference
 from compute.tasks.generators.pairing import PromptedSets
-from compute.types import BadInput, Run, Score, Suite, Task
+from compute.types import WHOLE, BadInput, Run, Score, Suite, Task
 
-PROCEDURE, WHOLE = "frechet", "default"
+PROCEDURE = "frechet"
 SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
 MAX_SUBSETS = own.MAX_SUBSETS - 1  # one is the whole
 

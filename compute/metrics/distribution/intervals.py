@@ -29,6 +29,7 @@ from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import BadInput, Undefined
 
 BLOCKS = 20
+FEWEST_BLOCKS = 3  # for the standard error of a difference
 FEWEST_PROMPTS = 30  # below, KID's intervals hold in 77 to 83% of simulated samples of equal distributions
 
 Statistic = Callable[[Ints], float]  # the metric of these rows, in rising order

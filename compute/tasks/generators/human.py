@@ -22,13 +22,15 @@ FIRST, SECOND, CHOICES = ("first", "model_a", "left"), ("second", "model_b", "ri
 TIES = ("tie", "both", "equal", "neither")
 PROMPTS = ("prompt",)
 MOST = 10_000  # generators
+HUMAN_METRICS = ("human_rate", "elo", "human_rank")
 
 
 @dataclass(frozen=True, kw_only=True)
 class HumanTable:
-    """What a table says of generators. `metric` is `human_rate` (shares), `elo` (ratings, or votes to be fitted) or
-    `human_rank`; `values` by generator, higher is better but for ranks; `ranks` as listed, 1 best, where it lists any.
-    `wins` (n, n) of `names` are votes: how often the first was chosen over the second; then there are no values yet.
+    """What a table says of generators. `metric` is one of HUMAN_METRICS: `human_rate` (shares), `elo` (ratings, or
+    votes to be fitted) or `human_rank`; `values` by generator, higher is better but
+    for ranks; `ranks` as listed, 1 best, where it lists any. `wins` (n, n) of `names` are votes: how often the first
+    was chosen over the second; then there are no values yet.
     """
 
     title: str

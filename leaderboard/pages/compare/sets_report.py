@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from compute.engine.generators.backbones import DISTANCES
 from compute.live.measured_sets import GENERATED, SPLITS_AT_INFINITY, MetricOfSets
 from compute.live.two_sets import ROLES, Repeats, SetsComparison
 from compute.metrics import METRICS
@@ -14,7 +15,6 @@ from compute.rounding import rounded
 from leaderboard.html.formatting import NOTHING, number, span
 
 LISTED = 20  # names and reasons of a list
-DISTANCES = ("fid", "fd_dinov2", "fd")
 _ROWS = {metric.key: metric for metric in METRICS}
 
 

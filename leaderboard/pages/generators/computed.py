@@ -18,17 +18,16 @@ from compute.analysis.preference import AGAINST, FOLLOWS, Agreement, agree, verd
 from compute.analysis.ranking import rank
 from compute.arrays import Floats, Ints
 from compute.engine.generators.backbones import JOIN
+from compute.metrics.distribution.intervals import FEWEST_BLOCKS
+from compute.tasks.generators.human import HUMAN_METRICS
 from compute.tasks.mini import generators as drawn
-from compute.types import BadInput, LikenessError, Undefined
+from compute.types import WHOLE, BadInput, LikenessError, Undefined
 from leaderboard.data import generator_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.html.labels import plain_title
+from leaderboard.pages.generators.metrics import SEED
 
-WHOLE = "default"  # the subset of people's ratings, which rest on no features
-HUMAN = ("human_rate", "elo", "human_rank")
 log = logging.getLogger(__name__)
-FEWEST_BLOCKS = 3
-SEED = 20250415  # of the generators drawn again, so that a reload shows the same intervals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,13 +257,13 @@ def _read(db: Database, row: Any, *, metrics: Any) -> ComputedSet:
     at = {generator.run: index for index, generator in enumerate(generators)}
     values: dict[tuple[str, str], Floats] = {}
     for score in generator_queries.scores(db, task=row.task).itertuples():
-        if (score.subset == WHOLE) == (score.metric in HUMAN):
+        if (score.subset == WHOLE) == (score.metric in HUMAN_METRICS):
             values.setdefault((score.metric, score.subset), np.full(len(at), math.nan))[at[score.run]] = score.value
     listed = list(row.metrics)
     columns: dict[str, dict[str, MetricColumn]] = {}
     people = None
     for (metric, subset), of in sorted(values.items(), key=lambda item: _at(item[0][0], listed)):
-        if metric in HUMAN:
+        if metric in HUMAN_METRICS:
             people = (metric, -of if metric == "human_rank" else of)
             continue
         columns.setdefault(metric, {})[subset] = _column(

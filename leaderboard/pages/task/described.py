@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from compute.analysis.intervals import Z95
 from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.suite_table import SuiteTable, displayed_origin
 from leaderboard.html.formatting import number
@@ -13,7 +14,6 @@ from leaderboard.html.labels import SUSPECT, is_synthetic
 from leaderboard.page import Described, DescribedRow, Site
 
 MOST = 6  # rows of the share picture
-HALF_WIDTH = 1.96  # standard errors of a 95% interval
 
 
 def describe(site: Site, query: Mapping[str, str]) -> Described | None:
@@ -58,7 +58,7 @@ def _best(table: SuiteTable, index: int) -> list[int]:
 def _rows(table: SuiteTable, index: int, best: list[int]) -> tuple[DescribedRow, ...]:
     column, values = table.columns[index], table.values[best, index]
     low, high = (ends[best, index] for ends in (table.low, table.high))
-    error = HALF_WIDTH * table.stderr[best, index]
+    error = Z95 * table.stderr[best, index]
     low, high = np.where(np.isnan(low), values - error, low), np.where(np.isnan(high), values + error, high)
     least, most = np.nanmin([values, low]), np.nanmax([values, high])
 
