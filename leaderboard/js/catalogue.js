@@ -117,9 +117,6 @@ export function linked(cell, address, text, after = '') {
   cell.title = [text, after].filter(Boolean).join(' · ');
 }
 
-/** The address of a key at a page: `model?model=openai/clip`. */
-export const address = (base, key) => base + encodeURIComponent(key).replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%7E', '~');
-
 /** Bars from 0 to 100 side by side, a dot for a missing one; `words` is what a screen reader says. */
 export function bars(levels, words) {
   return el('span', { class: 'lk-bars', role: 'img', 'aria-label': words },

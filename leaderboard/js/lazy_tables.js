@@ -1,5 +1,6 @@
 /** Tables that are fetched and drawn once they come into view: every `.lk-data` of a page, from its `data-source`. */
 
+import { encodedKey } from './address.js';
 import { el, gridStyles } from './dom.js';
 import { Grid } from './grid.js';
 import { rounded } from './number.js';
@@ -18,7 +19,7 @@ function show(value, { digits }) {
 /** Where a cell leads, relative to the app's root, or ''. */
 function address({ link }, row) {
   if (!link || !row[link.at]) return '';
-  return link.base + encodeURIComponent(row[link.at]).replaceAll('%2F', '/').replaceAll('%3A', ':');
+  return link.base + encodedKey(row[link.at]);
 }
 
 /**

@@ -1,5 +1,8 @@
 /** Finds entries by a few words: in any order, by the beginnings of words, by other names, and with a small mistake in a word. Pure. */
 
+import { encodedKey } from '../js/address.js';
+import { languageName } from '../js/language.js';
+
 export const LONGEST = 100; // characters of a query
 const ALTERNATIVES = 6; // words that one mistaken word may stand for
 const BONUS = { Pages: 6, Models: 5, Suites: 5, Metrics: 5, Languages: 4, Tasks: 3, Claims: 0 };
@@ -11,17 +14,6 @@ const folded = (text) => text.replace(/(\p{Ll})(\p{Lu}\p{Ll})/gu, '$1 $2').norma
 
 /** The words of a text: letters and numbers stand apart, so `ViT-L/14`, `ViT L14` and `vit_l_14` have the same words. */
 export const wordsOf = (text) => folded(text).match(/\p{L}+|\p{N}+(?:\.\p{N}+)?/gu) ?? [];
-
-const languages = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' });
-
-/** A language by its ISO 639 code in words; the code itself where the browser knows no name. */
-function languageName(code) {
-  try {
-    return languages.of(code);
-  } catch {
-    return code;
-  }
-}
 
 const joined = (text) => wordsOf(text).join('');
 
@@ -138,5 +130,5 @@ export function find(text, { entries, vocabulary }) {
 /** Where an entry leads, relative to the app's root. */
 export function addressOf({ kind, key }, kinds) {
   const [, base] = kinds[kind];
-  return base ? base + encodeURIComponent(key).replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%7E', '~') : key || './';
+  return base ? base + encodedKey(key) : key || './';
 }

@@ -1,5 +1,6 @@
 /** The page's query string <-> the state of the table. Pure; every value is checked against the payload. */
 
+import { encodedQuery } from '../../js/address.js';
 import { nearest } from '../../js/nearest.js';
 import { CUT, cutOfPayload, partOf, PARTS, partTasks } from './cuts.js';
 import { defaultOrigin, FACETS, facetValues } from './rows.js';
@@ -190,7 +191,7 @@ export function rankQuery(state, payload) {
   }
   if (state.coverage !== payload.suite.minimum_coverage) query.push(['coverage', String(state.coverage)]);
   if (state.tasks.length) query.push(['tasks', state.tasks.join(',')]);
-  return encode(query);
+  return encodedQuery(query);
 }
 
 /** Parameters of everything that is asked of the server about a table: its condition and metric, and the ranking's. */
@@ -228,7 +229,7 @@ export function write(state, payload, search, home) {
   else add('tasks', state.tasks);
   add('select', state.select);
   if (state.compare && state.select.length >= 2) add('compare', '1');
-  return encode(query);
+  return encodedQuery(query);
 }
 
 function taskList(state, payload, basic) {
@@ -238,10 +239,4 @@ function taskList(state, payload, basic) {
     ...state.columns.filter((key) => !basic.includes(key)),
     ...basic.filter((key) => !state.columns.includes(key)).map((key) => `-${key}`),
   ];
-}
-
-/** Percent-encodes what must be, and leaves `/ , : ~` readable. */
-function encode(query) {
-  const readable = (text) => encodeURIComponent(text).replace(/%(2C|2F|3A)/g, decodeURIComponent).replace(/%20/g, '+');
-  return query.map(([key, value]) => `${readable(key)}=${readable(value)}`).join('&');
 }

@@ -1,5 +1,6 @@
 /** One claim in full: printed beside recomputed, how, from which figures, why it matters, and a report of a mistake. */
 
+import { encodedKey } from '../../js/address.js';
 import { button, copyLink, el } from '../../js/dom.js';
 
 export const VERDICTS = ['conflict', 'rounding', 'cannot be recomputed', 'reproduces'];
@@ -16,7 +17,7 @@ const WHY = {
 const COPIED_FOR = 2000; // ms
 
 /** The address of a claim, relative to the app's root. */
-export const claimUrl = (key) => `claims?claim=${encodeURIComponent(key).replaceAll('%2F', '/')}`;
+export const claimUrl = (key) => `claims?claim=${encodedKey(key)}`;
 
 /** A text to send to whoever keeps the board or wrote the paper. */
 export function report(claim, address) {

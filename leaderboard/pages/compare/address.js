@@ -1,5 +1,6 @@
 /** The tray and the address of the page: its query string, and what the tray holds when the page opens. */
 
+import { encodedQuery } from '../../js/address.js';
 import { inForeignFrame } from '../../js/frame.js';
 import { MOST } from './inputs.js';
 import { exactly, MOST_MODELS, short } from './models.js';
@@ -39,8 +40,7 @@ export function write(search, { mode, question, inputs, models }) {
   if (inputs?.length) query.push(['inputs', inputs.join(',')]);
   if (models) query.push(['models', models.length ? models.join(',') : 'none']);
   if (question !== QUESTIONS[0]) query.push(['question', question]);
-  const readable = (text) => encodeURIComponent(text).replace(/%(2C|2F|3A)/g, decodeURIComponent).replace(/%20/g, '+');
-  return query.map(([key, value]) => `${readable(key)}=${readable(value)}`).join('&');
+  return encodedQuery(query);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** A point of the map shows its nearest in the data; a selection becomes links to the board. */
 
+import { encodedKey } from '../../js/address.js';
 import { el } from '../../js/dom.js';
 import { attach, listen } from '../../js/figure.js';
 import { rounded } from '../../js/number.js';
@@ -29,7 +30,7 @@ export function mount(owner, { id }) {
   const page = (index) => {
     const { keys, names: titles, noun } = plot.layout.meta;
     const one = noun.slice(0, -1);
-    const address = `${one}?${one}=${encodeURIComponent(keys[index]).replaceAll('%2F', '/')}`;
+    const address = `${one}?${one}=${encodedKey(keys[index])}`;
     return el('a', { href: new URL(address, document.baseURI).href }, titles[index]);
   };
 
@@ -41,7 +42,7 @@ export function mount(owner, { id }) {
     const suites = parts.map(({ title, address, places }) => {
       const selected = places.filter((index) => chosen.has(index));
       if (!selected.length) return null;
-      const list = selected.map((index) => encodeURIComponent(keys[index]).replaceAll('%2F', '/')).join(',');
+      const list = selected.map((index) => encodedKey(keys[index])).join(',');
       const text = `Show ${selected.length} ${selected.length === 1 ? noun.slice(0, -1) : noun} on the board of ${title}`;
       return el('a', { class: 'pg-go', href: new URL(address + list, document.baseURI).href }, text);
     });

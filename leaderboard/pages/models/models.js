@@ -1,6 +1,7 @@
 /** The list of models: what its columns and filters are. */
 
-import { address, bars, linked, mountCatalogue } from '../../js/catalogue.js';
+import { encodedKey } from '../../js/address.js';
+import { bars, linked, mountCatalogue } from '../../js/catalogue.js';
 import { el } from '../../js/dom.js';
 import { counted, folded } from '../../js/facets.js';
 import { parametersText, rounded } from '../../js/number.js';
@@ -40,7 +41,7 @@ export function describe({ fields, rows: listed, suites, hub }) {
     const text = folded([row.title, row.organisation, row.family, row.key, row.weights, ...row.aliases].join(' '));
     return { ...row, standings, scored: Object.values(row.tasks).reduce((sum, count) => sum + count, 0), text };
   });
-  const page = (row) => address('model?model=', row.key);
+  const page = (row) => `model?model=${encodedKey(row.key)}`;
   const dash = (cell, text) => {
     cell.textContent = text || '—';
     cell.title = text || 'Our sources do not state it';
@@ -93,7 +94,7 @@ export function describe({ fields, rows: listed, suites, hub }) {
       },
       open: (row, shown) => {
         const own = standing(row, shown);
-        return own ? `board?suite=${own.suite.key}&select=${encodeURIComponent(`${row.key}~${own.origin}`)}` : '';
+        return own ? `board?suite=${own.suite.key}&select=${encodedKey(`${row.key}~${own.origin}`)}` : '';
       },
       draw: (cell, row, state) => {
         const own = standing(row, state);
@@ -101,7 +102,7 @@ export function describe({ fields, rows: listed, suites, hub }) {
           dash(cell, row.scored ? 'in no suite' : 'no score yet');
           return;
         }
-        const select = encodeURIComponent(`${row.key}~${own.origin}`).replaceAll('%2F', '/').replaceAll('%7E', '~');
+        const select = encodedKey(`${row.key}~${own.origin}`);
         const text = own.suite.people && own.rank !== null ? `${own.rank} by people` : rankText(own);
         linked(cell, `board?suite=${own.suite.key}&select=${select}`, own.rank === null ? text : `${text} of ${own.of}`, own.suite.title);
       },

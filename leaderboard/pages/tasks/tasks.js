@@ -1,20 +1,11 @@
 /** The list of tasks: what its columns and filters are. */
 
-import { address, linked, mountCatalogue, ticks } from '../../js/catalogue.js';
+import { encodedKey } from '../../js/address.js';
+import { linked, mountCatalogue, ticks } from '../../js/catalogue.js';
 import { el } from '../../js/dom.js';
 import { counted, folded } from '../../js/facets.js';
+import { languageName } from '../../js/language.js';
 import { rounded } from '../../js/number.js';
-
-const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'code' });
-
-/** A language by its ISO 639 code in words; the code itself where the browser knows no name. */
-export function languageName(code) {
-  try {
-    return names.of(code);
-  } catch {
-    return code;
-  }
-}
 
 /** Rows, filters and columns out of what the server sends. */
 export function describe({ fields, rows: listed, benchmarks, suites, hints }) {
@@ -24,7 +15,7 @@ export function describe({ fields, rows: listed, benchmarks, suites, hints }) {
     const text = folded([row.title, row.key, row.category, hints[row.category] ?? '', row.dataset, benchmarks[row.benchmark].title, row.metric, ...spoken].join(' '));
     return { ...row, spoken, text };
   });
-  const page = (row) => address('task?task=', row.key);
+  const page = (row) => `task?task=${encodedKey(row.key)}`;
   const dash = (cell, text) => {
     cell.textContent = text || '—';
     cell.title = text || 'Our sources do not state it';
@@ -76,8 +67,8 @@ export function describe({ fields, rows: listed, benchmarks, suites, hints }) {
       },
     },
     {
-      ...number('best', 'Best', { largest: true, open: ({ leader }) => (leader ? address('model?model=', leader) : '') }),
-      draw: (cell, row) => (row.leader ? linked(cell, address('model?model=', row.leader), shown(row.best, row)) : dash(cell, '')),
+      ...number('best', 'Best', { largest: true, open: ({ leader }) => (leader ? `model?model=${encodedKey(leader)}` : '') }),
+      draw: (cell, row) => (row.leader ? linked(cell, `model?model=${encodedKey(row.leader)}`, shown(row.best, row)) : dash(cell, '')),
     },
     number('median', 'Median', { largest: true }),
     number('chance', 'Chance'),

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { encodedKey, encodedQuery } from '../../../leaderboard/js/address.js';
+
+const KEYS = ['openai/clip-vit-base-patch32', 'hf-hub:a/b~computed', 'a&b=c#d?e', 'x+y z', 'ε 100%', 'a,b'];
+
+test('a key comes back from an address as it was, and its slashes and colons can be read there', () => {
+  for (const key of KEYS) {
+    assert.equal(new URL(`model?model=${encodedKey(key)}`, 'https://a.example/').searchParams.get('model'), key);
+  }
+  assert.equal(encodedKey('hf-hub:a/b~computed'), 'hf-hub:a/b~computed');
+  assert.equal(encodedKey('a&b,c d'), 'a%26b%2Cc%20d');
+});
+
+test('a query comes back as it was, in its order', () => {
+  const pairs = KEYS.map((key, at) => [`${at} ${key}`, key]);
+  assert.deepEqual([...new URLSearchParams(encodedQuery(pairs))], pairs);
+  assert.equal(encodedQuery([['select', 'a/b~published,c'], ['q', 'two words']]), 'select=a/b~published,c&q=two+words');
+  assert.equal(encodedQuery([]), '');
+});

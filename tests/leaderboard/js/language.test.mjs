@@ -1,0 +1,10 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { languageName } from '../../../leaderboard/js/language.js';
+
+test('a language in words, and the code where there are none', () => {
+  assert.equal(languageName('deu'), 'German');
+  assert.equal(languageName('eng'), 'English');
+  assert.equal(languageName('not a code'), 'not a code');
+});
