@@ -68,6 +68,33 @@ class GeneratorMetric:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SetTrust:
+    """The metrics of one set of generators by what is proved of them; `follows` are those not trained on the set."""
+
+    key: str
+    title: str
+    generators: int
+    too_few: bool  # generators to prove anything
+    follows: tuple[GeneratorMetric, ...]
+    trained_on_set: tuple[GeneratorMetric, ...]  # follow people where they have learnt to
+    against: tuple[GeneratorMetric, ...]
+    unproven: tuple[GeneratorMetric, ...]
+
+    @property
+    def proven(self) -> bool:
+        """Whether anything is proved of any metric."""
+        return bool(self.follows or self.trained_on_set or self.against)
+
+    @property
+    def widest(self) -> GeneratorMetric | None:
+        """Of the metrics that follow people the one whose rank accuracy is known least well; None without intervals."""
+        known = [metric for metric in self.follows if not np.isnan(metric.agreement.accuracy_low)]
+        return max(
+            known, key=lambda metric: metric.agreement.accuracy_high - metric.agreement.accuracy_low, default=None
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class MetricComparison:
     """All metrics on one set of generators, with human preference."""
 
@@ -82,6 +109,21 @@ class MetricComparison:
     def title(self) -> str:
         """The set's title without its benchmark."""
         return self.table.suite["title"].removeprefix("cFreD: ")
+
+    @property
+    def trust(self) -> SetTrust:
+        """What is proved of each metric here."""
+        follows = [metric for metric in self.metrics if metric.verdict == FOLLOWS]
+        return SetTrust(
+            key=str(self.table.suite["key"]).removeprefix("cfred-"),
+            title=self.title,
+            generators=len(self.human),
+            too_few=all(metric.verdict == TOO_FEW for metric in self.metrics),
+            follows=tuple(metric for metric in follows if not metric.trained_on_set),
+            trained_on_set=tuple(metric for metric in follows if metric.trained_on_set),
+            against=tuple(metric for metric in self.metrics if metric.verdict == AGAINST),
+            unproven=tuple(metric for metric in self.metrics if not metric.proven),
+        )
 
     def metric(self, key: str) -> GeneratorMetric:
         """One metric. Raises BadInput for one that the set does not have."""

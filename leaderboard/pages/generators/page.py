@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import gradio as gr
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.memo import memoised
@@ -32,7 +34,7 @@ HIDDEN = gr.update(visible=False)
 
 
 def draw(site: Site) -> None:
-    """The overview first, then one set and one metric in detail."""
+    """Which metric can be trusted where, one metric on one set as figures, the controls, then the details."""
     heading(
         title="Generators",
         sentence=SENTENCE,
@@ -54,6 +56,11 @@ def draw(site: Site) -> None:
         Choice(key="metric", default="cfred", choices=tuple(key for _, key in metrics()), noun="metric"),
         *(Text(key=key) for key in ("backbone", "first", "second")),
     )
+    message = message_box()
+    head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
+    with gr.Row(elem_classes="lk-figures"):
+        slope = gr.Plot(show_label=False, container=False, min_width=FIGURE)
+        scatter = gr.Plot(show_label=False, container=False, min_width=FIGURE)
     with gr.Row(elem_classes="pg-controls"):
         pick = gr.Radio if len(sets()) <= MOST_BUTTONS else gr.Dropdown
         which = pick(sets(), value="hpdv2", label="Set of generators", scale=2, min_width=260)
@@ -64,11 +71,6 @@ def draw(site: Site) -> None:
             scale=1,
             min_width=260,
         )
-    message = message_box()
-    head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing the metrics with people …</p>", apply_default_css=False)
-    with gr.Row(elem_classes="lk-figures"):
-        slope = gr.Plot(show_label=False, container=False, min_width=FIGURE)
-        scatter = gr.Plot(show_label=False, container=False, min_width=FIGURE)
     with gr.Row(elem_classes="pg-controls", visible=False) as more:
         backbone = gr.Dropdown([("As shown first", "")], value="", label="Features of", scale=1, min_width=200)
         first = gr.Dropdown([], value=None, label="Compare by prompt", scale=1, min_width=200)
@@ -123,8 +125,20 @@ def every_metric(titles: pd.Series) -> str:
     )
 
 
+def answer(comparisons: Callable[[str], MetricComparison]) -> Markup:
+    """Which metric can be trusted where, in a sentence and a line for each set."""
+    trust = [comparisons(key).trust for key in SETS]
+    proved = Counter(metric.title for each in trust for metric in each.follows)
+    return render(
+        "pages/generators/answer.html",
+        trust=trust,
+        everywhere=[title for title, count in proved.items() if count == len(trust)],
+        several=[title for title, count in proved.items() if count > 1],
+    )
+
+
 def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: str, metric: str) -> tuple:
-    """The four outputs: the reading of one metric on the `chosen` set, both figures, and the tables."""
+    """The four outputs: the answer and the reading of one metric on the `chosen` set, both figures, and the tables."""
     comparison = comparisons(chosen)
     shown, people = comparison.metric(metric), comparison.people
     models = [row.model for row in comparison.table.rows]
@@ -151,10 +165,11 @@ def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: 
         human=people.title,
         higher=shown.column.higher,
     )
-    reading = render("pages/generators/reading.html", comparison=comparison, metric=shown, on_parti=chosen == "parti")
+    head = render("pages/generators/reading.html", comparison=comparison, metric=shown, on_parti=chosen == "parti")
     tables = render(
         "pages/generators/page.html",
         comparison=comparison,
+        metric=shown,
         comparisons=[(SETS[key], comparisons(key)) for key in SETS],
         metrics=list(METRIC_MODELS),
         generators=[
@@ -162,7 +177,12 @@ def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: 
         ],
         notes=task_queries.task_notes(site.db, task=comparison.people.task),
     )
-    return reading, gr.update(value=slope, visible=True), gr.update(value=scatter, visible=True), tables
+    return (
+        answer(comparisons) + head,
+        gr.update(value=slope, visible=True),
+        gr.update(value=scatter, visible=True),
+        tables,
+    )
 
 
 GENERATORS = View(

@@ -43,7 +43,7 @@ NO_SCORE = "no score yet"
 
 
 def draw(site: Site) -> None:
-    """Controls, the figure, and two blocks of text around it."""
+    """What the model is and where it ranks, its figure, the controls, and the rest."""
     heading(title="Model", sentence=SENTENCE)
     lists = {
         "model": lambda: [(_label(row), row.key) for row in model_queries.catalogue(site.db).itertuples()],
@@ -55,14 +55,14 @@ def draw(site: Site) -> None:
         Choice(key="suite", default="", choices=tuple(key for _, key in suites)),
         Choice(key="by", default="category", choices=("category", "task")),
     )
+    message = message_box()
+    head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
+    figure = gr.Plot(show_label=False, container=False)
     with gr.Row(elem_classes="pg-controls"):
         model = gr.Dropdown(models, value=None, label="Model (type to search)", scale=3, min_width=260)
         suite = gr.Dropdown(suites, value="", label="Against the field of", scale=2, min_width=260)
         lines = [("Categories", "category"), ("Tasks", "task")]
         by = gr.Radio(lines, value="category", label="A line is", scale=2, min_width=240)
-    message = message_box()
-    head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
-    figure = gr.Plot(show_label=False, container=False)
     rest = gr.HTML("", apply_default_css=False)
     lazy_tables(site.assets)
     bind(

@@ -41,17 +41,17 @@ Correlations = Callable[[str], "tuple[np.ndarray, Correlation]"]  # of a suite, 
 
 
 def draw(site: Site) -> None:
-    """The task's control, the figure and the text around it, then its images' map."""
+    """What the task is and how models do on it, its figure, the control, then its items and its images' map."""
     heading(title="Task", sentence=SENTENCE)
     listed = tasks(site)
     keys = tuple(key for _, key in listed)
     usual = DEFAULT if DEFAULT in keys else keys[0]
     parameters = (Choice(key="task", default=usual, choices=keys, noun="task"), Text(key="map"))
-    with gr.Row(elem_classes="pg-controls"):
-        chosen = gr.Dropdown(listed, value=None, label="Task (type to search)")
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
     figure = gr.Plot(show_label=False, container=False)
+    with gr.Row(elem_classes="pg-controls"):
+        chosen = gr.Dropdown(listed, value=None, label="Task (type to search)")
     rest = gr.HTML("", apply_default_css=False)
     with gr.Column(visible=False) as around:
         with gr.Row(elem_classes="pg-controls"):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from functools import partial
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from compute.analysis.preference import AGAINST, FOLLOWS, UNPROVEN
 from leaderboard.data.database import Database
 from leaderboard.html.labels import SUSPECT
 from leaderboard.pages.generators import prompts
 from leaderboard.pages.generators.computed import ComputedSet, load
 from leaderboard.pages.generators.computed_page import whole
-from leaderboard.pages.generators.metrics import METRIC_MODELS, compare_metrics
-from leaderboard.pages.generators.page import SETS, page
+from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
+from leaderboard.pages.generators.page import SETS, answer, page
 from tests.leaderboard import fault_stand_ins, generator_stand_ins
 
 
@@ -29,6 +33,40 @@ def test_generators_by_every_metric(site: SimpleNamespace, chosen: str) -> None:
         assert sum(len(trace.x) for trace in scatter.data) == len(comparisons[chosen].human)
         assert "Which metric can be trusted where" in rest
         assert rest.count("<table") == 3 and rest.count("</tr>") == 2 + len(comparisons[chosen].human) + 2 * 10
+
+
+def words(markup: str) -> str:
+    return " ".join(unescape(re.sub("<[^>]+>", "", markup)).split())
+
+
+def test_the_page_opens_with_what_is_proved_on_every_set(site: SimpleNamespace) -> None:
+    comparisons = {key: compare_metrics(site.db, site.suite_cache.table(f"cfred-{key}")) for key in SETS}
+    head, *_ = page(site, comparisons.__getitem__, chosen="parti", metric="mps")
+    text = words(head[: head.index("<h2")])
+    assert "No metric is proved to follow people on more than one of these 3 sets." in text
+    assert "Parti-Prompts, 4 generators: too few to prove anything" in text
+    assert "COCO, 9 generators: none of the 9 metrics is proved either way." in text
+    assert re.search(r"HPDv2, 10 generators: FID,.*cFreD.* follow people; so does HPSv2\s†, trained on this set", text)
+    assert "CLIPScore goes against people" in text and "The intervals are wide" in text
+    for key, comparison in comparisons.items():
+        for metric in comparison.metrics:
+            named = f'href="generators?set={key}&amp;metric={metric.column.metric}"' in head
+            assert named == (metric.verdict in (FOLLOWS, AGAINST)), (key, metric.column.metric)
+
+
+def as_if(comparison: MetricComparison, verdict: str) -> MetricComparison:
+    return replace(comparison, metrics=tuple(replace(metric, verdict=verdict) for metric in comparison.metrics))
+
+
+def test_the_answer_follows_the_verdicts(site: SimpleNamespace) -> None:
+    plain = {key: compare_metrics(site.db, site.suite_cache.table(f"cfred-{key}")) for key in SETS}
+    follow = {key: as_if(comparison, FOLLOWS) for key, comparison in plain.items()}
+    text = words(answer(follow.__getitem__))
+    assert text.startswith("On all 3 sets FID, ") and "are proved to follow people." in text
+    text = words(answer({**follow, "parti": as_if(plain["parti"], UNPROVEN)}.__getitem__))
+    assert "on all 3 sets; on more than one: FID, " in text and "Parti-Prompts, 4 generators: none of the 9" in text
+    text = words(answer({key: as_if(comparison, AGAINST) for key, comparison in plain.items()}.__getitem__))
+    assert text.count("go against people") == 3 and "wide" not in text
 
 
 def test_likely_misprints_are_marked(site: SimpleNamespace) -> None:
