@@ -30,6 +30,6 @@ def test_the_answer_then_the_picture_then_the_controls(visit: Callable[..., Any]
     settle(page)
     answer, picture, controls = (page.evaluate(TOP, selector) for selector in (ANSWERS, PICTURES, ".pg-controls"))
     tops = [top for top in (page.locator("h1").bounding_box()["y"], answer, picture, controls) if top is not None]
-    assert tops == sorted(tops), dict(answer=answer, picture=picture, controls=controls)
+    assert tops == sorted(tops), {"answer": answer, "picture": picture, "controls": controls}
     if controls is not None:
         assert answer is not None and picture is not None

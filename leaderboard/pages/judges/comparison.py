@@ -86,6 +86,7 @@ class Lead:
     of: int  # judges with the metric
     verdict: str  # PROVED: better than every other judge at 95%; UNKNOWN: a figure has no interval
     rivals: tuple[str, ...] = ()  # titles of judges that may be as good
+    next: tuple[JudgeRow, ...] = ()  # of the same origin, the best below the lead
 
     @property
     def reading(self) -> str:
@@ -318,7 +319,16 @@ def lead(rows: Sequence[JudgeRow], *, metric: str, measured: Mapping[str, Eviden
     else:
         verdict = PROVED if all(verdicts.values()) and len(leaders) == 1 else UNPROVED
     rivals = [title for title, better in verdicts.items() if better is False]
-    return Lead(metric=metric, rows=tuple(leaders), value=best, of=len(known), verdict=verdict, rivals=tuple(rivals))
+    second = max((row.values[metric].value for row in others), default=None)
+    return Lead(
+        metric=metric,
+        rows=tuple(leaders),
+        value=best,
+        of=len(known),
+        verdict=verdict,
+        rivals=tuple(rivals),
+        next=tuple(row for row in others if row.values[metric].value == second),
+    )
 
 
 def _better(first: JudgeRow, second: JudgeRow, *, metric: str, measured: Mapping[str, Evidence]) -> bool | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -27,6 +28,21 @@ def test_the_published_tables(judging: Judging) -> None:
     assert detail.count("pairbench/") == 24 and "thumbnails/" not in detail
     assert "prints no numbers" in rest and "As printed in PairBench" in rest
     assert "a ranking needs two judges, here are 0" in rest
+
+
+def test_the_answer_names_the_most_symmetric_judge_and_the_next(judging: Judging) -> None:
+    head, _, _ = drawn(judging)
+    answer = re.search(r'<ul class="pg-list jd-leads">(.*?)</ul>', head, re.DOTALL)[1]
+    text = " ".join(unescape(re.sub("<[^>]+>", "", answer)).split())
+    symmetric = sorted(
+        (row.values["relax_sym"].value, row.title, row.model)
+        for row in judging.compare("pairbench", "all").rows
+        if row.complete and "relax_sym" in row.values
+    )
+    (second, rival, rival_key), (first, leader, _) = symmetric[-2:]
+    assert f"{leader} is the most symmetric: 1-RelaxSym {100 * first:.2f}%; next is {rival} with" in text
+    assert f"with {100 * second:.2f}% (10 judges)." in text and f"judge={rival_key}&amp;suite=pairbench" in answer
+    assert head.index("jd-leads") < head.index("jd-panels") < head.index("Spearman's correlation over judges")
 
 
 def test_a_judge_with_pairs_in_detail(judging: Judging) -> None:
