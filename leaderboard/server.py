@@ -48,17 +48,17 @@ from leaderboard.web.sending.pacing import PacedSending
 from leaderboard.web.sending.pages import DropPageQuery, ErrorPages, PreloadFigures, RewrittenPages
 
 LOOK = Path(__file__).parent / "html" / "look.css"
-SYSTEM_FONT = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
+FONTS = ["Inter", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
 WARM_AFTER = 1.0  # seconds; the server is up by then
 log = logging.getLogger(__name__)
 
 
 def theme() -> gr.themes.Base:
-    """Calm and typographic: system fonts, one accent, square-ish corners; the rest is look.css."""
+    """Calm and typographic: one typeface, one accent, square-ish corners; the rest is look.css."""
     return gr.themes.Base(
         primary_hue="teal",
         neutral_hue="slate",
-        font=SYSTEM_FONT,
+        font=FONTS,
         font_mono=["ui-monospace", "SFMono-Regular", "Menlo", "monospace"],
         radius_size="sm",
         spacing_size="sm",

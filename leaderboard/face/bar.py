@@ -12,6 +12,7 @@ from leaderboard.html.templates import FOLDER, macros
 from leaderboard.page import BAR, View
 
 SCRIPTS = ("js/bar.js", "search/search.js")
+FONTS = "face/fonts"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,12 @@ def bar(shown: Sequence[Entry], root: str, *, current: str | None, assets: str) 
     """
     parts = macros("html/bar.html")
     scripts = [f"{root}{assets}{script}" for script in SCRIPTS]
-    return parts.early_theme() + style() + parts.bar(shown, current, root, scripts)
+    return (
+        parts.early_theme()
+        + parts.typeface(f"{root}{assets}{FONTS}/")
+        + style()
+        + parts.bar(shown, current, root, scripts)
+    )
 
 
 @cache

@@ -26,7 +26,7 @@ def plain(figure: go.Figure, *, height: int, x: str = "", y: str = "", legend: b
         showlegend=legend,
         colorway=PALETTE,
         template="none",
-        font={"family": "system-ui, sans-serif", "size": 12},
+        font={"family": "Inter, system-ui, sans-serif", "size": 12},
         hoverlabel={"font": {"size": 12}},
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         dragmode=False,

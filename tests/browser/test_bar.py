@@ -182,3 +182,28 @@ def test_the_bar_does_not_move_while_a_page_loads(browser: Any, server: str) -> 
         boxes.append([part.bounding_box() for part in parts])
         context.close()
     assert boxes[0] == boxes[1] and len(boxes[0]) == 3 + len(BAR)
+
+
+@pytest.mark.parametrize("address", ["", "board", "no-such-page"])
+def test_every_page_is_set_in_the_site_s_own_typeface(visit: Callable, address: str) -> None:
+    page = visit(address, expected="404", ready="h1")
+    page.wait_for_function("document.fonts.check('16px Inter') && document.fonts.check('600 16px Inter')")
+    assert page.evaluate("[...document.fonts].filter((face) => face.family === 'Inter').length") == 2
+    families = page.evaluate(
+        "['.site-bar', 'h1'].map((part) => getComputedStyle(document.querySelector(part)).fontFamily)"
+    )
+    assert all(family.startswith("Inter") for family in families), families
+
+
+def test_figures_are_of_equal_width_in_a_table(visit: Callable) -> None:
+    page = visit("")
+    page.wait_for_function("document.fonts.check('16px Inter')")
+    widths = page.evaluate("""() => ['1', '4', '8'].map((digit) => {
+      const node = document.createElement('span');
+      node.className = 'pg-num';
+      node.textContent = digit.repeat(20);
+      node.style.position = 'absolute';
+      document.querySelector('h1').append(node);
+      return node.getBoundingClientRect().width;
+    })""")
+    assert max(widths) - min(widths) < 1, widths  # a 1 as wide as it looks best would be 70 pixels less

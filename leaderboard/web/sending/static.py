@@ -20,10 +20,15 @@ from starlette.routing import Route
 from leaderboard.web.responses import FOREVER, compress, respond, takes_brotli
 
 ROOT = Path(__file__).parents[2]  # leaderboard
-# Folders with scripts and style sheets, by their path below this package, on disk and in an address alike.
-COMPONENTS = {path.relative_to(ROOT).as_posix(): path for path in sorted({path.parent for path in ROOT.rglob("*.js")})}
 GRADIO = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
-TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".woff2": "font/woff2"}
+COMPRESSED = (".woff2",)  # by their own format
+# Folders with scripts or fonts, and the style sheets there, by their path below this package, on disk and in an address
+# alike.
+COMPONENTS = {
+    folder.relative_to(ROOT).as_posix(): folder
+    for folder in sorted({path.parent for kind in ("*.js", "*.woff2") for path in ROOT.rglob(kind)})
+}
 QUALITY = 6  # of brotli: the largest file, plotly's, takes a third of a second once
 
 
@@ -60,8 +65,8 @@ async def _file(request: Request, *, folder: Path, suffix: str = "") -> Response
     path = folder / f"{Path(request.path_params['name']).name}{suffix}"
     if path.suffix not in TYPES or not path.is_file():
         return Response("Not found", status_code=404)
-    compressed = takes_brotli(request)
-    key = (path, path.stat().st_mtime_ns, compressed)
+    compressed = None if path.suffix in COMPRESSED else takes_brotli(request)
+    key = (path, path.stat().st_mtime_ns, bool(compressed))
     if key not in _ready:  # a thread costs more than the answer, so only the first request uses one
         _ready[key] = await run_in_threadpool(_content, *key)
     return respond(request, _ready[key], media=TYPES[path.suffix], cache=FOREVER, compressed=compressed)
