@@ -57,6 +57,7 @@ ROOMS = (
         "leaderboard.pages.claims",
         "leaderboard.pages.compare",
         "leaderboard.pages.correlations",
+        "leaderboard.pages.cost",
         "leaderboard.pages.generators",
         "leaderboard.pages.judges",
         "leaderboard.pages.lens",

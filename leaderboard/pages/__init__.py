@@ -9,6 +9,7 @@ from leaderboard.pages.choose.page import CHOOSE
 from leaderboard.pages.claims.page import CLAIMS
 from leaderboard.pages.compare.page import COMPARE
 from leaderboard.pages.correlations.page import CORRELATIONS
+from leaderboard.pages.cost.page import COST
 from leaderboard.pages.generators.page import GENERATORS
 from leaderboard.pages.judges.page import JUDGES
 from leaderboard.pages.lens.page import LENS
@@ -36,6 +37,7 @@ VIEWS: tuple[View, ...] = (
     GENERATORS,
     LENS,
     SMALLER_SUITE,
+    COST,
     CLAIMS,
     SQL,
     ABOUT,

@@ -39,6 +39,7 @@ PAGE_WORDS = {
     "compare": "upload own images camera similarity playground demo",
     "correlations": "heatmap redundant tasks agreement",
     "map": "embedding neighbours clusters umap",
+    "cost": "parameters small fast speed latency release date pareto front efficiency",
     "judges": "symmetry order flip position bias vlm as a judge",
     "generators": "text-to-image fid human preference",
     "choose": "recommend best model for shortlist which",

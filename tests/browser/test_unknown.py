@@ -22,6 +22,7 @@ MESSAGE = ".pg-message:visible"
         ("correlations?suites=mieb-light", "No suite 'mieb-light'. Did you mean 'mieb-lite'?", "correlations?"),
         ("correlations?models=nobody/nothing", "No model 'nobody/nothing'.", "correlations?"),
         ("smaller-suite?suite=mieb-light", "No suite 'mieb-light'. Did you mean 'mieb-lite'?", "smaller-suite?"),
+        ("cost?suite=mieb-light", "No suite 'mieb-light'. Did you mean 'mieb-lite'?", "cost?"),
         ("generators?metric=fidd", "No metric 'fidd'. Did you mean 'fid'?", "generators?"),
         ("generators?set=hpd", "No set 'hpd'.", "generators?"),
         ("judges?judge=gpt-4o-2024-11-2", "No judge 'gpt-4o-2024-11-2'. Did you mean 'gpt-4o-2024-11-20'?", "judges?"),

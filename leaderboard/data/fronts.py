@@ -1,0 +1,58 @@
+"""Which rows of a suite are on the front of score and cost: by size, by release date, by encode time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+import numpy as np
+
+from compute.analysis.pareto import ON, Front, front
+from leaderboard.data.ranked import Ranked
+from leaderboard.data.suite_table import SuiteTable
+
+
+def sizes(table: SuiteTable) -> np.ndarray:
+    """Parameters of each row's model in millions [rows], NaN where not known."""
+    return _facts(table, table.models["parameters_m"].to_dict())
+
+
+def released(table: SuiteTable) -> np.ndarray:
+    """Day of release of each row's model [rows], counted from the year 1, NaN where no full date is known."""
+    return _facts(table, {key: _day(text) for key, text in table.models["released"].items()})
+
+
+def times(table: SuiteTable, ms: Mapping[str, float]) -> np.ndarray:
+    """Milliseconds of one device for an image, by row [rows]; NaN where none was measured."""
+    return _facts(table, ms)
+
+
+def front_of(ranked: Ranked, *, rows: Sequence[int], cost: np.ndarray) -> Front:
+    """The front among `rows`, which must be of one origin; `cost` [rows of the table]. Its indices are into `rows`."""
+    chosen = np.asarray(rows, int)
+    return front(
+        cost=cost[chosen],
+        rank=ranked.rank[chosen],
+        better=ranked.better[np.ix_(chosen, chosen)],
+        known=ranked.rank_low[chosen] > 0,
+    )
+
+
+def on_size_front(table: SuiteTable, ranked: Ranked) -> np.ndarray:
+    """Whether each row is on the front of score and parameters among the rows of its origin: bool [rows]."""
+    cost, out = sizes(table), np.zeros(len(table.rows), bool)
+    for origin in {row.origin for row in table.rows}:
+        rows = table.rows_of(origin)
+        out[rows] = [state == ON for state in front_of(ranked, rows=rows, cost=cost).states]
+    return out
+
+
+def _facts(table: SuiteTable, known: Mapping[str, float | None]) -> np.ndarray:
+    return np.array([known.get(row.model, np.nan) for row in table.rows], float)
+
+
+def _day(text: str | None) -> float:
+    try:
+        return float(date.fromisoformat(text or "").toordinal())
+    except ValueError:
+        return np.nan

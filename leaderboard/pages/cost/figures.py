@@ -1,0 +1,122 @@
+"""The picture: every model's score against its cost, the front filled, the others hollow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import date
+
+import numpy as np
+import plotly.graph_objects as go
+
+from compute.analysis.pareto import OFF, ON, UNKNOWN
+from compute.rounding import rounded_array
+from leaderboard.html.formatting import number, span
+from leaderboard.html.plot_style import PALETTE, UNGROUPED, label_sides, plain, unmarked
+from leaderboard.pages.cost.suite_front import AGE, STATES, Point, SuiteFront
+
+MARKS = {
+    ON: {"color": PALETTE[0], "symbol": "circle", "size": 10},
+    OFF: {"color": UNGROUPED, "symbol": "circle-open", "size": 8},
+    UNKNOWN: {"color": PALETTE[1], "symbol": "diamond-open", "size": 8},
+}
+BAR = {"color": "rgba(127,127,127,0.45)", "thickness": 1, "width": 0}
+LINE = "Highest mean so far (point values)"
+STEPS = ((30, (1, 2, 5)), (1000, (1, 3)), (math.inf, (1,)))  # up to which range the axis names which steps of a decade
+
+
+def chart(suite_front: SuiteFront) -> go.Figure:
+    """Scores with their intervals against a cost; a trace a state, and the front of the point values as a thin line."""
+    figure = go.Figure()
+    lead = sorted((point for point in suite_front.with_cost if point.leads), key=lambda point: (point.cost, point.rank))
+    if lead:
+        most = max(point.cost for point in suite_front.with_cost)
+        figure.add_scatter(
+            x=_across(suite_front, [*(point.cost for point in lead), most]),
+            y=[*(point.mean for point in lead), lead[-1].mean],
+            mode="lines",
+            name=LINE,
+            line={"shape": "hv", "width": 1, "dash": "dot", "color": UNGROUPED},
+            hoverinfo="skip",
+        )
+    for state, mark in MARKS.items():
+        _add(figure, suite_front, suite_front.of(state), mark, state)
+    plain(figure, height=420, x=suite_front.axis.title, y=suite_front.score, legend=True)
+    figure.update_layout(hovermode="closest")
+    figure.update_xaxes(showgrid=True, gridwidth=1)
+    if suite_front.axis.key == AGE:
+        figure.update_xaxes(type="date")
+    else:
+        values = _ticks([point.cost for point in suite_front.with_cost])
+        figure.update_xaxes(type="log", tickvals=values, ticktext=[suite_front.axis.write(value) for value in values])
+    return figure
+
+
+def _add(figure: go.Figure, suite_front: SuiteFront, points: Sequence[Point], mark: dict, state: str) -> None:
+    if not points:
+        return
+    names = [unmarked(point.title) for point in points]
+    cost, mean = (np.array([getattr(point, name) for point in points]) for name in ("cost", "mean"))
+    low, high = (np.array([getattr(point, name) for point in points]) for name in ("low", "high"))
+    sides = [""] * len(points)
+    if state == ON:
+        sides = _sides(suite_front, points)
+    figure.add_scatter(
+        x=_across(suite_front, cost.tolist()),
+        y=rounded_array(mean, suite_front.digits + 1),
+        error_y={
+            **BAR,
+            "type": "data",
+            "symmetric": False,
+            "array": np.nan_to_num(rounded_array(high - mean, suite_front.digits + 1)),
+            "arrayminus": np.nan_to_num(rounded_array(mean - low, suite_front.digits + 1)),
+        },
+        mode="markers+text" if any(sides) else "markers",
+        name=STATES[state],
+        marker=mark,
+        text=[name if side else "" for name, side in zip(names, sides, strict=True)],
+        textposition=[side or "top center" for side in sides],
+        textfont={"size": 10},
+        hovertext=["<br>".join([name, *_facts(suite_front, point)]) for name, point in zip(names, points, strict=True)],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _sides(suite_front: SuiteFront, points: Sequence[Point]) -> list[str]:
+    """Where the names of some points stand clear of all points, in a figure that holds every interval too."""
+    others = [point for point in suite_front.with_cost if point not in points]
+    x = np.array([point.cost for point in (*points, *others)])
+    x = x if suite_front.axis.key == AGE else np.log(x)
+    y = [point.mean for point in (*points, *others)]
+    ends = [end for point in suite_front.with_cost for end in (point.low, point.high) if not math.isnan(end)]
+    corners = [min([*ends, *y]), max([*ends, *y])]
+    names = [unmarked(point.title) for point in points] + [""] * (len(others) + len(corners))
+    return label_sides(names, np.append(x, [x.min()] * 2), np.array([*y, *corners]))[: len(points)]
+
+
+def _facts(suite_front: SuiteFront, point: Point) -> list[str]:
+    ends = "" if math.isnan(point.low) else f" ({span(point.low, point.high, digits=suite_front.digits)})"
+    beaten = (
+        f"{unmarked(point.beaten_by[0][1])} is {suite_front.axis.no_more} and proved better" if point.beaten_by else ""
+    )
+    return [
+        suite_front.axis.write(point.cost),
+        f"{number(point.mean, digits=suite_front.digits)}{ends}",
+        beaten or STATES[point.state].lower(),
+    ]
+
+
+def _across(suite_front: SuiteFront, costs: Sequence[float]) -> list[float] | list[str]:
+    """Costs as plotly takes them: days as dates."""
+    if suite_front.axis.key == AGE:
+        return [date.fromordinal(int(cost)).isoformat() for cost in costs]
+    return [float(f"{cost:.6g}") for cost in costs]
+
+
+def _ticks(costs: Sequence[float]) -> list[float]:
+    """Round costs in the range: whole decades, with steps between where these are few."""
+    low, high = min(costs), max(costs)
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = next(steps for most, steps in STEPS if high / low < most)
+    values = [step * 10.0**decade for decade in decades for step in steps]
+    return [value for value in values if low * 0.9 <= value <= high * 1.1] or [low]

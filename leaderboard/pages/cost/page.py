@@ -1,0 +1,82 @@
+"""Score against size, age and encode time: which models no cheaper model is proved to beat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from leaderboard.html.labels import suite_choices
+from leaderboard.html.templates import macro, macros
+from leaderboard.page import Site, View, bind, citations, heading, message_box
+from leaderboard.pages.cost import figures
+from leaderboard.pages.cost.described import describe
+from leaderboard.pages.cost.suite_front import AXES, SIZE, STATES, SUITE, TIME, CostQuery, SuiteFronts, parameters
+
+FIGURE = "cost-figure"
+SENTENCE = (
+    "Scores against parameters, release date and measured encode time, and which models no smaller, older or faster "
+    "model is proved to beat: the Pareto front with its uncertainty."
+)
+MEAN = ("The suite's mean", "")
+
+
+def draw(site: Site) -> None:
+    """The answer, the picture, its controls, the notes and the table."""
+    suite_fronts, texts = SuiteFronts(site.suite_cache), macros("pages/cost/page.html")
+    lists = {
+        "suite": lambda: suite_choices(suite_fronts.suites()),
+        "device": lambda: [("The most used", ""), *((device, device) for device in suite_fronts.devices())],
+    }
+    suites, devices = (lists[name]() for name in ("suite", "device"))
+    heading(title="Size, age and cost", sentence=SENTENCE, cite=citations(site))
+    message = message_box()
+    head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing scores and costs …</p>", apply_default_css=False)
+    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
+    with gr.Row(elem_classes="pg-controls"):
+        suite = gr.Dropdown(suites, value=SUITE, label="Suite", scale=2)
+        category = gr.Dropdown(
+            [MEAN, *((name, name) for name in suite_fronts.categories())], value="", label="Score", scale=2
+        )
+        axis = gr.Radio([(each.title, key) for key, each in AXES.items()], value=SIZE, label="Against", scale=3)
+        device = gr.Dropdown(devices, value="", label="Device", visible=False, scale=1)
+    foot = gr.HTML("", apply_default_css=False)
+
+    def page(**values: Any) -> tuple:
+        query = CostQuery(**values)
+        suite_front = suite_fronts.get(query)
+        choices = [MEAN, *((name, name) for name in suite_front.categories)]
+        drawn = bool(suite_front.with_cost)
+        return (
+            gr.update(choices=choices, value=suite_front.category),
+            gr.update(visible=query.axis == TIME),
+            texts.answer(suite_front, query.category),
+            gr.update(value=figures.chart(suite_front) if drawn else None, visible=drawn),
+            texts.notes(suite_front) + texts.table(suite_front, STATES),
+        )
+
+    def blank(**_: Any) -> tuple:
+        links = [(title, f"cost?suite={key}") for title, key in lists["suite"]()]
+        return gr.skip(), gr.skip(), macro("index")([("", links)]), gr.update(value=None, visible=False), ""
+
+    bind(
+        site,
+        parameters=parameters([key for _, key in suites], suite_fronts.devices()),
+        controls=[suite, category, axis, device],
+        outputs=[category, device, head, figure, foot],
+        draw=page,
+        message=message,
+        blank=blank,
+        lists=lists,
+    )
+
+
+COST = View(
+    key="cost",
+    title="Size, age and cost",
+    sentence=SENTENCE,
+    describe=describe,
+    group="Insights",
+    draw=draw,
+    figures=True,
+)
