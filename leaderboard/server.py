@@ -49,6 +49,7 @@ from leaderboard.web.sending.pages import DropPageQuery, ErrorPages, PreloadFigu
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 FONTS = ["Inter", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
+WORDS = {"common.complete": "Done"}  # what Gradio tells screen readers, and has in no language
 WARM_AFTER = 1.0  # seconds; the server is up by then
 log = logging.getLogger(__name__)
 
@@ -117,6 +118,7 @@ def build(
         "theme": theme(),
         "css": look,
         "favicon_path": face_routes.ICON_PNG,
+        "i18n": gr.I18n(en=WORDS),
         "footer_links": ["gradio"],
         "ssr_mode": False,
         "run_history": False,  # Gradio would keep what visitors ask in their browser
