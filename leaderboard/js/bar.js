@@ -1,5 +1,7 @@
 /** The bar above every page: lists that open and close, the menu on phones, and the switch of the theme. */
 
+import { revealNamed } from './reveal.js';
+
 const bar = document.querySelector('.site-bar');
 const menu = bar.querySelector('.site-bar-menu');
 const groups = [...bar.querySelectorAll('.site-bar-group')];
@@ -86,4 +88,5 @@ theme.addEventListener('click', () => {
 });
 new MutationObserver(tell).observe(document.body, { attributeFilter: ['class'] });
 tell();
+revealNamed();
 theme.dataset.ready = true;

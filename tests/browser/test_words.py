@@ -18,8 +18,8 @@ WATCH = r"""
 window.keys = [];
 window.spoken = [];
 (() => {
-  const sections = 'annotated_image|audio|blocks|chatbot|checkbox|code|color_picker|common|dataframe|dropdown|errors|file|'
-    + 'image|image_editor|label|login|number|plot|radio|slider|status|upload_text|video';
+  const sections = 'annotated_image|audio|blocks|chatbot|checkbox|code|color_picker|common|dataframe|dropdown|errors|'
+    + 'file|image|image_editor|label|login|number|plot|radio|slider|status|upload_text|video';
   const key = new RegExp(`^\\s*(${sections})\\.[a-z_0-9]+\\s*$|\\bcommon\\.\\w+|__i18n__`);
   const spoken = ['alt', 'aria-description', 'aria-label', 'aria-valuetext', 'placeholder', 'title'];
   const hear = (text, node) => {
@@ -36,8 +36,11 @@ window.spoken = [];
       node.childNodes.forEach(read);
     }
   };
-  new MutationObserver((records) => records.forEach(({ target, addedNodes }) => (addedNodes.length ? addedNodes : [target])
-    .forEach(read))).observe(document, { childList: true, subtree: true, characterData: true, attributeFilter: spoken });
+  const changed = (records) => records.forEach(({ target, addedNodes }) => {
+    (addedNodes.length ? addedNodes : [target]).forEach(read);
+  });
+  new MutationObserver(changed)
+    .observe(document, { childList: true, subtree: true, characterData: true, attributeFilter: spoken });
 })();
 """
 

@@ -1,11 +1,11 @@
 /** The bar of the rows selected for comparison, and the way to the comparison below the table. */
 
 import { button, el } from '../../js/dom.js';
+import { reveal } from '../../js/reveal.js';
 import { PANEL } from './compared.js';
 import { originsOf } from './rows.js';
 
-const PATIENCE = 4000; // ms in which the page may still move
-const INTERRUPTS = ['wheel', 'touchstart', 'keydown', 'pointerdown'];
+const UNCHANGED = 500; // ms after which a heading that is still the same is that of the same comparison
 
 /** Titles in the order of selection, the first marked as the reference; the origin tells two rows of a model apart. */
 export function namesOf(payload, select) {
@@ -17,34 +17,16 @@ export function namesOf(payload, select) {
   });
 }
 
-/** Scrolls to the comparison and focuses its heading as soon as it is filled; not if the visitor scrolls meanwhile. */
+/** Brings the comparison into view and focuses its heading, as soon as it is filled. */
 export function revealComparison() {
   const began = performance.now();
   const before = document.querySelector(`#${PANEL} h2`);
-  let reached = false;
-  let frame = 0;
-  const move = () => {
-    frame = 0;
+  reveal(() => {
     const heading = document.querySelector(`#${PANEL} h2`);
     // A new comparison replaces the heading; if the heading has not changed yet, wait.
-    if (!heading || (heading === before && performance.now() - began < 500)) return;
-    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches || reached;
-    if (!reached) heading.focus({ preventScroll: true });
-    reached = true;
-    document.getElementById(PANEL).scrollIntoView({ block: 'start', behavior: calm ? 'auto' : 'smooth' });
-  };
-  const soon = () => {
-    frame ||= requestAnimationFrame(move);
-  };
-  const watcher = new MutationObserver(soon);
-  const timers = [setTimeout(soon, 600), setTimeout(stop, PATIENCE)];
-  function stop() {
-    watcher.disconnect();
-    timers.forEach(clearTimeout);
-    INTERRUPTS.forEach((name) => removeEventListener(name, stop));
-  }
-  watcher.observe(document.body, { childList: true, subtree: true });
-  INTERRUPTS.forEach((name) => addEventListener(name, stop, { passive: true }));
+    const filled = heading && (heading !== before || performance.now() - began > UNCHANGED);
+    return filled ? document.getElementById(PANEL) : null;
+  }, { focus: (panel) => panel.querySelector('h2') });
 }
 
 /** The bar itself: it floats, and steps aside while the comparison is in view. */

@@ -3,6 +3,7 @@
 import { button, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { Grid } from '../../js/grid.js';
 import { getJson } from '../../js/request.js';
+import { show as showNode } from '../../js/reveal.js';
 import { card, claimUrl, SEVERITIES, SEVERITY_NAMES, VERDICT_NAMES, VERDICTS } from './card.js';
 
 // With soft hyphens, for the narrow heads of the counts.
@@ -155,7 +156,7 @@ function show(root, { fields, rows, tables }) {
   function open(claim) {
     state.claim = claim.key;
     pane.replaceChildren(...card(claim, tables));
-    pane.scrollIntoView({ block: 'nearest' });
+    showNode(pane);
     remember();
   }
 

@@ -145,6 +145,7 @@ class Batch extends Turns {
     this.urls.push(href);
     this.result.replaceChildren(el('p', {}, el('a', { href, download: 'likeness-pairs.csv', class: 'bt-download' }, 'Download the scores (CSV)')), table(rows),
       el('p', { class: 'pg-quiet' }, `The first ${many(rows.length - 1, 'row')}. A number before a colon is the percentile on the model’s own scale. ${state.source && sentence(capital(state.source))}`));
+    this.arrived(this.result);
   }
 
   clear() {

@@ -1,6 +1,7 @@
 /** Work that the server does a few seconds at a time: requests each turn, takes over what comes, and cancels. */
 
 import { el } from '../../js/dom.js';
+import { attention, show } from '../../js/reveal.js';
 import { press, say } from './parts.js';
 
 const SLOW = 15_000; // ms without an answer, after which the page says so
@@ -12,7 +13,7 @@ const SLOW = 15_000; // ms without an answer, after which the page says so
 export class Turns {
   constructor(root, trigger, { progress, cancelled }) {
     // `turn` numbers the requests; answers to requests before `since` belong to abandoned work.
-    Object.assign(this, { root, trigger, cancelled, turn: 0, since: 0, running: false, begun: false, sending: null, timer: 0 });
+    Object.assign(this, { root, trigger, cancelled, turn: 0, since: 0, running: false, begun: false, sending: null, timer: 0, visitor: null });
     this.cancel = press('Cancel', () => this.stop(), { class: 'bt-button', hidden: true });
     this.bar = el('progress', { hidden: true, 'aria-label': progress });
     this.count = el('span', { class: 'bt-count' });
@@ -22,6 +23,8 @@ export class Turns {
   /** Forgets the last work before the next is sent; hands back a signal that Cancel aborts. */
   open() {
     this.begun = false;
+    this.visitor?.end();
+    this.visitor = attention();
     say(this.count, '');
     this.set('sending');
     this.sending = new AbortController();
@@ -76,6 +79,12 @@ export class Turns {
     clearTimeout(this.timer);
     const words = `Still waiting: other visitors are ahead of you, or the server does not answer. ${this.cancelled}`;
     if (this.running) this.timer = setTimeout(() => say(this.status, words), SLOW);
+  }
+
+  /** Brings what has come into view, where the visitor still waits for it. */
+  arrived(node) {
+    if (this.visitor?.stays()) show(node);
+    this.visitor?.end();
   }
 
   end(words) {

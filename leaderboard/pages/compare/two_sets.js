@@ -178,6 +178,7 @@ class TwoSets extends Turns {
     else {
       this.end('Done.');
       this.result.replaceChildren(...drawn(state.report));
+      this.arrived(this.result);
     }
   }
 

@@ -4,6 +4,7 @@ import { encodedKey } from '../../js/address.js';
 import { el } from '../../js/dom.js';
 import { attach, listen } from '../../js/figure.js';
 import { rounded } from '../../js/number.js';
+import { show as showNode } from '../../js/reveal.js';
 
 const MOST_FOUND = 200; // names offered while one is typed
 
@@ -101,6 +102,12 @@ export function mount(owner, { id }) {
     mark(new Set(chosen));
   }
 
+  /** For a point that the visitor chose. */
+  function openInView(index) {
+    open(index);
+    showNode(panel);
+  }
+
   function onSelected(event) {
     if (settling || !event?.points) return;
     pick.value = '';
@@ -111,7 +118,7 @@ export function mount(owner, { id }) {
   }
 
   function onClick({ points: [point] }) {
-    if (typeof point?.customdata === 'number') open(point.customdata);
+    if (typeof point?.customdata === 'number') openInView(point.customdata);
   }
 
   function onFind() {
@@ -121,7 +128,7 @@ export function mount(owner, { id }) {
     const known = titles.map((title) => title.toLowerCase());
     const found = [known.indexOf(text), keys.indexOf(text), known.findIndex((title) => title.includes(text))];
     const index = found.find((at) => at >= 0);
-    if (index !== undefined) open(index);
+    if (index !== undefined) openInView(index);
     else panel.replaceChildren(el('p', {}, `Nothing on this map is called \u201c${field.value.trim()}\u201d.`));
   }
 

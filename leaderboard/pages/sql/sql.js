@@ -3,6 +3,7 @@
 import { button, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
 import { Grid } from '../../js/grid.js';
 import { getJson } from '../../js/request.js';
+import { show as showNode } from '../../js/reveal.js';
 import { csv, json, save } from './files.js';
 
 const PATIENCE = 40000; // ms
@@ -75,7 +76,7 @@ function show(root, { tables, examples, bounds, longest }, address) {
       status.textContent = summary(found);
       status.classList.remove('lk-failed');
       result.replaceChildren(...table(found));
-      result.scrollIntoView({ block: 'nearest' });
+      showNode(result);
       root.dataset.state = 'answered';
     } catch (error) {
       status.textContent = error.message;
