@@ -89,11 +89,14 @@ class View:
     routes: Callable[[Site], list[Route]] = lambda site: []  # what its scripts fetch
 
 
-def heading(*, title: str, sentence: str, cite: str = "", copy: bool = True) -> None:
-    """A page's title, what it shows, and how to cite it; with a button that copies the address of the view."""
+def heading(*, title: str, sentence: str, cite: str = "", copy: bool = True, inline: bool = False) -> None:
+    """A page's title, what it shows, and how to cite it; with a button that copies the address of the view.
+
+    inline: the sentence stands beside the title, where there is room for both.
+    """
     name = f"{title} · {SITE}" if title != SITE else SITE
     static_html(
-        macro("heading")(title, sentence, cite, copy),
+        macro("heading")(title, sentence, cite, copy, inline),
         js=f"const own = {json.dumps(name)};{TITLE}{COPY_LINK if copy else ''}",
     )
 

@@ -159,6 +159,7 @@ TRIPS = {
         "sort=-rank",
         "trained=yes",
         "borda=hide",
+        "interval=show",
         "families=none",
         "columns=all",
         "preset=iqa",

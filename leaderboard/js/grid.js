@@ -7,11 +7,13 @@ import { el } from './dom.js';
 
 const ROWS_OVER = 2;
 const COLUMNS_OVER = 1;
+const MARGIN = 44; // px between a column that is scrolled into view and the edge, which fades
 const PASSING = ['title', 'aria-label', 'data-mark'];
 
 /**
- * Column: {key, title, name, hint, group, width, most, lines, pinned, numeric, sort, aside, below, draw(cell, row)}; `name` is what
- * a screen reader says, `most` the width it may grow to, `lines` those of its title, `sort` whether its header sorts.
+ * Column: {key, title, name, hint, group, width, most, lines, pinned, numeric, sort, ticks, below, draw(cell, row)}; `name` is what
+ * a screen reader says, `most` the width it may grow to, `lines` those of its title, `sort` whether its header sorts, `ticks`
+ * the scale below its title, [{x, text}] with x in px from its left.
  */
 export class Grid {
   /** `onSort(key)`, `onOpen(row, column)` (Enter, Space or click on a body cell), `onLayout(width)` on each resize. */
@@ -26,7 +28,8 @@ export class Grid {
     this.range = { first: 0, last: 0, from: 0, to: 0 };
     this.head = el('div', { class: 'lk-head', role: 'rowgroup' });
     this.body = el('div', { class: 'lk-body', role: 'rowgroup' });
-    this.node = el('div', { class: 'lk-grid', role: 'grid', 'aria-label': label, tabindex: '-1' }, this.head, this.body);
+    const edges = el('div', { class: 'lk-edges', 'aria-hidden': 'true' });
+    this.node = el('div', { class: 'lk-grid', role: 'grid', 'aria-label': label, tabindex: '-1' }, edges, this.head, this.body);
     this.node.style.setProperty('--lk-row', `${rowHeight}px`);
     this.node.addEventListener('scroll', () => this.scrolled(), { passive: true });
     this.node.addEventListener('keydown', (event) => onKey(this, event));
@@ -81,6 +84,13 @@ export class Grid {
     this.head.style.width = this.body.style.width = `${start}px`;
     this.body.style.height = `${this.rows.length * this.rowHeight}px`;
     this.view = { top: scrollTop, left: scrollLeft, width: clientWidth, height: clientHeight };
+    this.node.style.setProperty('--lk-pinned', `${this.pinnedWidth}px`);
+    this.node.style.setProperty('--lk-height', `${clientHeight}px`);
+  }
+
+  /** The width a column has now, in px; 0 for one that is not shown. */
+  widthOf(key) {
+    return this.widths[this.columns.findIndex((column) => column.key === key)] ?? 0;
   }
 
   scrolled() {
@@ -115,6 +125,7 @@ export class Grid {
     const sideways = next.from !== before.from || next.to !== before.to;
     this.range = next;
     this.node.classList.toggle('lk-aside', this.view.left > 0);
+    this.node.classList.toggle('lk-beyond', this.view.left + this.view.width < this.total - 1);
     if (all || sideways) {
       paintHead(this);
       for (const row of this.live) {
@@ -233,13 +244,32 @@ export class Grid {
 
   reveal() {
     const { row, column } = this.active;
-    const { top, left, width, height } = this.view;
+    const { top, left, height } = this.view;
     const room = height - this.head.offsetHeight;
-    let [y, x] = [top, left];
+    const x = this.leftFor(column);
+    let y = top;
     if (row >= 0) y = Math.max((row + 1) * this.rowHeight - room, Math.min(top, row * this.rowHeight));
-    if (column >= this.pinned) {
-      x = Math.max(this.starts[column] + this.widths[column] - width, Math.min(left, this.starts[column] - this.pinnedWidth));
-    }
+    this.scrollTo(x, y);
+  }
+
+  /** Scrolls a column into view; the focus stays where it is. */
+  showColumn(key) {
+    const column = this.columns.findIndex((one) => one.key === key);
+    if (column >= 0) this.scrollTo(this.leftFor(column), this.view.top);
+  }
+
+  /** How far the table is to be scrolled for a column to be in view, its nearest edge clear of what fades. */
+  leftFor(column) {
+    const { left, width } = this.view;
+    if (column < this.pinned) return left;
+    const [start, end] = [this.starts[column] - this.pinnedWidth, this.starts[column] + this.widths[column] - width];
+    if (left >= end && left <= start) return left;
+    const margin = Math.min(MARGIN, Math.max(0, start - end));
+    return Math.max(0, Math.min(this.total - width, left < end ? end + margin : start - margin));
+  }
+
+  scrollTo(x, y) {
+    const { top, left } = this.view;
     if (y !== top) this.node.scrollTop = y;
     if (x !== left) this.node.scrollLeft = x;
     this.view.top = this.node.scrollTop;
@@ -298,7 +328,7 @@ function paintHead(grid) {
 }
 
 function headCell(grid, column) {
-  const { key, title, name = title, hint = '', numeric, pinned, sort, aside = '', below = '' } = grid.columns[column];
+  const { key, title, name = title, hint = '', numeric, pinned, sort, ticks = [], below = '' } = grid.columns[column];
   const classes = `lk-th${numeric ? ' lk-num' : ''}${pinned ? ' lk-pin' : ''}`;
   const cell = el('div', { role: 'columnheader', class: classes, title: hint, 'data-key': key });
   if (sort) {
@@ -307,11 +337,12 @@ function headCell(grid, column) {
   }
   const label = name === title ? null : name;
   if (sort) cell.append(el('button', { class: 'lk-sort', 'aria-label': label, type: 'button' },
-    aside && el('small', {}, aside), el('span', {}, title, below && el('small', { class: 'lk-below' }, below))));
+    el('span', {}, title, below && el('small', { class: 'lk-below' }, below))));
   else {
     if (label) cell.setAttribute('aria-label', label);  // a span without a role must not carry it
     cell.append(el('span', { class: 'lk-sort' }, title));
   }
+  if (ticks.length) cell.append(el('span', { class: 'lk-axis', 'aria-hidden': 'true' }, ...ticks.map(({ x, text }) => el('i', { style: `left:${x}px` }, text))));
   grid.setPosition(cell, column);
   focusTarget(cell).tabIndex = grid.isActive(-1, column) ? 0 : -1;
   return cell;

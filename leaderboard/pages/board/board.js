@@ -2,7 +2,7 @@
 
 import { createDialog } from './cell.js';
 import { shadeStyles } from './colour.js';
-import { gridColumns } from './columns.js';
+import { gridColumns, shownKeys } from './columns.js';
 import { createComparison } from './compared.js';
 import { createCuts, CUT, cutOf, cutOfPayload, partOf } from './cuts.js';
 import { createNotice, debounce, el, gridStyles, stylesheet } from '../../js/dom.js';
@@ -59,9 +59,9 @@ class Board {
     this.failure = createFailure();
     this.menus = [filters, picker, exports];
     this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, cuts, changed, chips, empty, legend, selection, comparison];
-    this.main = el('div', { class: 'lk-main' }, ...cuts.nodes,
+    this.main = el('div', { class: 'lk-main' },
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
-        this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
+        ...cuts.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
       this.weights.panel, ...changed.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes, ...comparison.nodes);
     root.replaceChildren(this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node);
   }
@@ -134,6 +134,7 @@ class Board {
     if (first) this.grid.node.scrollTo(0, 0);
     this.grid.node.setAttribute('aria-label', `${payload.suite.title}: models and scores`);
     this.refresh(true);
+    this.grid.showColumn(state.sort.key);
     this.root.dataset.suite = payload.suite.key;
     this.root.dataset.ready = 'true';
   }
@@ -142,7 +143,7 @@ class Board {
   change(patch) {
     Object.assign(this.state, patch);
     if (RANKING.some((key) => key in patch)) this.rankLater();
-    this.refresh(['families', 'columns', 'origin', 'borda'].some((key) => key in patch));
+    this.refresh('origin' in patch);
     this.writeLater();
   }
 
@@ -153,7 +154,9 @@ class Board {
     // A search finds models, filters choose among them: colours run over what the filters leave.
     this.scaleRows = state.q.trim() ? filterRows(payload, { ...state, q: '' }) : passing;
     const change = { rows: this.rows, sort: state.sort };
-    if (columns) change.columns = gridColumns(this, this.narrow);
+    const keys = shownKeys(this).join();
+    if (columns || keys !== this.shownKeys) change.columns = gridColumns(this, this.narrow);
+    this.shownKeys = keys;
     this.grid.update(change);
     this.parts.forEach((part) => part.refresh());
     const [now, all] = [this.rows.length, payload.rows.length];

@@ -7,6 +7,7 @@ import { parametersText, rounded } from '../../js/number.js';
 import { runDetails } from '../../js/run_details.js';
 import { tableQuery } from './state.js';
 
+const OF_RANK = new Set(['rank', 'range', 'class', 'mean', 'coverage', 'interval', 'borda']);
 const OPEN = new Map([[true, 'Open'], [false, 'Closed'], [null, 'Not stated']]);
 
 function facts(lines) {
@@ -146,7 +147,7 @@ export function createDialog(board) {
       const model = board.payload.rows[row];
       const column = board.payload.columns.find((one) => one.key === key);
       if (column) load(row, column);
-      else if (key === 'rank' || key === 'mean' || key === 'coverage' || key === 'borda') show(model.title, rankFacts(row, board.ranking));
+      else if (OF_RANK.has(key)) show(model.title, rankFacts(row, board.ranking));
       else show(model.title, ...modelFacts(row));
     },
   };

@@ -3,13 +3,22 @@
 import { step } from './colour.js';
 import { el } from '../../js/dom.js';
 import { parametersText, rounded } from '../../js/number.js';
+import { axisOf, partOf } from './interval.js';
+import { linesOf, shortNames } from './names.js';
 import { cellAt, familyIndex, kindTitle, originsOf, originTitle } from './rows.js';
 import { columnScale } from './scale.js';
-import { breakable, titleSize } from './titles.js';
+import { defaultFamilies, defaultTasks } from './state.js';
+import { breakable, textWidth, titleSize, widthFor } from './titles.js';
 
 export const DOUBTFUL = 2;
 const PARTIAL = 8;
 const BELOW = 90; // px that the line below a title takes
+const SELECT = 32;
+const PHONE_NAME = 134; // px of the column of names on a phone
+const NAME_ROOM = 17; // px beside a name in its cell
+const BADGE_ROOM = 16;
+const ROOM = 17; // px beside the text of a cell that is not sorted by
+const END = 14; // px beside the axis of the intervals
 
 export const MARKS = [
   [1, '†', 'trained on this data set'],
@@ -47,12 +56,6 @@ export function change(now, before) {
 /** Digits of the headline mean. */
 export const meanDigits = (payload) => payload.suite.digits ?? 1;
 
-/** Column numbers of the payload which are shown, in its order. */
-export function shownColumns(payload, state) {
-  const chosen = new Set([...state.families, ...state.columns]);
-  return payload.columns.flatMap((column, at) => (chosen.has(column.key) ? [at] : []));
-}
-
 /** One sentence on a score column: metric, direction, chance, number of items. */
 export function columnHint({ title, group, metric_title: metric, higher, chance, n, digits, hint }) {
   const parts = [`${group && group !== title ? `${group}: ` : ''}${title}`, `${metric}, ${higher ? 'higher' : 'lower'} is better`];
@@ -62,27 +65,74 @@ export function columnHint({ title, group, metric_title: metric, higher, chance,
   return parts.join(' · ');
 }
 
-/** The grid's columns for a board's payload, state and ranking; `narrow` pins the model column only. */
-export function gridColumns(board, narrow) {
-  const { payload, ranking, state } = board;
-  const lead = [selectColumn(board), rankColumn(board, narrow), modelColumn(board, narrow)];
-  const facts = [];
-  if (payload.rows.some(({ parameters }) => parameters !== null)) facts.push(parametersColumn(board));
-  if (ranking.coverage.some((share) => share < 1)) facts.push(coverageColumn(board));
-  const shownAt = shownColumns(payload, state);
-  const scores = shownAt.map((at) => scoreColumn(board, at));
+/** Row numbers of the origins shown, whatever else is hidden. */
+function originRows({ payload, state: { origin } }) {
+  return payload.rows.flatMap((row, at) => (!origin.length || origin.includes(row.origin) ? [at] : []));
+}
+
+/** Columns that are off until they are switched on under Columns; each has a key of its own in the address. */
+export const OPTIONAL = [
+  { key: 'interval', title: 'Intervals of the mean, drawn', hint: 'The 95% interval of each mean on one axis', exists: (ranking) => ranking.mean_low.some(Number.isFinite) },
+  { key: 'borda', title: 'Borda points', hint: 'How many models it beats, task by task', exists: (ranking) => hasBorda(ranking) },
+];
+
+// Whether a column has something to show in a row; one that has not in any row is left out.
+const TELLS = {
+  parameters: ({ payload }, row) => payload.rows[row].parameters !== null,
+  coverage: ({ ranking }, row) => ranking.coverage[row] < 1,
+  range: ({ ranking }, row) => ranking.low[row] !== null,
+  class: ({ ranking }, row) => Boolean(ranking.tie[row]),
+};
+
+/** Whether a column beside the scores is shown; the column that the table is sorted by always is. */
+function isShown(board, key) {
+  const { ranking, state, scaleRows } = board;
+  const sorted = state.sort.key === key;
+  const optional = OPTIONAL.find((one) => one.key === key);
+  if (optional) return optional.exists(ranking) && (sorted || state[key] === 'show');
+  if (sorted) return true;
   // Where people rank, the headline is one of the columns: shown there, it is not repeated.
-  const repeated = payload.suite.people && shownAt.some((at) => payload.columns[at].key === payload.suite.people);
-  const mean = repeated ? [] : [meanColumn(board, narrow)];
-  if (hasBorda(ranking) && (state.borda ? state.borda === 'show' : board.wide)) mean.push(bordaColumn(board));
-  if (!narrow) return [...lead.map((column) => ({ ...column, pinned: true })), ...facts, ...mean, ...scores];
-  const [select, rank, model] = lead;
-  return [{ ...model, pinned: true }, rank, ...mean, ...scores, ...facts, select];
+  if (key === 'mean') return !board.payload.suite.people || !scoresShown(board).some((at) => board.payload.columns[at].key === board.payload.suite.people);
+  return scaleRows.some((row) => TELLS[key](board, row));
+}
+
+/** Numbers of the score columns shown, in the payload's order: those chosen, and the one that the table is sorted by. */
+export function scoresShown(board) {
+  const { payload, ranking, state } = board;
+  const chosen = new Set([...state.families, ...state.columns]);
+  const usual = [...defaultFamilies(payload, state.tasks), ...defaultTasks(payload, state.tasks)];
+  // What the visitor chose stays also where it is empty; of the usual columns those with a figure are shown.
+  const own = usual.length !== chosen.size || usual.some((key) => !chosen.has(key));
+  const rows = own ? [] : originRows(board);
+  return payload.columns.flatMap(({ key }, at) => {
+    const shown = key === state.sort.key || (chosen.has(key) && (own || rows.some((row) => cellAt(payload, ranking, row, at) !== null)));
+    return shown ? [at] : [];
+  });
+}
+
+/** The keys of the columns shown in `BESIDE` and of the scores: when they change, the table is laid out anew. */
+export function shownKeys(board) {
+  return [...Object.keys(BESIDE).filter((key) => isShown(board, key)), ...scoresShown(board)];
+}
+
+/** The grid's columns for a board's payload, state and ranking; `narrow` is for a phone. */
+export function gridColumns(board, narrow) {
+  const some = (keys) => keys.filter((key) => isShown(board, key)).map((key) => BESIDE[key](board, narrow));
+  const pin = (columns) => columns.map((column) => ({ ...column, pinned: true }));
+  const shown = scoresShown(board);
+  // The word over the columns tells categories from tasks: over categories alone it says nothing.
+  const tasks = shown.some((at) => board.payload.columns[at].kind === 'task');
+  const scores = shown.map((at) => ({ ...scoreColumn(board, at), ...(tasks ? {} : { group: '' }) }));
+  const [select, model] = [selectColumn(board), modelColumn(board, narrow)];
+  if (narrow) {
+    return [...pin([select, model]), rankColumn(board, narrow), ...some(['mean', 'range', 'class', 'interval', 'borda']), ...scores, ...some(['parameters', 'coverage'])];
+  }
+  return [...pin([select, rankColumn(board), ...some(['range', 'class']), model]), ...some(['parameters', 'coverage', 'mean', 'interval', 'borda']), ...scores];
 }
 
 function selectColumn({ state, payload }) {
   return {
-    key: 'select', title: '', name: 'Select to compare', hint: 'Select 2 to 6 rows to compare', width: 30,
+    key: 'select', title: '', name: 'Select to compare', hint: 'Select 2 to 6 rows to compare', width: SELECT,
     draw(cell, row) {
       const { id, title } = payload.rows[row];
       cell.classList.add('lk-select');
@@ -127,35 +177,63 @@ export function meanInterval(ranking, row, digits) {
   return `${ranking.few[row] ? 'at least ' : ''}95% interval ${rounded(low, digits)} to ${rounded(high, digits)}`;
 }
 
-/** A rank's interval as its cell has it: nothing where the rank is sure, in brackets where it rests on few tasks. */
+/** A rank's interval as its cell has it, in brackets where it rests on few tasks. */
 function shortInterval(ranking, row) {
   const [low, high] = [ranking.low[row], ranking.high[row]];
-  if (low === null) return 'unknown';
-  if (low === high) return '';
-  return ranking.few[row] ? `(${low}–${high})` : `${low}–${high}`;
+  const text = low === high ? String(low) : `${low}–${high}`;
+  return ranking.few[row] ? `(${text})` : text;
 }
 
 function rankColumn({ ranking, payload }, narrow) {
   const before = payload.ranking.rank;
   const moved = Boolean(ranking.changed);
-  const long = payload.rows.length >= 100;
   return {
-    key: 'rank', title: 'Rank', hint: 'Rank by the headline, with its interval and its tie class', sort: true,
-    width: (narrow ? 81 : 103) + (moved ? 34 : 0) + (long ? 24 : 0),
+    key: 'rank', title: 'Rank', hint: 'Rank by the headline; — for a row without one', sort: true, numeric: true,
+    width: (narrow ? 54 : 60) + (moved ? 34 : 0),
     draw(cell, row) {
       const rank = ranking.rank[row];
       cell.classList.add('lk-rank');
-      if (long) cell.classList.add('lk-long');
       cell.title = rankText(ranking, row);
       const delta = moved ? change(rank, before[row]) : '';
       cell.setAttribute('aria-label', delta ? `${cell.title}; by the suite’s own mean ${before[row] ?? 'not ranked'}` : cell.title);
       const parts = [rank === null ? el('b', { class: 'lk-missing' }, '—') : el('b', {}, String(rank))];
-      if (rank !== null) {
-        parts.push(el('small', {}, shortInterval(ranking, row)));
-        if (!narrow) parts.push(el('i', {}, ranking.tie[row] ?? ''));
-      }
-      if (delta) parts.push(el('em', { class: delta[0] === '▼' || delta === 'out' ? 'lk-down' : 'lk-up' }, delta));
+      if (delta) parts.unshift(el('em', { class: delta[0] === '▼' || delta === 'out' ? 'lk-down' : 'lk-up' }, delta));
       cell.replaceChildren(...parts);
+    },
+  };
+}
+
+/** Why a row has no interval or class. */
+const whyUnknown = (ranking, row) => whyNot(ranking, row) || ranking.unknown[row] || 'not known';
+
+function rangeColumn({ ranking, font }) {
+  const texts = ranking.low.map((low, row) => (low === null ? '' : shortInterval(ranking, row)));
+  return {
+    key: 'range', title: 'Range', name: 'Range of the rank', hint: 'The ranks that the data leave possible, at 95%; in brackets where they rest on few tasks',
+    width: widthFor(['Range', ...texts], font, ROOM),
+    draw(cell, row) {
+      cell.classList.add('lk-span');
+      cell.textContent = texts[row] || '—';
+      if (!texts[row]) {
+        missing(cell, whyUnknown(ranking, row));
+        return;
+      }
+      const [low, high] = [ranking.low[row], ranking.high[row]];
+      const basis = basisText(ranking, row);
+      cell.title = `${low === high ? `Rank ${low}` : `Ranks ${low} to ${high}`}, ${ranking.few[row] ? 'usually ' : ''}at least 95%${basis ? `; ${basis}` : ''}`;
+      cell.setAttribute('aria-label', cell.title);
+    },
+  };
+}
+
+function classColumn({ ranking, font }) {
+  return {
+    key: 'class', title: 'Class', name: 'Tie class', hint: 'Tie class: no model in it is significantly worse than its first', width: widthFor(['Class'], font, ROOM),
+    draw(cell, row) {
+      const tie = ranking.tie[row];
+      cell.textContent = tie || '—';
+      if (tie) cell.setAttribute('aria-label', `Tie class ${tie}`);
+      else missing(cell, whyUnknown(ranking, row));
     },
   };
 }
@@ -166,34 +244,57 @@ function onName(event) {
   else event.preventDefault();
 }
 
-function modelColumn({ payload, ranking, state }, narrow) {
+/** The line below a name. */
+const underName = ({ organisation, kind }) => [organisation, kindTitle(kind)].filter(Boolean).join(' · ');
+
+function modelColumn(board, narrow) {
+  const { payload, ranking, state, font } = board;
   const mixed = state.origin.length !== 1 && originsOf(payload).length > 1;
+  const nameFont = font.replace('12px', narrow ? '12px' : '13px');
+  const width = (text) => textWidth(text, nameFont);
+  const badgeOf = ({ origin }) => (origin === 'published' && !mixed ? '' : origin);
+  const beside = (row) => (badgeOf(row) ? textWidth(badgeOf(row), font) + BADGE_ROOM : 0);
+  const small = (text) => textWidth(text, font.replace('600 12px', '11px'));
+  const longest = NAME_ROOM + Math.ceil(Math.max(...payload.rows.map((row, at) => Math.max(width(row.title) + beside(row), small(whyNot(ranking, at) || underName(row))))));
+  const [least, most] = [board.wide ? 290 : 220, 340].map((bound) => Math.max(150, Math.min(bound, longest)));
+  const drawn = new Map();
+
+  /** All names as they are shown in so many lines and px: each is told from the others. */
+  function namesIn(lines, room) {
+    const key = `${lines} ${room}`;
+    if (!drawn.has(key)) drawn.set(key, shortNames(payload.rows.map(({ title }) => title), (text) => linesOf(text, room, width).length <= lines));
+    return drawn.get(key);
+  }
+
   return {
-    key: 'title', title: 'Model', sort: true, width: narrow ? 128 : 236, most: narrow ? 128 : 340,
+    key: 'title', title: 'Model', hint: 'A name opens the facts of its model', sort: true, ...(narrow ? { width: PHONE_NAME } : { width: least, most }),
     draw(cell, row) {
       const { title, organisation, kind, origin, model } = payload.rows[row];
-      const badge = origin === 'published' && !mixed ? '' : origin;
+      const badge = badgeOf(payload.rows[row]);
       const why = whyNot(ranking, row);
       cell.classList.add('lk-model');
       cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), why].filter(Boolean).join(' · ');
       cell.setAttribute('aria-label', cell.title);
-      const name = el('a', { class: 'lk-name', href: payload.links?.model?.replace('{model}', encodeURIComponent(model)), tabindex: '-1', onclick: onName }, title);
+      const below = narrow ? badge || why : true;
+      const room = board.grid.widthOf('title') - NAME_ROOM - (narrow ? 0 : beside(payload.rows[row]));
+      const text = namesIn(below ? 1 : 2, room).get(title);
+      const name = el('a', { class: 'lk-name', href: payload.links?.model?.replace('{model}', encodeURIComponent(model)), tabindex: '-1', onclick: onName },
+        below ? text : linesOf(text, room, width).join('\n'));
       cell.classList.toggle('lk-short', narrow);
       const sign = badge && el('span', { class: 'lk-badge' }, badge);
       if (narrow) {
-        cell.replaceChildren(name, ...(badge || why ? [el('small', {}, sign, why)] : []));
+        cell.replaceChildren(name, ...(below ? [el('small', {}, sign, why)] : []));
         return;
       }
-      if (badge) name.replaceChildren(el('span', {}, title), sign);
-      const under = why || [organisation, kindTitle(kind)].filter(Boolean).join(' · ');
-      cell.replaceChildren(name, el('small', {}, under));
+      if (badge) name.replaceChildren(el('span', {}, text), sign);
+      cell.replaceChildren(name, el('small', {}, why || underName(payload.rows[row])));
     },
   };
 }
 
 function parametersColumn({ payload, font }) {
   return {
-    key: 'parameters', title: 'Parameters', numeric: true, sort: true, ...titleSize('Parameters', font),
+    key: 'parameters', title: 'Parameters', hint: 'Number of parameters, where it is stated', numeric: true, sort: true, ...titleSize('Parameters', font),
     draw(cell, row) {
       const { parameters } = payload.rows[row];
       cell.textContent = parametersText(parameters);
@@ -238,46 +339,65 @@ function bordaColumn({ ranking, font }) {
   };
 }
 
-/** Lowest and highest end of the intervals of the means shown, for the whiskers' common axis. */
-function extent(ranking, rows) {
-  const ends = ['mean', 'mean_low', 'mean_high'].flatMap((key) => rows.map((row) => ranking[key][row])).filter(Number.isFinite);
-  return [Math.min(...ends), Math.max(...ends)];
-}
-
 function meanColumn(board, narrow) {
-  const { payload, ranking } = board;
-  let [rows, low, high] = [null, 0, 0];
-  const part = (value) => (high > low ? (value - low) / (high - low) : 0.5);
+  const { payload, ranking, font } = board;
   const digits = meanDigits(payload);
   const title = ranking.changed ? 'Your mean' : payload.suite.aggregate === 'human' ? 'Human' : 'Mean';
   const name = ranking.changed ? `Your mean: ${ranking.changed}` : payload.suite.mean_title;
+  const { width } = titleSize(title, font, ranking.mean.filter(Number.isFinite).map((mean) => rounded(mean, digits)));
   return {
-    key: 'mean', title, name,
-    hint: `${name} · the bar is the 95% interval, broken where it rests on few tasks`, numeric: true, sort: true, width: narrow ? 66 : 174,
-    aside: !narrow && ranking.mean_low.some(Number.isFinite) ? '95%' : '',
+    key: 'mean', title, name, hint: `${name} · a cell says its 95% interval, where it is known`, numeric: true, sort: true, width: narrow ? 62 : width,
     draw(cell, row) {
-      if (rows !== board.rows) [rows, [low, high]] = [board.rows, extent(ranking, board.rows)];
-      const [mean, from, to] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
+      const mean = ranking.mean[row];
       if (mean === null) {
         cell.textContent = '—';
         missing(cell, whyNot(ranking, row) || 'no headline score');
         return;
       }
+      cell.classList.add('lk-total');
       cell.textContent = rounded(mean, digits);
       const interval = meanInterval(ranking, row, digits);
-      if (interval) {
-        cell.title = `${rounded(mean, digits)}, ${interval}`;
-        cell.setAttribute('aria-label', cell.title);
-      }
-      if (!Number.isFinite(from) || !Number.isFinite(to)) return;
-      cell.classList.add(narrow ? 'lk-total' : 'lk-mean');
-      if (ranking.few[row]) cell.classList.add('lk-few');
-      cell.style.setProperty('--a', part(from));
-      cell.style.setProperty('--b', part(to));
-      cell.style.setProperty('--m', part(mean));
+      if (!interval) return;
+      cell.title = `${rounded(mean, digits)}, ${interval}`;
+      cell.setAttribute('aria-label', cell.title);
     },
   };
 }
+
+/** The intervals of the means on one axis, over all rows of the origins shown: filters do not move it. */
+function intervalColumn(board, narrow) {
+  const { payload, ranking } = board;
+  const axis = axisOf(ranking, originRows(board));
+  const width = narrow ? 140 : 176;
+  const x = (value) => END + partOf(axis, value) * (width - 2 * END);
+  const px = (value) => `${rounded(value, 1)}px`;
+  const digits = meanDigits(payload);
+  return {
+    key: 'interval', title: '95% interval', name: '95% interval of the mean', hint: 'The mean and its 95% interval, broken where it rests on few tasks; the axis spans all rows',
+    width, ticks: axis ? axis.ticks.map(({ value, text }) => ({ x: x(value), text })) : [],
+    draw(cell, row) {
+      const [mean, from, to] = [ranking.mean[row], ranking.mean_low[row], ranking.mean_high[row]];
+      if (!axis || !Number.isFinite(from) || !Number.isFinite(to)) {
+        cell.textContent = '—';
+        missing(cell, whyUnknown(ranking, row));
+        return;
+      }
+      cell.textContent = '';
+      cell.classList.add('lk-interval');
+      if (ranking.few[row]) cell.classList.add('lk-few');
+      cell.title = `${rounded(mean, digits)}, ${meanInterval(ranking, row, digits)}`;
+      cell.setAttribute('aria-label', cell.title);
+      for (const [name, value] of [['--from', x(from)], ['--to', x(to)], ['--mean', x(mean)], ['--tick', x(axis.ticks[0]?.value ?? axis.low)], ['--step', x(axis.low + axis.step) - x(axis.low)]]) {
+        cell.style.setProperty(name, px(value));
+      }
+    },
+  };
+}
+
+/** The columns beside the scores, by key: each draws itself for a board. */
+const BESIDE = {
+  range: rangeColumn, class: classColumn, parameters: parametersColumn, coverage: coverageColumn, mean: meanColumn, interval: intervalColumn, borda: bordaColumn,
+};
 
 function missing(cell, reason) {
   cell.classList.add('lk-missing');

@@ -1,14 +1,13 @@
 /** Taking the figures along: files of the view or of everything, a link to the view, the citation. */
 
-import { gridColumns } from './columns.js';
+import { scoresShown } from './columns.js';
 import { button, copyLink, el } from '../../js/dom.js';
 import { filtersInWords } from './filters.js';
 import { popover } from './popover.js';
-import { LEAD, tableQuery } from './state.js';
+import { tableQuery } from './state.js';
 
 const VIEW = [['csv', 'CSV'], ['parquet', 'Parquet'], ['json', 'JSON'], ['markdown', 'Markdown'], ['latex', 'LaTeX'], ['bibtex', 'BibTeX']];
 const EVERYTHING = [['csv', 'CSV'], ['parquet', 'Parquet'], ['json', 'JSON'], ['duckdb', 'DuckDB file']];
-const LEAVE_OUT = new Set(['select', ...LEAD]); // every file has rank, title, mean and coverage anyway
 
 /** The file name a response gives, without any folder, or `otherwise`. */
 export function fileName(disposition, otherwise) {
@@ -26,7 +25,7 @@ async function download(board, format) {
       body: JSON.stringify({
         format, query: tableQuery(board.state, payload), filters: filtersInWords(board.state, payload),
         rows: rows.map((row) => payload.rows[row].id),
-        columns: gridColumns(board, false).map(({ key }) => key).filter((key) => !LEAVE_OUT.has(key)),
+        columns: scoresShown(board).map((at) => payload.columns[at].key), // every file has rank, title, mean and coverage anyway
       }),
     });
     if (!response.ok) {

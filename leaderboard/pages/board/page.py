@@ -18,8 +18,8 @@ from leaderboard.pages.board.routes import choice, cut_of, routes
 from leaderboard.web.errors import caught
 
 SENTENCE = (
-    "Every model of a benchmark, ranked with the uncertainty of its rank. Sort, filter, weight the categories; "
-    "open a figure to see where it comes from; tick two to six rows to compare them."
+    "Every model of a benchmark, ranked with the uncertainty of its rank. Open a figure for its source; "
+    "tick two to six rows to compare them."
 )
 PAIRED = (
     "Differences are paired, task by task: what makes a task hard for both cancels in them. Their intervals say how "
@@ -42,7 +42,7 @@ SEVERAL = "Readings hold at 5% over all rows of this table, by Holm's method; th
 def draw(site: Site) -> None:
     """The table component, which keeps its state in the address itself, and the comparison below it."""
     # The table has a button of its own that copies the address: it keeps the state.
-    heading(title="Board", sentence=SENTENCE, cite=citations(site), copy=False)
+    heading(title="Board", sentence=SENTENCE, cite=citations(site), copy=False, inline=True)
     # Its event carries ids, suite and query of the rows to compare.
     table = scripted(
         site.assets,

@@ -113,9 +113,9 @@ export function createLegend(board) {
         ...(missing ? [entry('—', 'no value, never filled in')] : []),
         ...(chance ? [el('span', {}, el('i', {}, '50.0'), ' at or below chance')] : []),
         ...(ties ? [entry('A', 'tie class: no model in it is significantly worse than its first')] : []),
-        ...(sure ? [entry('3', '2–5: rank and its interval, which contains it in at least 95% of cases')] : []),
-        ...(ranking.few.some(Boolean) ? [entry('(2–5)', 'the interval rests on few tasks; the best of nearly equal models may be outside it more often, 12% at worst')] : []),
-        ...(unknown.length ? [entry('unknown', `interval and tie class: ${unknown.length < 3 ? unknown.join(', or ') : 'a rank’s cell says why'}`)] : []),
+        ...(sure ? [entry('2–5', 'range of the rank: contains it in at least 95% of cases')] : []),
+        ...(ranking.few.some(Boolean) ? [entry('(2–5)', 'the range rests on few tasks; the best of nearly equal models may be outside it more often, 12% at worst')] : []),
+        ...(unknown.length ? [el('span', {}, `${sure ? 'Some ranks have' : 'Ranks have'} no range or class here: ${unknown.length < 3 ? unknown.join(', or ') : 'a rank’s cell says why'}.`)] : []),
         ...(sure && ranking.fixed.length ? [el('span', {}, `Intervals say nothing beyond the one task of ${ranking.fixed.join(', ')}.`)] : []),
         el('span', { class: 'lk-quiet' }, 'A cell opens its sources.'));
     },

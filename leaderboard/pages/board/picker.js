@@ -1,6 +1,6 @@
 /** The column picker: families and tasks in their groups. */
 
-import { columnHint, hasBorda } from './columns.js';
+import { columnHint, OPTIONAL } from './columns.js';
 import { button, el } from '../../js/dom.js';
 import { popover } from './popover.js';
 import { fillGroupList } from './grouplist.js';
@@ -35,15 +35,19 @@ export function createPicker(board) {
       head: (chosen) => `${chosen.size} of ${total} columns shown`,
       onChange: apply,
     });
-    const borda = el('input', { type: 'checkbox', checked: board.state.borda ? board.state.borda === 'show' : board.wide,
-      onchange: () => board.change({ borda: borda.checked === board.wide ? '' : borda.checked ? 'show' : 'hide' }) });
-    const points = hasBorda(board.payload.ranking) && el('label', { title: 'How many models it beats, task by task' }, borda, 'Borda points beside the mean');
-    panel.append(...(points ? [points] : []), el('div', { class: 'lk-foot' }, button('Default columns', () => {
+    const boxes = OPTIONAL.filter(({ exists }) => exists(payload.ranking)).map(({ key, title, hint }) => {
+      const box = el('input', { type: 'checkbox', checked: state[key] === 'show', onchange: () => board.change({ [key]: box.checked ? 'show' : '' }) });
+      return { key, box, node: el('label', { title: hint }, box, title) };
+    });
+    const beside = boxes.length ? [el('div', { class: 'lk-list', role: 'group', 'aria-label': 'Beside the mean' }, ...boxes.map(({ node }) => node))] : [];
+    panel.append(...beside, el('div', { class: 'lk-foot' }, button('Default columns', () => {
       const usual = [...defaultFamilies(payload, board.state.tasks), ...defaultTasks(payload, board.state.tasks)];
       list.set(usual);
       apply(new Set(usual));
-      borda.checked = board.wide;
-      board.change({ borda: '' });
+      boxes.forEach(({ box }) => {
+        box.checked = false;
+      });
+      board.change(Object.fromEntries(boxes.map(({ key }) => [key, ''])));
     }), button('Close', menu.close)));
   }
 

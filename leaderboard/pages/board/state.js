@@ -9,7 +9,7 @@ export const LEAD = ['rank', 'title', 'parameters', 'coverage', 'mean', 'borda']
 export const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
 const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), 'models', 'families',
-  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', 'borda', ...CUT, ...PARTS];
+  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', 'borda', 'interval', ...CUT, ...PARTS];
 
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
 
@@ -53,7 +53,7 @@ export function defaults(payload) {
   return {
     q: '', sort: { key: 'rank', down: false }, ...Object.fromEntries(FACETS.map(({ key }) => [key, []])), origin: defaultOrigin(payload), models: [],
     families: defaultFamilies(payload), columns: defaultTasks(payload),
-    ...suiteRule(payload), select: [], compare: false, borda: '',
+    ...suiteRule(payload), select: [], compare: false, borda: '', interval: '',
   };
 }
 
@@ -151,9 +151,11 @@ function readScalars(query, payload, state, drop) {
     if (LEAD.includes(key) || payload.columns.some((column) => column.key === key)) state.sort = { key, down };
     else drop('sort', sort);
   }
-  const borda = query.get('borda') ?? '';
-  if (borda === 'show' || borda === 'hide') state.borda = borda;
-  else if (borda) drop('borda', borda);
+  for (const key of ['borda', 'interval']) {
+    const word = query.get(key) ?? '';
+    if (word === 'show' || word === 'hide') state[key] = word;
+    else if (word) drop(key, word);
+  }
   const coverage = query.get('coverage') ?? '';
   if (coverage) {
     const share = Number(coverage);
@@ -223,6 +225,7 @@ export function write(state, payload, search, home) {
     add('w', [...state.weights].filter(([name, weight]) => weight !== usual.get(name)).map((pair) => pair.join(':')));
   }
   add('borda', state.borda);
+  add('interval', state.interval);
   if (state.coverage !== payload.suite.minimum_coverage) add('coverage', String(state.coverage));
   const part = partOf(payload, state.tasks);
   if (part) PARTS.forEach((key) => add(key, part[key]));

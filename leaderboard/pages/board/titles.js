@@ -4,7 +4,7 @@ let pen = null;
 const widths = new Map();
 
 /** The width of a text in px; `font` as in CSS. */
-function textWidth(text, font) {
+export function textWidth(text, font) {
   const key = `${font}\n${text}`;
   if (!widths.has(key)) {
     pen ??= document.createElement('canvas').getContext('2d');
@@ -35,6 +35,9 @@ export function titleSize(title, font, values = []) {
   }
   return { width, lines: Math.min(3, lines) };
 }
+
+/** The width of a column that holds these texts, with `room` px beside them. */
+export const widthFor = (texts, font, room) => Math.ceil(Math.max(...texts.map((text) => textWidth(text, font)))) + room;
 
 /** The lines that the parts of a title take in a column with so much room. */
 function linesOf(parts, width) {

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { basisText, meanInterval, rankText } from '../../../../leaderboard/pages/board/columns.js';
+import { basisText, meanInterval, rankText, scoresShown, shownKeys } from '../../../../leaderboard/pages/board/columns.js';
+import { defaults } from '../../../../leaderboard/pages/board/state.js';
 import { payload } from './payload.mjs';
 
 const { ranking } = payload();
@@ -24,4 +25,37 @@ test('an unknown interval is said to be unknown, with the reason', () => {
 
 test('categories of one task are named', () => {
   assert.equal(basisText({ ...ranking, fixed: ['IQA', 'OOO'] }, 1), 'rests on few tasks; says nothing beyond the one task of IQA, OOO');
+});
+
+const boardOf = (data, patch = {}) => ({ payload: data, ranking: data.ranking, state: { ...defaults(data), ...patch }, scaleRows: data.rows.map((_, at) => at) });
+const keys = (data, patch) => shownKeys(boardOf(data, patch)).map((key) => (typeof key === 'number' ? data.columns[key].key : key));
+
+test('a column without a value in any row is not shown; Borda points and the drawn intervals only when switched on', () => {
+  const full = payload();
+  assert.deepEqual(keys(full), ['range', 'class', 'parameters', 'coverage', 'mean', 'Img-2AFC', 'IQA']);
+  assert.deepEqual(keys(full, { borda: 'show', interval: 'show' }).slice(5, 7), ['interval', 'borda']);
+  const bare = payload();
+  bare.rows.forEach((row) => Object.assign(row, { parameters: null }));
+  bare.cells.forEach((row) => row.splice(1, 1, null));
+  for (const name of ['low', 'high', 'mean_low', 'mean_high', 'borda']) bare.ranking[name] = bare.rows.map(() => null);
+  Object.assign(bare.ranking, { tie: bare.rows.map(() => ''), coverage: bare.rows.map(() => 1) });
+  assert.deepEqual(keys(bare, { borda: 'show', interval: 'show' }), ['mean', 'Img-2AFC']);
+});
+
+test('an empty column stays where the visitor chose the columns', () => {
+  const bare = payload();
+  bare.cells.forEach((row) => row.splice(2, 1, null));
+  assert.deepEqual(keys(bare, { columns: ['u/nights'] }).slice(-1), ['u/nights']);
+});
+
+test('the column that the table is sorted by is shown, chosen or not', () => {
+  const data = payload();
+  const sorted = (key) => ({ sort: { key, down: true } });
+  assert.ok(keys(data, sorted('u/fid')).includes('u/fid'));
+  assert.ok(keys(data, sorted('borda')).includes('borda'));
+  assert.ok(!keys(data).includes('u/fid'));
+  data.suite.people = 'IQA';
+  assert.ok(!keys(data).includes('mean'), 'the headline is there as the column of people');
+  assert.ok(keys(data, sorted('mean')).includes('mean'));
+  assert.deepEqual(scoresShown(boardOf(data, { families: [], ...sorted('u/bapps') })).map((at) => data.columns[at].key), ['u/bapps']);
 });

@@ -54,8 +54,10 @@ test('the origin: published by default, all on demand, and whatever the address 
   assert.deepEqual(trip('?models=lab/alpha').state.origin, ['published']);
 });
 
-test('the Borda column is shown or hidden on demand', () => {
+test('Borda points and the drawn intervals are shown on demand', () => {
   assert.equal(trip('?borda=show').query, 'borda=show');
+  assert.equal(trip('?interval=show').query, 'interval=show');
+  assert.equal(trip('?interval=maybe').query, '');
   assert.equal(trip('?borda=maybe').query, '');
   assert.equal(trip('?sort=-borda').query, 'sort=-borda');
 });
