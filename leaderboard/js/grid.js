@@ -258,6 +258,12 @@ export class Grid {
     if (column >= 0) this.scrollTo(this.leftFor(column), this.view.top);
   }
 
+  /** Whether a column is in view as a whole. */
+  inView(key) {
+    const column = this.columns.findIndex((one) => one.key === key);
+    return column >= 0 && this.leftFor(column) === this.view.left;
+  }
+
   /** How far the table is to be scrolled for a column to be in view, its nearest edge clear of what fades. */
   leftFor(column) {
     const { left, width } = this.view;

@@ -80,7 +80,10 @@ class Board {
     await this.open(suite, location.search);
     document.fonts?.ready.then(() => {
       forgetWidths();
-      if (this.payload) this.refresh(true);
+      if (!this.payload) return;
+      const sorted = this.grid.inView(this.state.sort.key);
+      this.refresh(true);
+      if (sorted) this.grid.showColumn(this.state.sort.key);
     });
     if (this.payload) this.source.prefetch(this.payload.suites.map(({ key }) => key).filter((key) => key !== this.payload.suite.key));
   }
