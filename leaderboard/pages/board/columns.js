@@ -16,6 +16,7 @@ const BELOW = 90; // px that the line below a title takes
 const SELECT = 32;
 const PHONE_NAME = 134; // px of the column of names on a phone
 const NAME_ROOM = 17; // px beside a name in its cell
+const UNDER = 220; // px that the line below a name may claim
 const BADGE_ROOM = 16;
 const ROOM = 17; // px beside the text of a cell that is not sorted by
 const END = 14; // px beside the axis of the intervals
@@ -84,15 +85,18 @@ const TELLS = {
   class: ({ ranking }, row) => Boolean(ranking.tie[row]),
 };
 
-/** Whether a column beside the scores is shown; the column that the table is sorted by always is. */
+/** Whether a column beside the scores is shown: the one that the table is sorted by always, others where they tell something. */
 function isShown(board, key) {
-  const { ranking, state, scaleRows } = board;
+  const { payload, ranking, state, scaleRows } = board;
+  if (key === 'rank') return originRows(board).some((row) => ranking.rank[row] !== null);
   const sorted = state.sort.key === key;
   const optional = OPTIONAL.find((one) => one.key === key);
   if (optional) return optional.exists(ranking) && (sorted || state[key] === 'show');
   if (sorted) return true;
   // Where people rank, the headline is one of the columns: shown there, it is not repeated.
-  if (key === 'mean') return !board.payload.suite.people || !scoresShown(board).some((at) => board.payload.columns[at].key === board.payload.suite.people);
+  const { people } = payload.suite;
+  if (key === 'mean' && people && scoresShown(board).some((at) => payload.columns[at].key === people)) return false;
+  if (key === 'mean') return originRows(board).some((row) => ranking.mean[row] !== null);
   return scaleRows.some((row) => TELLS[key](board, row));
 }
 
@@ -125,9 +129,9 @@ export function gridColumns(board, narrow) {
   const scores = shown.map((at) => ({ ...scoreColumn(board, at), ...(tasks ? {} : { group: '' }) }));
   const [select, model] = [selectColumn(board), modelColumn(board, narrow)];
   if (narrow) {
-    return [...pin([select, model]), rankColumn(board, narrow), ...some(['mean', 'range', 'class', 'interval', 'borda']), ...scores, ...some(['parameters', 'coverage'])];
+    return [...pin([select, model]), ...some(['rank', 'mean', 'range', 'class', 'interval', 'borda']), ...scores, ...some(['parameters', 'coverage'])];
   }
-  return [...pin([select, rankColumn(board), ...some(['range', 'class']), model]), ...some(['parameters', 'coverage', 'mean', 'interval', 'borda']), ...scores];
+  return [...pin([select, ...some(['rank', 'range', 'class']), model]), ...some(['parameters', 'coverage', 'mean', 'interval', 'borda']), ...scores];
 }
 
 function selectColumn({ state, payload }) {
@@ -255,7 +259,7 @@ function modelColumn(board, narrow) {
   const badgeOf = ({ origin }) => (origin === 'published' && !mixed ? '' : origin);
   const beside = (row) => (badgeOf(row) ? textWidth(badgeOf(row), font) + BADGE_ROOM : 0);
   const small = (text) => textWidth(text, font.replace('600 12px', '11px'));
-  const longest = NAME_ROOM + Math.ceil(Math.max(...payload.rows.map((row, at) => Math.max(width(row.title) + beside(row), small(whyNot(ranking, at) || underName(row))))));
+  const longest = NAME_ROOM + Math.ceil(Math.max(...payload.rows.map((row, at) => Math.max(width(row.title) + beside(row), Math.min(UNDER, small(whyNot(ranking, at) || underName(row)))))));
   const [least, most] = [board.wide ? 290 : 220, 340].map((bound) => Math.max(150, Math.min(bound, longest)));
   const drawn = new Map();
 
@@ -396,7 +400,7 @@ function intervalColumn(board, narrow) {
 
 /** The columns beside the scores, by key: each draws itself for a board. */
 const BESIDE = {
-  range: rangeColumn, class: classColumn, parameters: parametersColumn, coverage: coverageColumn, mean: meanColumn, interval: intervalColumn, borda: bordaColumn,
+  rank: rankColumn, range: rangeColumn, class: classColumn, parameters: parametersColumn, coverage: coverageColumn, mean: meanColumn, interval: intervalColumn, borda: bordaColumn,
 };
 
 function missing(cell, reason) {

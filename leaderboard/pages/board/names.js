@@ -67,6 +67,11 @@ export function shortNames(names, fits) {
 
 /** The lines of a text in so much room; `width(text)` in px. A line ends between words, or in a word that is wider than the room. */
 export function linesOf(text, room, width) {
+  const lines = greedy(text, room, width);
+  return lines.length === 2 ? evenly(text, lines, room, width) : lines;
+}
+
+function greedy(text, room, width) {
   const lines = [];
   let line = '';
   for (const part of text.split(BREAK)) {
@@ -84,4 +89,12 @@ export function linesOf(text, room, width) {
     }
   }
   return line ? [...lines, line] : lines;
+}
+
+/** Two lines of about one width, parted at a space where both then fit. */
+function evenly(text, lines, room, width) {
+  const longer = ([first, second]) => Math.max(width(first.trimEnd()), width(second));
+  const [best] = [...text.matchAll(/ /g)].map(({ index }) => [text.slice(0, index + 1), text.slice(index + 1)])
+    .filter((pair) => longer(pair) <= room).sort((one, other) => longer(one) - longer(other));
+  return best ?? lines;
 }

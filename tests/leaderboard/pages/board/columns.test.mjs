@@ -32,14 +32,16 @@ const keys = (data, patch) => shownKeys(boardOf(data, patch)).map((key) => (type
 
 test('a column without a value in any row is not shown; Borda points and the drawn intervals only when switched on', () => {
   const full = payload();
-  assert.deepEqual(keys(full), ['range', 'class', 'parameters', 'coverage', 'mean', 'Img-2AFC', 'IQA']);
-  assert.deepEqual(keys(full, { borda: 'show', interval: 'show' }).slice(5, 7), ['interval', 'borda']);
+  assert.deepEqual(keys(full), ['rank', 'range', 'class', 'parameters', 'coverage', 'mean', 'Img-2AFC', 'IQA']);
+  assert.deepEqual(keys(full, { borda: 'show', interval: 'show' }).slice(6, 8), ['interval', 'borda']);
   const bare = payload();
   bare.rows.forEach((row) => Object.assign(row, { parameters: null }));
   bare.cells.forEach((row) => row.splice(1, 1, null));
   for (const name of ['low', 'high', 'mean_low', 'mean_high', 'borda']) bare.ranking[name] = bare.rows.map(() => null);
   Object.assign(bare.ranking, { tie: bare.rows.map(() => ''), coverage: bare.rows.map(() => 1) });
-  assert.deepEqual(keys(bare, { borda: 'show', interval: 'show' }), ['mean', 'Img-2AFC']);
+  assert.deepEqual(keys(bare, { borda: 'show', interval: 'show' }), ['rank', 'mean', 'Img-2AFC']);
+  for (const name of ['rank', 'mean']) bare.ranking[name] = bare.rows.map(() => null);
+  assert.deepEqual(keys(bare), ['Img-2AFC'], 'where no row is ranked');
 });
 
 test('an empty column stays where the visitor chose the columns', () => {

@@ -30,5 +30,6 @@ test('no two names are shown alike, however little room there is', () => {
 test('a line ends between words, or in a word wider than the room', () => {
   assert.deepEqual(linesOf('OpenCLIP ViT-bigG/14 LAION-2B', 16, width), ['OpenCLIP ViT-', 'bigG/14 LAION-2B']);
   assert.deepEqual(linesOf('one two', 10, width), ['one two']);
+  assert.deepEqual(linesOf('SigLIP Base/16 512 px', 19, width), ['SigLIP ', 'Base/16 512 px'], 'no word is left alone on its line');
   assert.deepEqual(linesOf('abcdefghij', 4, width), ['abcd', 'efgh', 'ij']);
 });
