@@ -3,6 +3,7 @@
 const CUT = '…';
 const LEAST = 2; // characters that stand on either side of a cut
 const SLACK = 8; // more characters may go than must, for a cut between words
+const MIDDLE = 0.6; // where a cut is least in the way: a name's beginning says most
 const NEAR = 0.5; // names that share so much of the shorter one are told apart by the rest
 const BREAK = /(?<=[\s,/_-])/; // a line may end after these
 
@@ -45,7 +46,7 @@ function worth(name, { from, to }, differences) {
     return sum + Math.max(0, Math.min(to, end) - Math.max(from, part.from)) / (end - part.from);
   }, 0);
   const edges = Number(isEdge(name[from - 1], name[from])) + Number(isEdge(name[to - 1], name[to]));
-  return -20 * hidden - 2 * (to - from) + 3 * edges - 4 * Math.abs((from + to) / 2 / name.length - 0.5);
+  return -20 * hidden - 2 * (to - from) + 3 * edges - 12 * Math.abs((from + to) / 2 / name.length - MIDDLE);
 }
 
 /** Each of `names` as it is shown, a Map; no two are shown alike. `fits(text)` says whether a text has room. */

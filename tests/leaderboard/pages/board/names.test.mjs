@@ -19,6 +19,11 @@ test('the part that tells two names apart is never cut away', () => {
   for (const text of shown.values()) assert.ok(text.length <= 20 && text.includes('…'));
 });
 
+test('a name keeps its beginning, where its end is shared', () => {
+  const names = [1, 2].flatMap((at) => ['blur', 'dropped modes', 'memorised copies'].map((fault) => `Drawn ${at}: ${fault} (synthetic)`));
+  for (const text of shortNames(names, within(30)).values()) assert.match(text, /^Drawn \d: (blur|dropped modes|memorised copies)/);
+});
+
 test('no two names are shown alike, however little room there is', () => {
   const names = Array.from({ length: 40 }, (_, at) => `Model of a family ${'xyz'[at % 3]}${at} in a long name of many words ${at % 7}`);
   for (const room of [12, 16, 24, 40]) {
