@@ -7,6 +7,8 @@ import pandas as pd
 from compute.catalog.own import SYNTHETIC_BENCHMARKS
 from leaderboard.data.database import Database
 
+PERMISSIVE = frozenset({"apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "apache-2.0 and mit"})  # licences
+
 
 def models(db: Database) -> pd.DataFrame:
     """Every model with the number of its runs, indexed by key."""

@@ -21,6 +21,18 @@ SYNTHETIC_NOTE = (
     "compare models on such drawings only."
 )
 
+# Kinds of models, and what is added where there is room.
+MODEL_KINDS = {
+    "encoder": "encoder",
+    "metric": "perceptual or preference metric",
+    "mllm": "vision-language model",
+    "generator": "text-to-image generator",
+    "distribution": "distribution metric",
+}
+KIND_NOTES = {
+    "encoder": "image or image-text embeddings",
+    "distribution": "rates generators by sets of images",
+}
 # Conditions under which a judge rates pairs, PairBench's subsets.
 CONDITIONS = {
     "sensitive": "The judge is told that the change between the two sides matters.",
@@ -84,6 +96,11 @@ def signs(marks: int) -> str:
 def explained_signs(marks: int) -> str:
     """The signs with their words, such as `† trained on this data set`; empty for none."""
     return ", ".join(f"{sign} {words}" for bit, sign, words in SIGNS if marks & bit)
+
+
+def model_kind(kind: str, *, count: int = 1) -> str:
+    """A kind of models in words, in the plural for a count other than 1; an unknown kind is its own word."""
+    return MODEL_KINDS.get(kind, kind) + ("" if count == 1 else "s")
 
 
 def is_synthetic(benchmark: object) -> bool:

@@ -16,6 +16,7 @@ Filters:
     marks|signs                                    † ? ‡ after a number, each with its explanation
     title|plain_title(benchmark)                   a title without its "(synthetic)", where a badge says it
     text|described(benchmark)                      a description that says where items are synthetic
+    kind|model_kind, kind|model_kind(count=2)      a kind of models in words
     title|hint                                     the words behind a short name
     data|webp                                      bytes of a picture as the address of an <img>
 Functions: interval(low, high, digits=1, scale=100). Tests: `is blank` (None, NaN, ""), `is synthetic` (a benchmark).
@@ -69,6 +70,7 @@ ENVIRONMENT.filters |= {
     "plain_title": labels.plain_title,
     "described": labels.described,
     "hint": labels.hint,
+    "model_kind": labels.model_kind,
     "webp": formatting.webp,
 }
 ENVIRONMENT.tests |= {"blank": formatting.blank, "synthetic": labels.is_synthetic}

@@ -12,7 +12,7 @@ from leaderboard.data import model_queries, suite_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteColumn, SuiteTable
-from leaderboard.html.labels import hint, is_synthetic
+from leaderboard.html.labels import hint, is_synthetic, model_kind
 
 # A kind's title, and the address that an entry's key is appended to.
 KINDS = (
@@ -25,13 +25,6 @@ KINDS = (
     ("Claims", "claims?claim="),
 )
 PAGE, MODEL, SUITE, METRIC, LANGUAGE, TASK, CLAIM = range(len(KINDS))
-KIND_OF_MODEL = {
-    "encoder": "encoder",
-    "mllm": "vision-language model",
-    "metric": "metric of pairs",
-    "generator": "image generator",
-    "distribution": "distribution metric",
-}
 # What people call what a page or a metric is for, where its own title does not say it.
 PAGE_WORDS = {
     "": "home start leaders news front page",
@@ -79,7 +72,7 @@ def _models(db: Database) -> Iterator[Entry]:
     spellings = model_queries.spellings(db).groupby("model")["printed"].agg(list).to_dict()
     for row in model_queries.models(db).to_dict("records"):
         title, key = row["title"], row["key"]
-        note = ", ".join(filter(None, (row["organisation"], KIND_OF_MODEL.get(row["kind"], row["kind"]))))
+        note = ", ".join(filter(None, (row["organisation"], model_kind(row["kind"]))))
         others = dict.fromkeys((*spellings.get(key, ()), row["family"] or ""))
         yield [
             MODEL,

@@ -83,7 +83,6 @@ HARDWARE = (
     Limit(key="gpu24", title="A GPU with 24 GB (up to 6 B)", most=6_000),
     Limit(key="gpu80", title="A GPU with 80 GB (up to 20 B)", most=20_000),
 )
-PERMISSIVE = frozenset({"apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "apache-2.0 and mit"})
 LICENSES = (("permissive", "Permissive (MIT, …)"), ("stated", "Any that is stated"))
 LANGUAGES = (("many", "Many languages"),)
 

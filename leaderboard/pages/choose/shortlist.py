@@ -9,12 +9,13 @@ import numpy as np
 from compute.analysis.ties import paired_differences
 from compute.types import BadInput
 from leaderboard.data.leaders import ranked_rows
+from leaderboard.data.model_queries import PERMISSIVE
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import SUSPECT, TRAINED
-from leaderboard.pages.choose.needs import HARDWARE, PERMISSIVE, SIZES, ModelUse, limit
+from leaderboard.pages.choose.needs import HARDWARE, SIZES, ModelUse, limit
 
 MOST = 5
 FEWEST = 3  # tasks that two models share before a difference between them is tested
@@ -58,7 +59,6 @@ class Shortlist:
     suspect: int  # figures of the shortlist in doubt
     digits: int
     table: SuiteTable | None
-    keys: frozenset[str]  # of the tasks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,6 @@ def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions
         suspect=int((table.marks[np.ix_(picked, counted)] & SUSPECT > 0).sum()) if picked else 0,
         digits=table.category_columns[0].digits,
         table=table,
-        keys=keys,
     )
 
 
@@ -161,7 +160,6 @@ def _empty(table: SuiteTable, keys: frozenset[str]) -> Shortlist:
         suspect=0,
         digits=1,
         table=table,
-        keys=keys,
     )
 
 

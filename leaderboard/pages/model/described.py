@@ -8,17 +8,10 @@ from typing import Any
 from leaderboard.data import model_queries
 from leaderboard.data.suite_table import displayed_origin
 from leaderboard.html.formatting import parameters_text
-from leaderboard.html.labels import is_own, is_synthetic
+from leaderboard.html.labels import is_own, is_synthetic, model_kind
 from leaderboard.page import Described, DescribedRow, Site
 from leaderboard.pages.model.field import origins_of
 
-KINDS = {
-    "encoder": "encoder",
-    "metric": "perceptual or preference metric",
-    "mllm": "vision-language model",
-    "generator": "text-to-image generator",
-    "distribution": "distribution metric",
-}
 MOST = 5  # ranks that the share picture shows; the sentence has the first two
 
 
@@ -29,7 +22,7 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
         return None
     about = found.iloc[0]
     size = parameters_text(about["parameters_m"])
-    facts = [KINDS.get(about["kind"], about["kind"]), f"{size} parameters" if size[0].isdigit() else ""]
+    facts = [model_kind(about["kind"]), f"{size} parameters" if size[0].isdigit() else ""]
     ranks = _ranks(site, about["key"])
     words = [f"{rank['text']} in {rank['title']}" for rank in ranks[:2]]
     maker = f" by {about['organisation']}" if about["organisation"] else ""

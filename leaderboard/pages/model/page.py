@@ -15,7 +15,7 @@ from leaderboard.data.payload import human_ranking
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, model_url, number, span
-from leaderboard.html.labels import suite_choices
+from leaderboard.html.labels import KIND_NOTES, MODEL_KINDS, model_kind, suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import NAMED, Site, View, bind, heading, message_box
 from leaderboard.pages.model import figures
@@ -28,13 +28,6 @@ SENTENCE = (
     "One model: what it is, where it ranks and how certain that is, on which tasks it stands out, which "
     "models are similar, and every score with its source."
 )
-KINDS = {
-    "encoder": "encoder (image or image-text embeddings)",
-    "metric": "perceptual or preference metric",
-    "mllm": "vision-language model",
-    "generator": "text-to-image generator",
-    "distribution": "distribution metric (rates generators by sets of images)",
-}
 LEADS = "mieb"  # the default model leads this suite
 OUTSTANDING = 6  # strengths and weaknesses that are listed
 NEAREST = 8
@@ -83,10 +76,10 @@ def every_model(site: Site) -> str:
     return macro("index")(
         [
             (
-                words.partition(" (")[0].capitalize() + "s",
+                model_kind(kind, count=len(rows)).capitalize(),
                 [(row.title, model_url(row.key)) for row in rows.itertuples()],
             )
-            for kind, words in KINDS.items()
+            for kind in MODEL_KINDS
             for rows in [listed[listed["kind"] == kind]]
         ]
     )
@@ -105,7 +98,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     head = render(
         "pages/model/head.html",
         model=about.to_dict(),
-        kind=KINDS.get(about["kind"], about["kind"]),
+        kind_note=KIND_NOTES.get(about["kind"], ""),
         address=address,
         aliases=model_queries.aliases(db, model=model),
         trained_on=[datasets.get(key, key) for key in about["trained_on"]],
@@ -251,7 +244,7 @@ def _leader(site: Site, listed: list[tuple[str, str]]) -> str:
 
 
 def _label(row: Any) -> str:
-    kind = "" if row.kind == "encoder" else KINDS[row.kind].partition(" (")[0]
+    kind = "" if row.kind == "encoder" else model_kind(row.kind)
     return "  ·  ".join(filter(None, (row.title, kind, "" if row.scored else NO_SCORE)))
 
 

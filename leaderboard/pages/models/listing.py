@@ -10,11 +10,12 @@ import numpy as np
 from compute.rounding import clean, rounded
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.database import Database
+from leaderboard.data.model_queries import PERMISSIVE
 from leaderboard.data.payload import category_means, human_ranking
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import blank
-from leaderboard.html.labels import is_synthetic, plain_title
+from leaderboard.html.labels import MODEL_KINDS, is_synthetic, plain_title
 
 FIELDS = (
     "key",
@@ -68,6 +69,8 @@ def models(suite_cache: SuiteCache) -> dict[str, Any]:
             for row in frame.to_dict("records")
         ],
         "suites": [standings(suite_cache, suite) for suite in suite_queries.suites(db)["key"]],
+        "kinds": MODEL_KINDS,
+        "permissive": sorted(PERMISSIVE),
         "hub": HUB,
     }
 

@@ -6,11 +6,6 @@ import { el } from '../../js/dom.js';
 import { counted, folded } from '../../js/facets.js';
 import { parametersText, rounded } from '../../js/number.js';
 
-const KINDS = {
-  encoder: 'encoder', mllm: 'vision-language model', metric: 'perceptual or preference metric',
-  generator: 'image generator', distribution: 'distribution metric',
-};
-const PERMISSIVE = ['apache-2.0', 'mit', 'bsd-2-clause', 'bsd-3-clause', 'apache-2.0 and mit'];
 // The most parameters in millions; a model of unknown size is in none of them.
 const SIZES = [['100m', 'at most 100 M', 100], ['500m', 'at most 500 M', 500], ['1b', 'at most 1 B', 1000], ['10b', 'at most 10 B', 10_000]];
 
@@ -31,7 +26,7 @@ function rankText({ rank, low, high }) {
 }
 
 /** Rows, filters and columns out of what the server sends. */
-export function describe({ fields, rows: listed, suites, hub }) {
+export function describe({ fields, rows: listed, suites, kinds, permissive, hub }) {
   const rows = listed.map((values) => {
     const row = Object.fromEntries(fields.map((field, at) => [field, values[at]]));
     const standings = suites.filter(({ models }) => Object.hasOwn(models, row.key)).map((suite) => {
@@ -51,7 +46,7 @@ export function describe({ fields, rows: listed, suites, hub }) {
       key: 'scores', title: 'Scores', options: [['yes', 'on real items'], ['synthetic', 'on synthetic items only'], ['no', 'none yet']],
       test: (row, value) => (row.scored ? (row.synthetic ? 'synthetic' : 'yes') : 'no') === value,
     },
-    { key: 'kind', title: 'Kind', options: counted(rows.map(({ kind }) => kind), { label: (kind) => KINDS[kind] ?? kind }), test: (row, value) => row.kind === value },
+    { key: 'kind', title: 'Kind', options: counted(rows.map(({ kind }) => kind), { label: (kind) => kinds[kind] ?? kind }), test: (row, value) => row.kind === value },
     {
       key: 'suite', title: 'Suite', options: suites.map(({ key, title, synthetic, models }) => [key, `${title}${synthetic ? ', synthetic' : ''} (${Object.keys(models).length})`]),
       test: (row, value) => row.standings.some(({ suite }) => suite.key === value),
@@ -67,7 +62,7 @@ export function describe({ fields, rows: listed, suites, hub }) {
     {
       key: 'license', title: 'Licence',
       options: [['permissive', 'permissive: Apache, MIT, BSD'], ...counted(rows.map(({ license }) => license))],
-      test: ({ license }, value) => (value === 'permissive' ? PERMISSIVE.includes(license) : (license || 'unknown') === value),
+      test: ({ license }, value) => (value === 'permissive' ? permissive.includes(license) : (license || 'unknown') === value),
     },
     { key: 'takes', title: 'Takes', options: counted(rows.map(({ takes }) => takes.join('+')), { label: (takes) => takes.replaceAll('+', ', ') }), test: ({ takes }, value) => (takes.join('+') || 'unknown') === value },
   ];
@@ -80,7 +75,7 @@ export function describe({ fields, rows: listed, suites, hub }) {
         if (row.synthetic) cell.append(el('span', { class: 'lk-mark' }, 'synthetic'));
       },
     },
-    { key: 'kind', title: 'Kind', width: 96, most: 170, value: ({ kind }) => KINDS[kind] ?? kind, draw: (cell, { kind }) => dash(cell, KINDS[kind] ?? kind) },
+    { key: 'kind', title: 'Kind', width: 96, most: 170, value: ({ kind }) => kinds[kind] ?? kind, draw: (cell, { kind }) => dash(cell, kinds[kind] ?? kind) },
     { key: 'takes', title: 'Takes', width: 92, most: 120, value: ({ takes }) => takes.join(', '), draw: (cell, { takes }) => dash(cell, takes.join(', ')) },
     { key: 'parameters', title: 'Para\u00admeters', width: 78, numeric: true, value: ({ parameters }) => parameters, draw: (cell, { parameters }) => dash(cell, parameters === null ? '' : parametersText(parameters)) },
     { key: 'license', title: 'Licence', width: 98, most: 150, value: ({ license }) => license, draw: (cell, { license }) => dash(cell, license) },

@@ -7,7 +7,9 @@ import json
 import pytest
 from starlette.testclient import TestClient
 
+from compute.types import KINDS
 from leaderboard.data import model_queries
+from leaderboard.data.model_queries import PERMISSIVE
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.pages.models import listing
@@ -89,3 +91,9 @@ def test_the_list_is_small_and_sent_once(suite_cache):
     assert int(first.headers["content-length"]) < 100_000
     assert client.get("/data/models", headers={"if-none-match": first.headers["etag"]}).status_code == 304
     assert json.loads(first.content)["rows"]
+
+
+def test_every_kind_has_words_and_the_permissive_licences_are_those_of_the_shortlist(data, rows):
+    assert {row["kind"] for row in rows.values()} <= set(data["kinds"]) == set(KINDS)
+    assert set(data["permissive"]) == PERMISSIVE
+    assert PERMISSIVE & {row["license"] for row in rows.values()} >= {"apache-2.0", "mit"}
