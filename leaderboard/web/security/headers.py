@@ -7,8 +7,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leaderboard.web.whole_page import send_whole
 
 CSP = "content-security-policy"
 SCRIPT = re.compile(rb"<script((?:\s[^>]*)?)>(.*?)</script", re.DOTALL | re.IGNORECASE)
@@ -94,23 +96,9 @@ class PageScripts:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self.app(scope, receive, send)
             return
-        start: Message | None = None
-        page = bytearray()
 
-        async def send_with_hashes(message: Message) -> None:
-            nonlocal start
-            if message["type"] == "http.response.start":
-                if Headers(raw=message["headers"]).get("content-type", "").startswith("text/html"):
-                    start = message
-                    return
-            elif start is not None and message["type"] == "http.response.body":
-                page.extend(message.get("body", b""))
-                if message.get("more_body", False):
-                    return
-                scripts = script_hashes(bytes(page))
-                MutableHeaders(scope=start)[CSP] = policy(frame_hosts=self.frame_hosts, scripts=scripts)
-                await send(start)
-                message = {"type": "http.response.body", "body": bytes(page), "more_body": False}
-            await send(message)
+        async def with_hashes(headers: MutableHeaders, page: bytes) -> bytes:
+            headers[CSP] = policy(frame_hosts=self.frame_hosts, scripts=script_hashes(page))
+            return page
 
-        await self.app(scope, receive, send_with_hashes)
+        await self.app(scope, receive, send_whole(send, with_hashes, errors_too=True))

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard.web.responses import LONGEST_ERROR, NO_STORE, PRIVATE, sentence_of
 from leaderboard.web.security.headers import CSP, policy, script_hashes
+from leaderboard.web.whole_page import send_whole
 
 UNEXPLAINED = "The server could not answer this. Check the address, or try again"
 GRADIO_FETCHES = frozenset(
@@ -135,26 +136,11 @@ class RewrittenPages:
         if scope["type"] != "http" or scope["method"] != "GET" or key not in self.pages:
             await self.app(scope, receive, send)
             return
-        start: Message | None = None
-        page = bytearray()
 
-        async def send_rewritten(message: Message) -> None:
-            nonlocal start
-            if message["type"] == "http.response.start":
-                is_page = Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
-                if message["status"] == 200 and is_page:
-                    start = message
-                    return
-            elif start is not None and message["type"] == "http.response.body":
-                page.extend(message.get("body", b""))
-                if message.get("more_body", False):
-                    return
-                body = (await self.rewrite(Request(scope), key, page.decode())).encode()
-                headers = MutableHeaders(scope=start)
-                headers["content-length"] = str(len(body))
-                headers.setdefault("cache-control", PRIVATE)
-                await send(start)
-                message = {"type": "http.response.body", "body": body, "more_body": False}
-            await send(message)
+        async def rewritten(headers: MutableHeaders, page: bytes) -> bytes:
+            body = (await self.rewrite(Request(scope), key, page.decode())).encode()
+            headers["content-length"] = str(len(body))
+            headers.setdefault("cache-control", PRIVATE)
+            return body
 
-        await self.app(scope, receive, send_rewritten)
+        await self.app(scope, receive, send_whole(send, rewritten))
