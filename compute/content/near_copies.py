@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 VERSION = 1  # raise it when the hashes change
 SIDE, FREQUENCIES = 32, 8  # of the grey image, and of its transform that are compared
-BITS = FREQUENCIES * FREQUENCIES - 1
-# Bits of 63 by which near copies differ at most. Of scikit-image's photographs, unrelated ones differ by 16 and more.
+# Bits of FREQUENCIES² - 1 by which near copies differ at most. Unrelated photographs of scikit-image differ by >= 16.
 NEAR = 14
 # Parts of an image that are hashed, as shares of its sides: left, top, right, bottom. The first is the whole.
 PARTS = (

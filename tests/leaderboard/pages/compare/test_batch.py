@@ -27,20 +27,10 @@ from leaderboard.pages.compare.batch_table import preview, source, table
 from leaderboard.web.errors import FAILED
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
+from tests.leaderboard.pages.compare.clock import Clock
 
 SESSION = "0123456789abcdef"
 NONE = Calibrations()
-
-
-class Clock:
-    """A second a look."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
 
 
 class Judge:

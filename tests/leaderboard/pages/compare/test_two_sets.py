@@ -27,20 +27,10 @@ from leaderboard.pages.compare.two_sets import DONE, RUNNING, STOPPED, SetRuns, 
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
 from tests.compute.live.test_two_sets import colours, last, pack, squares
+from tests.leaderboard.pages.compare.clock import Clock
 
 SESSION = "0123456789abcdef"
 COLOURS = Model(key="m", title="Colours", kind="encoder", abilities=("embed_image",))
-
-
-class Clock:
-    """A second a look."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
 
 
 class Encoding:
