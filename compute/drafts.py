@@ -2,7 +2,7 @@
 
 A process that is killed leaves its draft. Whoever writes holds a lock on the folder, which goes with the process: so
 the drafts that the next writer meets in there are nobody's, and are removed. `sweep` removes them without writing.
-Temporary folders are found again by the same means. Where a file system has no locks, drafts are left alone.
+Temporary folders are recognised by the same means. Where a file system has no locks, drafts are left alone.
 """
 
 from __future__ import annotations

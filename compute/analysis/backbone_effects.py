@@ -115,7 +115,7 @@ def order_agreement(
             raise Undefined(f"Generators without a fault and two with {fault} are needed: run the study again")
         try:
             values = np.array([[run.values[metric, subset] for subset in subsets] for run in chain])
-            left_out = np.array([[run.found[subset][metric]["left_out"] for subset in subsets] for run in chain], float)
+            left_out = np.array([[run.details[key][metric]["left_out"] for key in subsets] for run in chain], float)
         except (KeyError, ValueError) as error:
             raise Undefined(f"Not every generator of {fault} has {metric} on every backbone: run it again") from error
         sizes = np.array(clean[0].blocks)

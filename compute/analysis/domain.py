@@ -203,10 +203,10 @@ def _words(texts: Sequence[str]) -> tuple[frozenset[str], float]:
     """All words of the texts, and the share of its words that all but a share TAIL of them have in common with the
     others. Without texts, or where they have more than MOST_WORDS, none: then words tell nothing."""
     each = [words(text) for text in texts]
-    counts = Counter(word for found in each for word in found)
+    counts = Counter(word for of_text in each for word in of_text)
     if not counts or len(counts) > MOST_WORDS:
         return frozenset(), 0.0
-    shared = sorted(sum(counts[word] > 1 for word in found) / len(found) for found in each if found)
+    shared = sorted(sum(counts[word] > 1 for word in of_text) / len(of_text) for of_text in each if of_text)
     rank = max(math.floor((len(shared) + 1) * TAIL), 1)
     return frozenset(counts), shared[rank - 1]
 

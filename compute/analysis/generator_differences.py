@@ -1,4 +1,4 @@
-"""Which generators a metric tells apart, from its values without each block of prompts.
+"""Which generators differ significantly by a metric, from its values without each block of prompts.
 
 Two intervals that overlap do not say that two generators are alike, nor need intervals of one set of prompts be of
 independent errors: generators that draw the same prompts rise and fall together. So the error of each difference is
@@ -38,7 +38,7 @@ class GeneratorDifferences:
         return int(np.isfinite(self.p).sum()) // 2
 
     @property
-    def told_apart(self) -> int:
+    def significant(self) -> int:
         """Pairs of which one is proven better."""
         return int(self.better.sum())
 

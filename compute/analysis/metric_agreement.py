@@ -1,7 +1,7 @@
 """How metrics of generators agree with people, every figure with an interval, and which metrics differ in that.
 
 The sample is the generators, so with the 4 to 10 that studies have most intervals are wide and most pairs of metrics
-cannot be told apart. Where a figure has no interval the reason is stated instead of a width of zero.
+do not differ significantly. Where a figure has no interval the reason is stated instead of a width of zero.
 """
 
 from __future__ import annotations
@@ -124,14 +124,14 @@ def differences(
     exchanges = _exchanges(n, seed=seed)
     counts = np.random.default_rng(seed).integers(0, n, (DRAWS, n))
     drawn = np.stack([_correlations(values[counts], y[counts]) for values in turned]) if n >= FEWEST and pairs else None
-    found = []
+    tested = []
     for a, b in pairs:
         gap = float(_correlations(turned[a], y) - _correlations(turned[b], y))
         mixed = np.where(exchanges, turned[b], turned[a]), np.where(exchanges, turned[a], turned[b])
         gaps = np.abs(_correlations(mixed[0], y) - _correlations(mixed[1], y))
         p = float(np.mean(gaps >= abs(gap) * (1 - 1e-9) - 1e-12))
-        found.append((a, b, _difference(gap, None if drawn is None else drawn[a] - drawn[b], n), p))
-    proven = holm([p for *_, p in found], alpha=ALPHA) if found else []
+        tested.append((a, b, _difference(gap, None if drawn is None else drawn[a] - drawn[b], n), p))
+    proven = holm([p for *_, p in tested], alpha=ALPHA) if tested else []
     return tuple(
         MetricDifference(
             first=a,
@@ -141,7 +141,7 @@ def differences(
             told_apart=bool(sure) and n >= FEWEST,
             possible=2 / 2**n,
         )
-        for (a, b, estimate, p), sure in zip(found, proven, strict=True)
+        for (a, b, estimate, p), sure in zip(tested, proven, strict=True)
     )
 
 

@@ -104,14 +104,14 @@ def sensitivity(
 class FaultRun:
     """What one generator of known fault scored.
 
-    `values` by (metric, subset); `found[subset][metric]` holds the values that are `left_out` without each of the
+    `values` by (metric, subset); `details[subset][metric]` holds the values that are `left_out` without each of the
     `blocks`, whose numbers of prompts these are.
     """
 
     fault: str
     strength: float  # 0: no fault, whatever `fault` says
     values: Mapping[tuple[str, str], float]
-    found: Mapping[str, Mapping[str, Any]]
+    details: Mapping[str, Mapping[str, Any]]
     blocks: tuple[int, ...]
 
 
@@ -149,7 +149,7 @@ def by_fault(runs: Iterable[FaultRun], *, higher: Mapping[str, bool]) -> dict[tu
 
 
 def _left_out(run: FaultRun, metric: str, subset: str) -> Sequence[float]:
-    return run.found.get(subset, {}).get(metric, {}).get("left_out", ())
+    return run.details.get(subset, {}).get(metric, {}).get("left_out", ())
 
 
 def _verdict(change: Floats, margin: Floats) -> tuple[str, int | None]:

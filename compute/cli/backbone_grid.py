@@ -120,17 +120,17 @@ def agreement(result: GridResult, rated: RatedGenerators | None) -> tuple[dict[t
     from compute.analysis.backbone_agreement import pair_agreement
     from compute.types import Undefined
 
-    found: dict[tuple[str, str], PairAgreement] = {}
+    agreements: dict[tuple[str, str], PairAgreement] = {}
     if rated is None:
-        return found, ""
+        return agreements, ""
     try:
         for _, image, text in result.cells:
-            if (image, text) not in found:
+            if (image, text) not in agreements:
                 distances = [result.cells[name, image, text] for name in rated.names]
-                found[image, text] = pair_agreement(distances=distances, human=rated.ratings)
+                agreements[image, text] = pair_agreement(distances=distances, human=rated.ratings)
     except Undefined as error:
         return {}, f"No agreement with people: {error}"
-    return found, ""
+    return agreements, ""
 
 
 def _csv(result: GridResult, agreements: Mapping[tuple[str, str], PairAgreement]) -> str:

@@ -271,12 +271,12 @@ def _timed(
         compared = measure.drawn_pairs(next(pairing for pairing in takes if abilities.compares(row, pairing)))
     wanted = [column for column in columns if model.encoded.get(column.modality)]
     try:
-        found = measure.rates(
+        measured_rates = measure.rates(
             bench.subject(row), columns=wanted, compared=compared, questions=questions, seconds=seconds
         )
     except Exception as error:  # of whichever library loads the model: a time is not worth a failure
         return replace(model, rates=given, problem=" ".join(str(error).split())[:200])
-    return replace(model, rates={**given, **found}, measured=bool(found))
+    return replace(model, rates={**given, **measured_rates}, measured=bool(measured_rates))
 
 
 def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:

@@ -45,9 +45,9 @@ def simulate(
     for number in range(studies):
         rng = np.random.default_rng([seed, number])
         runs = _runs(_study(drawn_sets, rng), chosen=chosen)
-        found = by_fault(runs, higher=higher)
-        for metric, subset in dict.fromkeys((metric, subset) for metric, subset, _ in found):
-            verdicts = [found[metric, subset, fault].verdict for fault in drawn.FAULTS]
+        sensitivities = by_fault(runs, higher=higher)
+        for metric, subset in dict.fromkeys((metric, subset) for metric, subset, _ in sensitivities):
+            verdicts = [sensitivities[metric, subset, fault].verdict for fault in drawn.FAULTS]
             false.setdefault((metric, subset), []).append(any(verdict != BLIND for verdict in verdicts))
             for fault in drawn.FAULTS:
                 beyond.setdefault((metric, subset), []).append(_beyond(_alone(runs, metric, subset, fault, higher)))
@@ -117,16 +117,16 @@ def _runs(features: SetFeatures, *, chosen: Sequence[Any]) -> list[FaultRun]:
     for name in features.generated:
         generator = drawn.generator(name)
         keys = [key for key in whole if key[0] == name]
-        found: dict[str, dict[str, Any]] = {}
+        details: dict[str, dict[str, Any]] = {}
         for key in keys:
             _, metric, subset = key
-            found.setdefault(subset, {})[metric] = {"left_out": fault_study.column(without, key).tolist()}
+            details.setdefault(subset, {})[metric] = {"left_out": fault_study.column(without, key).tolist()}
         made.append(
             FaultRun(
                 fault=generator.fault,
                 strength=generator.strength,
                 values={key[1:]: whole[key].value for key in keys},
-                found=found,
+                details=details,
                 blocks=tuple(blocks.sizes.tolist()),
             )
         )
@@ -139,7 +139,7 @@ def _alone(runs: Sequence[FaultRun], metric: str, subset: str, fault: str, highe
     return sensitivity(
         strengths=[run.strength for run in chain],
         values=[run.values[metric, subset] for run in chain],
-        left_out=np.transpose([run.found[subset][metric]["left_out"] for run in chain]),
+        left_out=np.transpose([run.details[subset][metric]["left_out"] for run in chain]),
         sizes=chain[0].blocks,
         higher_is_better=higher[metric],
         comparisons=1,

@@ -201,9 +201,9 @@ def execute(
     }
     stored = {}
     for row in generators:
-        found = run_folders.find(results, model=row.model_key, task=TASK, fingerprint=marks[row.key])
-        if found is not None and not again:
-            stored[row.key] = found
+        stored_run = run_folders.find(results, model=row.model_key, task=TASK, fingerprint=marks[row.key])
+        if stored_run is not None and not again:
+            stored[row.key] = stored_run
     left = [row for row in generators if row.key not in stored]
     if left:
         started, began = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
@@ -321,7 +321,7 @@ def _write(
             "coverage": 1.0,
             "items": drawn.PROMPTS,
             "versions": versions.exact(settings),
-            "found": _found(measured),
+            "found": _details(measured),
             "per_prompt": described({CLIPSCORE: HEADLINE, DISTANCE: HEADLINE}),
             "timings": {stage: round(value, 3) for stage, value in seconds.items()},
         },
@@ -330,9 +330,9 @@ def _write(
     return run_folders.write(results, run=run, scores=scores, items=run_folders.table({WHOLE: items}))
 
 
-def _found(measured: Sequence[StudyFigure]) -> dict[str, dict[str, Any]]:
+def _details(measured: Sequence[StudyFigure]) -> dict[str, dict[str, Any]]:
     """By subset and metric: the values without each block, and where there is one the curve over numbers of prompts."""
-    found: dict[str, dict[str, Any]] = {}
+    details: dict[str, dict[str, Any]] = {}
     for each in measured:
         row = each.figure
         content: dict[str, Any] = {"left_out": [_short(value) for value in each.left_out]}
@@ -347,8 +347,8 @@ def _found(measured: Sequence[StudyFigure]) -> dict[str, dict[str, Any]]:
             }
         if row.limit is not None:
             content["limit"] = [_short(value) for value in (row.limit, row.limit_low, row.limit_high)]
-        found.setdefault(row.backbone, {})[row.metric] = content
-    return found
+        details.setdefault(row.backbone, {})[row.metric] = content
+    return details
 
 
 def _short(value: float | None) -> float | None:
@@ -377,7 +377,7 @@ def sensitivities(runs: Iterable[StoredRun], *, catalog: Catalog) -> dict[tuple[
                 fault=stored.run.settings["model"]["fault"],
                 strength=stored.run.settings["model"]["strength"],
                 values={(score.metric, score.subset): score.value for score in stored.scores},
-                found=stored.run.settings["found"],
+                details=stored.run.settings["found"],
                 blocks=tuple(stored.run.settings["procedure"]["options"]["blocks"]),
             )
             for stored in runs
@@ -392,15 +392,15 @@ WORDS = {SEES: "from", REWARDS: "rewards", BLIND: "-", MIXED: "mixed"}
 
 def lines(outcome: StudyOutcome, *, catalog: Catalog) -> list[str]:
     """Which metric sees which fault, as a Markdown table, and what is missing."""
-    found = sensitivities(outcome.runs, catalog=catalog)
+    by_cell = sensitivities(outcome.runs, catalog=catalog)
     rows = [("metric", "backbone", *(fault.title for fault in drawn.FAULTS.values()))]
     for metric, subset in sorted(
-        dict.fromkeys((key[0], key[1]) for key in found), key=lambda key: METRICS.index(key[0])
+        dict.fromkeys((key[0], key[1]) for key in by_cell), key=lambda key: METRICS.index(key[0])
     ):
-        cells = [found.get((metric, subset, fault)) for fault in drawn.FAULTS]
+        cells = [by_cell.get((metric, subset, fault)) for fault in drawn.FAULTS]
         rows.append((catalog.metric(metric).title, subset, *(_cell(each) for each in cells)))
-    text = ["", *(f"| {' | '.join(cells)} |" for cells in padded(rows))] if found else []
-    if found:
+    text = ["", *(f"| {' | '.join(cells)} |" for cells in padded(rows))] if by_cell else []
+    if by_cell:
         text += [
             "",
             "from 2: worse than the clean generator beyond a 95% interval from strength 2 of 4 on; rewards: better;",
@@ -408,10 +408,10 @@ def lines(outcome: StudyOutcome, *, catalog: Catalog) -> list[str]:
         ]
         absent: dict[str, list[str]] = {}
         for metric in METRICS:
-            if metric in NEEDS and not any(metric == key for key, _, _ in found):
+            if metric in NEEDS and not any(metric == key for key, _, _ in by_cell):
                 absent.setdefault(NEEDS[metric], []).append(catalog.metric(metric).title)
         text += [
-            f"Not run: {', '.join(titles)}, for want of {catalog.model(key).title}: the study downloads no weights."
+            f"Not run: {', '.join(titles)}. {catalog.model(key).title} is missing, and the study downloads no weights."
             for key, titles in absent.items()
         ]
     return [*text, *(f"Missing: {line}" for line in outcome.missing)]

@@ -75,18 +75,18 @@ def rates(
     """
     kinds = list(dict.fromkeys(column.modality for column in columns))
     share = seconds / max(1, len(kinds) + bool(compared) + bool(questions))
-    found = {}
+    rates = {}
     with drafts.temporary_folder() as folder:
         subject.store = FeatureStore(folder)
         for kind in kinds:
             parts = [column for column in columns if column.modality == kind and len(column)]
-            found |= _rate(kind, [len(part) for part in parts], partial(_encode, subject, parts), share)
+            rates |= _rate(kind, [len(part) for part in parts], partial(_encode, subject, parts), share)
         lengths = [len(second) for _, second in compared]
-        found |= _rate("comparison", lengths, partial(_compare, subject, compared), share)
+        rates |= _rate("comparison", lengths, partial(_compare, subject, compared), share)
         if questions:
             subject.model.answers = Forgetful(subject.row)
-            found |= _rate("question", [len(questions)], partial(_ask, subject, questions), share, first=1)
-    return found
+            rates |= _rate("question", [len(questions)], partial(_ask, subject, questions), share, first=1)
+    return rates
 
 
 def _encode(subject: LoadedSubject, columns: Sequence[Column], at: int, rows: np.ndarray) -> None:
@@ -109,7 +109,7 @@ def _rate(
     which loads the model and warms it up, is not timed unless it is all there is."""
     draw = np.random.default_rng(0)
     waiting = [(at, draw.permutation(length)) for at, length in enumerate(lengths) if length]
-    step, done, began, found = first, 0, time.perf_counter(), {}
+    step, done, began, rates = first, 0, time.perf_counter(), {}
     while waiting:
         at, rows = waiting.pop(0)
         work(at, rows[:step])
@@ -117,10 +117,10 @@ def _rate(
             waiting.append((at, rows[step:]))
         done += len(rows[:step])
         took = time.perf_counter() - began
-        if not found:
-            found, done, began = {kind: done / took}, 0, time.perf_counter()
+        if not rates:
+            rates, done, began = {kind: done / took}, 0, time.perf_counter()
             continue
-        found, step = {kind: done / took}, step * 2
+        rates, step = {kind: done / took}, step * 2
         if took > seconds / 2:  # the next step would take as long as all before
             break
-    return found
+    return rates

@@ -113,10 +113,10 @@ def read_votes(path: Path) -> list[dict[str, Any]]:
             f"{path.name} names no prompt (prompt, or its row as {', '.join(POSITIONS)}); it has: "
             f"{', '.join(map(str, rows[0]))}"
         )
-    found = []
+    choices = []
     for at, row in enumerate(rows, start=1):
         where = f"{path.name}, row {at}"
-        found.append(
+        choices.append(
             {
                 "prompt": str(row[prompt]).strip() if prompt else None,
                 "position": None if prompt else _integer(row[position], f"{where}: {position}"),
@@ -124,7 +124,7 @@ def read_votes(path: Path) -> list[dict[str, Any]]:
                 "votes": _integer(row[count], f"{where}: {count}") if count else 1,
             }
         )
-    return found
+    return choices
 
 
 def _prompts(name: str, table: parquet.Table) -> list[str]:
@@ -134,7 +134,7 @@ def _prompts(name: str, table: parquet.Table) -> list[str]:
             raise BadInput(f"{name}, row {at}: the prompt is empty")
     repeated = [text for text, count in Counter(texts).items() if count > 1]
     if repeated:
-        raise BadInput(f"{name}: {some(repeated, noun='prompt')} stand more than once, so votes cannot be told apart")
+        raise BadInput(f"{name}: {some(repeated, noun='prompt')} stand more than once, so their votes are ambiguous")
     return [text.strip() for text in texts]
 
 

@@ -1,4 +1,4 @@
-"""Whether judges can be told apart by MMScore, and how many source items that takes.
+"""Whether judges differ significantly by MMScore, and how many source items that takes.
 
 A judge's evidence is its frames by subset, such as {"sensitive": ..., "invariant": ...}; its score is the plain mean of
 their MMScores. Judges are compared on the same pairs.

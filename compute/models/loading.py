@@ -199,8 +199,8 @@ def _digests(row: Model, family: Adapter) -> dict[str, str]:
 
 
 def _versions(row: Model, family: Adapter) -> dict[str, str]:
-    found = versions.installed(family.packages)
-    missing = [package for package, version in found.items() if version == versions.MISSING]
+    installed = versions.installed(family.packages)
+    missing = [package for package, version in installed.items() if version == versions.MISSING]
     if missing:
         raise NotHere(f"{row.key} needs the package {missing[0]}, which is not installed: pip install {missing[0]}")
-    return found
+    return installed

@@ -152,12 +152,12 @@ def taking_images(blocks: gr.Blocks) -> list[str | int]:
 
 def parameters(blocks: gr.Blocks) -> dict[str | int, tuple[str, ...]]:
     """The names of each endpoint's parameters in order, by its name and by its index among the app's events."""
-    found: dict[str | int, tuple[str, ...]] = {}
+    parameter_names: dict[str | int, tuple[str, ...]] = {}
     for index, function in blocks.fns.items():
         if function.api_name in NAMES:
             names = tuple(name for name in inspect.signature(function.fn).parameters if name != "request")
-            found[index] = found[function.api_name] = names
-    return found
+            parameter_names[index] = parameter_names[function.api_name] = names
+    return parameter_names
 
 
 def _guarded(suite_cache: SuiteCache, endpoint: Callable[..., Rows]) -> Callable[..., Rows]:

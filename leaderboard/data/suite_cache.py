@@ -73,5 +73,5 @@ class SuiteCache:
         return compress(payload.encode(payload.board(self.db, self.table(suite, cut), self.ranked(suite, cut=cut))))
 
     def _ranking(self, suite: str, cut: Cut, *choice: object) -> bytes:
-        found = self.ranked(suite, *choice, cut=cut)
-        return payload.encode(payload.ranking(self.table(suite, cut), found, with_categories=True))
+        ranked = self.ranked(suite, *choice, cut=cut)
+        return payload.encode(payload.ranking(self.table(suite, cut), ranked, with_categories=True))

@@ -137,9 +137,9 @@ def benchmark(db: Database, *, key: str) -> pd.DataFrame:
 
 def years(db: Database) -> list[int]:
     """The years of the papers that the published figures are from, each once, the first first."""
-    found = db.ask(r"""SELECT DISTINCT CAST(regexp_extract(bibtex, 'year = \{(\d{4})\}', 1) AS INTEGER) AS year
+    years = db.ask(r"""SELECT DISTINCT CAST(regexp_extract(bibtex, 'year = \{(\d{4})\}', 1) AS INTEGER) AS year
                        FROM benchmarks WHERE regexp_matches(bibtex, 'year = \{\d{4}\}') ORDER BY year""")
-    return [int(year) for year in found["year"]]
+    return [int(year) for year in years["year"]]
 
 
 def benchmark_sizes(db: Database) -> pd.DataFrame:

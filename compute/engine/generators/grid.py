@@ -120,21 +120,21 @@ def from_files(
         )
     warnings, images = [], []
     for key in dict.fromkeys(key for each in every.values() for key in each):
-        lacking = [name for name, each in every.items() if key not in each]
-        if not lacking and (not chosen or key in chosen):
+        missing = [name for name, each in every.items() if key not in each]
+        if not missing and (not chosen or key in chosen):
             images.append(key)
-        elif lacking and key in chosen and key in real:
-            raise BadInput(f"{lacking[0]} has no features of {key}: encode every set with it, or leave it out")
-        elif lacking and not chosen:
-            warnings.append(f"{key}: no features of {', '.join(lacking)}. Left out")
+        elif missing and key in chosen and key in real:
+            raise BadInput(f"{missing[0]} has no features of {key}: encode every set with it, or leave it out")
+        elif missing and not chosen:
+            warnings.append(f"{key}: no features of {', '.join(missing)}. Left out")
     conditions = [key for key in texts if not chosen or key in chosen]
     for keys, what in ((images, "image backbone that all sets have"), (conditions, f"text backbone in {condition}")):
         if not keys:
             raise BadInput(f"There is no {what}" + (f" among {', '.join(chosen)}" if chosen else ""))
     return GridFeatures(
-        reference=_Some(real, images),
-        generated={name: _Some(each, images) for name, each in sets.items()},
-        condition=_Some(texts, conditions),
+        reference=_SelectedFeatures(real, images),
+        generated={name: _SelectedFeatures(each, images) for name, each in sets.items()},
+        condition=_SelectedFeatures(texts, conditions),
         warnings=tuple(warnings),
     )
 
@@ -173,9 +173,9 @@ def encode(
     left = sets.without(bad)
     assert left.prompts is not None
     return GridFeatures(
-        reference=_Encoded(subjects, chosen.image, left.reference.images),
-        generated={part.name: _Encoded(subjects, chosen.image, part.images) for part in left.generated},
-        condition=_Encoded(subjects, chosen.text, left.prompts),
+        reference=_EncodedFeatures(subjects, chosen.image, left.reference.images),
+        generated={part.name: _EncodedFeatures(subjects, chosen.image, part.images) for part in left.generated},
+        condition=_EncodedFeatures(subjects, chosen.text, left.prompts),
         settings=settings,
         warnings=left.warnings,
     )
@@ -339,9 +339,9 @@ def _computed(features: GridFeatures, rows: Mapping[str, _GridRow]) -> Iterator[
         count = len(texts) * len(features.generated)
         cells: list[GridCell] = []
         for cell in cfred_grid(
-            real=_Some(features.reference, images),
-            generated={name: _Some(sets, images) for name, sets in features.generated.items()},
-            condition=_Some(features.condition, texts),
+            real=_SelectedFeatures(features.reference, images),
+            generated={name: _SelectedFeatures(sets, images) for name, sets in features.generated.items()},
+            condition=_SelectedFeatures(features.condition, texts),
         ):
             cells.append(cell)
             if len(cells) == count:
@@ -516,7 +516,7 @@ def _few(keys: Mapping[str, Any]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-class _Some(Mapping[str, np.ndarray]):
+class _SelectedFeatures(Mapping[str, np.ndarray]):
     """Some keys of a mapping that reads on access."""
 
     def __init__(self, every: Mapping[str, np.ndarray], keys: Sequence[str]) -> None:
@@ -532,7 +532,7 @@ class _Some(Mapping[str, np.ndarray]):
         return len(self._keys)
 
 
-class _Encoded(_Some):
+class _EncodedFeatures(_SelectedFeatures):
     """Stored features of one column by backbone."""
 
     def __init__(self, subjects: Mapping[str, LoadedSubject], keys: Sequence[str], column: Column) -> None:

@@ -58,11 +58,11 @@ def with_interval(
             others.append(_without_real(row, features))
     except (BadInput, Undefined) as error:
         return replace(row, warnings=(*row.warnings, f"No interval: {error}"))
-    found = from_left_out(row, left, *others)
+    figure = from_left_out(row, left, *others)
     if paired and features.moments and row.metric in COMPARED:
         # No test of differences: other runs of these prompts leave them out of the reference too.
-        return replace(found, left_out=(), block_sizes=())
-    return found
+        return replace(figure, left_out=(), block_sizes=())
+    return figure
 
 
 def from_left_out(row: GeneratorFigure, left: LeftOut, *others: LeftOut) -> GeneratorFigure:
@@ -72,16 +72,16 @@ def from_left_out(row: GeneratorFigure, left: LeftOut, *others: LeftOut) -> Gene
     if row.low is not None:
         return tested
     metric = _ROWS[row.metric]
-    found = intervals.interval(
+    interval = intervals.interval(
         row.value,
         left,
         *others,
         lower=-np.inf if metric.lower is None else metric.lower,
         upper=np.inf if metric.upper is None else metric.upper,
     )
-    if found.low is None:
-        return replace(row, warnings=(*row.warnings, f"No interval: {found.reason}"))
-    return replace(tested, low=found.low, high=found.high, stderr=found.stderr)
+    if interval.low is None:
+        return replace(row, warnings=(*row.warnings, f"No interval: {interval.reason}"))
+    return replace(tested, low=interval.low, high=interval.high, stderr=interval.stderr)
 
 
 def _without(row: GeneratorFigure, features: SetFeatures, blocks: Blocks, *, paired: bool) -> Floats:

@@ -22,18 +22,18 @@ def with_limit(row: GeneratorFigure, *, features: SetFeatures) -> GeneratorFigur
         if isinstance(real, CrossMoments):
             raise Undefined("no prompt can be left out of a saved reference")
         if row.metric == "cfred":
-            found = cfred_at_infinity(real=real, generated=generated, condition=features.texts[text])
+            extrapolated = cfred_at_infinity(real=real, generated=generated, condition=features.texts[text])
         else:
-            found = frechet_at_infinity(real=real, generated=generated, paired=bool(features.prompts))
+            extrapolated = frechet_at_infinity(real=real, generated=generated, paired=bool(features.prompts))
     except (BadInput, Undefined) as error:
         return replace(row, warnings=(*row.warnings, f"No value at infinite N: {error}"))
-    warnings = [*row.warnings, *found.warnings]
+    warnings = [*row.warnings, *extrapolated.warnings]
     if isinstance(real, Moments):
         warnings.append(f"At infinite N of the generator alone: the bias of the reference's {real.n:,} images stays")
     return replace(
         row,
-        limit=found.value,
-        limit_low=found.low,
-        limit_high=found.high,
+        limit=extrapolated.value,
+        limit_low=extrapolated.low,
+        limit_high=extrapolated.high,
         warnings=tuple(dict.fromkeys(warnings)),
     )

@@ -104,7 +104,7 @@ def rated(table: HumanTable, *, generated: Sequence[str]) -> RatedGenerators:
 
 
 def beside(table: HumanTable, *, figures: Sequence[GeneratorFigure], features: SetFeatures) -> People:
-    """Every metric's agreement with people, and which metrics can be told apart. Raises as `rated`."""
+    """Every metric's agreement with people, and which metrics differ significantly. Raises as `rated`."""
     people = rated(table, generated=features.generated)
     names, ratings, listed = people.names, people.ratings, people.ranks
     value = {(row.metric, row.backbone, row.generator): row.value for row in figures}
@@ -114,7 +114,7 @@ def beside(table: HumanTable, *, figures: Sequence[GeneratorFigure], features: S
         try:
             if None in own:
                 raise Undefined(f"{names[own.index(None)]} has no value")
-            found = agreement(
+            of_metric = agreement(
                 scores=own,
                 human=ratings,
                 higher=_ROWS[metric].higher_is_better,
@@ -125,7 +125,7 @@ def beside(table: HumanTable, *, figures: Sequence[GeneratorFigure], features: S
             undefined.append(f"{_ROWS[metric].title} ({backbone}): {error}")
             continue
         metrics.append((metric, backbone))
-        agreements.append(found)
+        agreements.append(of_metric)
         scores.append(own)
     pairs = differences(scores=scores, higher=[_ROWS[metric].higher_is_better for metric, _ in metrics], human=ratings)
     return People(
@@ -151,7 +151,7 @@ def _mean_ranks(features: SetFeatures, metric: str, names: Sequence[str]) -> lis
 
 
 def lines(people: People) -> list[str]:
-    """The agreement as a Markdown table, then what cannot be told apart, and warnings."""
+    """The agreement as a Markdown table, then which metrics differ significantly, and warnings."""
     title = {"human_rate": "rate", "elo": "Elo", "human_rank": "rank"}[people.metric]
     rated = []
     for row, (name, value) in enumerate(zip(people.names, people.ratings, strict=True)):
@@ -185,25 +185,26 @@ def lines(people: People) -> list[str]:
         if estimate.reason
     )
     text += [f"No interval: {reason}" for reason in reasons]
-    text += _told_apart(people)
+    text += _significant(people)
     text += [f"No agreement of {line}" for line in people.undefined]
     return text + [f"Warning: {line}" for line in people.warnings]
 
 
-def _told_apart(people: People) -> list[str]:
+def _significant(people: People) -> list[str]:
     if not people.differences:
         return []
-    apart = [pair for pair in people.differences if pair.told_apart]
+    significant = [pair for pair in people.differences if pair.told_apart]
     count, n = len(people.differences), len(people.names)
-    if not apart:
+    if not significant:
         least = people.differences[0].possible
         why = f": so few give no p below {least:.2g}" if least > 0.05 / count else ""
-        return [f"Of {count} pairs of metrics none can be told apart with {n} generators{why}"]
+        return [f"Of {count} pairs of metrics no difference is significant with {n} generators{why}"]
     named = [
-        f"{_name(people, pair.first)} and {_name(people, pair.second)} (p {pair.p:.2g})" for pair in apart[:LISTED]
+        f"{_name(people, pair.first)} and {_name(people, pair.second)} (p {pair.p:.2g})"
+        for pair in significant[:LISTED]
     ]
-    more = f" and {len(apart) - LISTED} more" if len(apart) > LISTED else ""
-    return [f"Told apart with {n} generators, {len(apart)} of {count} pairs of metrics: {'; '.join(named)}{more}"]
+    more = f" and {len(significant) - LISTED} more" if len(significant) > LISTED else ""
+    return [f"{len(significant)} of {count} pairs of metrics differ significantly: {'; '.join(named)}{more}"]
 
 
 def _name(people: People, row: int) -> str:

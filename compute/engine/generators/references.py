@@ -82,15 +82,15 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
             )
     if len({reference.contents for reference in files}) > 1:
         raise BadInput(f"The references {files[0].name} and others beside it are of unlike images: save them together")
-    found: dict[str, SavedReference] = {}
+    by_subset: dict[str, SavedReference] = {}
     for reference in files:
         text = reference.condition.backbone if reference.condition else ""
-        found[subset(reference.images.backbone, text)] = reference
+        by_subset[subset(reference.images.backbone, text)] = reference
     for reference in files:  # one with prompts holds the moments of its images as well
         if isinstance(reference.moments, CrossMoments):
             alone = replace(reference, moments=reference.moments.images, condition=None)
-            found.setdefault(reference.images.backbone, alone)
-    used = {key: reference for key, reference in found.items() if key in _usable(chosen)}
+            by_subset.setdefault(reference.images.backbone, alone)
+    used = {key: reference for key, reference in by_subset.items() if key in _usable(chosen)}
     if not used:
         first = files[0]
         raise BadInput(

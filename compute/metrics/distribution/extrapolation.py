@@ -173,7 +173,7 @@ def frechet_at_infinity(
     if isinstance(real, Moments | Gaussian):
         reference = Gaussian.of(real, ddof=ddof)
         dimension = reference.dimension
-        found = extrapolate(
+        extrapolated = extrapolate(
             lambda rows: frechet(real=reference, generated=Gaussian.of(others, rows=rows[0], ddof=ddof)).value,
             counts=(len(others),),
             parts=parts,
@@ -191,14 +191,14 @@ def frechet_at_infinity(
             second = Gaussian.of(others, rows=rows[-1], ddof=ddof, argument="generated")
             return frechet(real=first, generated=second).value
 
-        found = extrapolate(
+        extrapolated = extrapolate(
             distance,
             counts=(len(images),) if paired else (len(images), len(others)),
             parts=parts,
             repeats=repeats,
             seed=seed,
         )
-    return _with_warnings(found, needed=2 * dimension, what=f"twice the {dimension} dimensions of the features")
+    return _with_warnings(extrapolated, needed=2 * dimension, what=f"twice the {dimension} dimensions of the features")
 
 
 def cfred_at_infinity(
@@ -220,10 +220,10 @@ def cfred_at_infinity(
     def distance(rows: Sequence[Ints]) -> float:
         return cfred(real=images, generated=others, condition=texts, rows=rows[0], cutoff=cutoff).value
 
-    found = extrapolate(distance, counts=(len(images),), parts=parts, repeats=repeats, seed=seed)
+    extrapolated = extrapolate(distance, counts=(len(images),), parts=parts, repeats=repeats, seed=seed)
     needed = 2 * (images.shape[1] + texts.shape[1])
     what = f"twice the {images.shape[1]} + {texts.shape[1]} dimensions of the image and text features"
-    return _with_warnings(found, needed=needed, what=what)
+    return _with_warnings(extrapolated, needed=needed, what=what)
 
 
 def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -238,14 +238,14 @@ def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
     )
 
 
-def _with_warnings(found: Extrapolated, *, needed: int, what: str) -> Extrapolated:
-    if found.counts[-1] >= needed:
-        return found
+def _with_warnings(extrapolated: Extrapolated, *, needed: int, what: str) -> Extrapolated:
+    if extrapolated.counts[-1] >= needed:
+        return extrapolated
     warning = (
-        f"The smallest parts have {found.counts[-1]} images, fewer than {what}: the value does not fall as 1 / N "
-        "there, and the extrapolated value is rough"
+        f"The smallest parts have {extrapolated.counts[-1]} images, fewer than {what}: the value does not fall as "
+        "1 / N there, and the extrapolated value is rough"
     )
-    return replace(found, warnings=(*found.warnings, warning))
+    return replace(extrapolated, warnings=(*extrapolated.warnings, warning))
 
 
 def _student(freedom: int) -> float:

@@ -93,11 +93,11 @@ def _patches(
         return patches.none(f"{of}: in what order a network {config.model_type!r} has its patch tokens is not known")
 
     def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        found = states(inputs).last_hidden_state
+        hidden = states(inputs).last_hidden_state
         if patch is not None:
             before = BEFORE[config.model_type] + getattr(config, "num_register_tokens", 0)
-            return patches.grid(found[:, before:], pixels=inputs["pixel_values"], patch=patch, of=of)
-        laid, norm = patches.channels_last(found, of=of), getattr(model, "layernorm", None)
+            return patches.grid(hidden[:, before:], pixels=inputs["pixel_values"], patch=patch, of=of)
+        laid, norm = patches.channels_last(hidden, of=of), getattr(model, "layernorm", None)
         return laid if norm is None else norm(laid)
 
     return lay

@@ -32,11 +32,11 @@ def _remembered(path: Path, size: int, changed: int, algorithm: str) -> str:
     with contextlib.suppress(OSError, UnicodeDecodeError):
         if (stored := note.read_text(encoding="utf-8").strip()).isalnum():
             return stored
-    found = read(path, algorithm=algorithm)
+    digest = read(path, algorithm=algorithm)
     with contextlib.suppress(OSError, CannotWrite):  # a machine that keeps nothing reads again
         note.parent.mkdir(parents=True, exist_ok=True)
-        drafts.write_text(note, found)
-    return found
+        drafts.write_text(note, digest)
+    return digest
 
 
 def read(path: Path, *, algorithm: str) -> str:

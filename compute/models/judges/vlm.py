@@ -37,7 +37,7 @@ SAMPLE = 8  # questions of the self-test, and at least two batches
 class LocalJudge:
     """A judge on this machine's own device.
 
-    `settings`: how it is asked. After a reply with a larger batch they also hold what the self-test found.
+    `settings`: how it is asked. After a reply with a larger batch they also hold the result of the self-test.
     """
 
     def __init__(

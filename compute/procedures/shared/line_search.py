@@ -16,10 +16,10 @@ Point = tuple[float, float, float]  # step, value, slope
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """The step that was accepted; `step` 0 and not `found` where none was within the allowed evaluations."""
+    """The step that was accepted; `step` 0 and not `is_acceptable` where none was within the allowed evaluations."""
 
     step: float
-    found: bool
+    is_acceptable: bool
 
 
 def search(value: float, slope: float, first: float) -> Generator[float, tuple[float, float], Step]:
@@ -28,7 +28,7 @@ def search(value: float, slope: float, first: float) -> Generator[float, tuple[f
     `value` and `slope` are those of step 0; a slope that does not fall finds nothing.
     """
     if not slope < 0:
-        return Step(step=0.0, found=False)
+        return Step(step=0.0, is_acceptable=False)
     demanded = DECREASE * slope
     best = other = (0.0, value, slope)
     bracketed, easing = False, True
@@ -38,13 +38,13 @@ def search(value: float, slope: float, first: float) -> Generator[float, tuple[f
         f, g = yield step
         bound = value + step * demanded
         if not np.isfinite(f):
-            return Step(step=0.0, found=False)
+            return Step(step=0.0, is_acceptable=False)
         if easing and f <= bound and g >= 0:
             easing = False
         stuck = bracketed and (not low < step < high or high - low <= NARROWEST * high)
         far = step == FARTHEST and f <= bound and g <= demanded
         if (f <= bound and abs(g) <= -CURVATURE * slope) or stuck or far:
-            return Step(step=step, found=True)
+            return Step(step=step, is_acceptable=True)
         if easing and bound < f <= best[1]:  # the demanded decrease taken off, until a step has it
             tilted = [(s, v - s * demanded, d - demanded) for s, v, d in (best, other, (step, f, g))]
             best, other, step, bracketed = _narrow(*tilted, bracketed, low, high)
@@ -61,7 +61,7 @@ def search(value: float, slope: float, first: float) -> Generator[float, tuple[f
         step = min(max(step, 0.0), FARTHEST)
         if bracketed and (not low < step < high or high - low <= NARROWEST * high):
             step = best[0]
-    return Step(step=0.0, found=False)
+    return Step(step=0.0, is_acceptable=False)
 
 
 def _narrow(

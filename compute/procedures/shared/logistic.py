@@ -231,7 +231,7 @@ def _search(
             except StopIteration as ended:
                 del open_searches[i]
                 reached[i] = values[i]
-                if not ended.value.found:
+                if not ended.value.is_acceptable:
                     step[i] = 0.0
     if not all(step[i] for i, one in enumerate(problems) if not one.done):
         loss.at(step)

@@ -112,7 +112,7 @@ def _holds_images(kind: Any) -> bool:
 
 def _listed_pairs(folder: Path, *, repo: str, config: str) -> tuple[str, ...]:
     """The columns that the data set's own templates pair; none where they do not say. Raises BadInput where pairs are
-    not all of one first column: their types cannot be told then."""
+    not all of one first column: their types are not known then."""
     if "templates" not in parquet.configs(folder):
         return ()
     names = [name for name in parquet.splits(folder, config="templates") if config.startswith(name.partition("_")[0])]
@@ -130,7 +130,7 @@ def _listed_pairs(folder: Path, *, repo: str, config: str) -> tuple[str, ...]:
     if len(firsts) > 1:
         raise BadInput(
             f"{table.title}: its pairs have several first columns ({', '.join(sorted(firsts))}), so that which pair is "
-            "identical, transformed or irrelevant cannot be told"
+            "identical, transformed or irrelevant is not known"
         )
     return (*firsts, *dict.fromkeys(second for _, second in listed))
 

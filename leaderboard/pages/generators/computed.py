@@ -66,7 +66,7 @@ class MetricColumn:
 
     @cached_property
     def differences(self) -> GeneratorDifferences | None:
-        """Which generators are told apart; None where no run stores what that test needs."""
+        """Which generators differ significantly; None where no run stores what that test needs."""
         if self.left_out is None:
             return None
         return generator_differences(

@@ -102,9 +102,9 @@ def pair(column: MetricColumn, computed: ComputedSet, *, first: str, second: str
         for key in (first, second)
         if key and key not in known
     )
-    one = first if first in known else next((key for key in known if key != second), "")
-    other = second if second in known else next((key for key in known if key != one), "")
-    return one, other, note
+    first = first if first in known else next((key for key in known if key != second), "")
+    second = second if second in known else next((key for key in known if key != first), "")
+    return first, second, note
 
 
 def section(
@@ -117,12 +117,12 @@ def section(
     values: Values,
 ) -> tuple[Markup, Any, Any]:
     """The section on two generators, and their controls."""
-    one, other, note = pair(column, computed, first=first, second=second)
+    first, second, note = pair(column, computed, first=first, second=second)
     generators = {generator.key: generator for generator in computed.generators}
     listed = [(generators[key].title, key) for key in (computed.generators[row].key for row in column.order)]
-    controls = (gr.update(choices=listed, value=one or None), gr.update(choices=listed, value=other or None))
+    controls = (gr.update(choices=listed, value=first or None), gr.update(choices=listed, value=second or None))
     try:
-        markup = _compared(site, computed, column, generators.get(one), generators.get(other), note, values)
+        markup = _compared(site, computed, column, generators.get(first), generators.get(second), note, values)
     except (BadInput, Undefined) as error:
         markup = render("pages/generators/no_prompts.html", reason=str(error), note=note)
     return markup, *controls
@@ -132,53 +132,55 @@ def _compared(
     site: Site,
     computed: ComputedSet,
     column: MetricColumn,
-    one: ComputedGenerator | None,
-    other: ComputedGenerator | None,
+    first: ComputedGenerator | None,
+    second: ComputedGenerator | None,
     note: str,
     values: Values,
 ) -> Markup:
-    if one is None or other is None:
+    if first is None or second is None:
         raise Undefined("Two generators with a figure are needed")
-    if one.key == other.key:
-        raise BadInput(f"{one.title} is chosen twice: choose two different generators")
+    if first.key == second.key:
+        raise BadInput(f"{first.title} is chosen twice: choose two different generators")
     if not computed.paired:
         raise Undefined("The images are not paired by prompt, so that no prompt has two values to compare")
-    kind = next((kind for kind in (column.metric, DISTANCE) if kind in one.kinds and kind in other.kinds), "")
-    if not kind or one.kinds[kind] != other.kinds[kind]:
+    kind = next((kind for kind in (column.metric, DISTANCE) if kind in first.kinds and kind in second.kinds), "")
+    if not kind or first.kinds[kind] != second.kinds[kind]:
         raise Undefined(
             "The stored runs do not say how single prompts fare by this metric: make them again, "
             f"{'python -m compute run --suite ' if computed.benchmark == 'mini' else 'python -m compute frechet'}"
             f"{computed.key if computed.benchmark == 'mini' else ''}"
         )
-    left, right = (values(each.run, tuple(each.kinds)) for each in (one, other))
+    left, right = (values(each.run, tuple(each.kinds)) for each in (first, second))
     rows_left, rows_right = _shared(left, right, kind)
     x, y = left.values[kind][rows_left], right.values[kind][rows_right]
     metrics = suite_queries.metrics(site.db)
     about = metrics.loc[kind] if kind in metrics.index else None
-    found = prompt_differences(
+    differences = prompt_differences(
         first=x,
         second=y,
         higher=about is not None and bool(about.higher_is_better),
         prompts=[left.texts[row] for row in rows_left],
     )
-    directions = _directions(site.db, computed, (one, other), (left, right), (rows_left, rows_right), found, kind)
+    directions = _directions(
+        site.db, computed, (first, second), (left, right), (rows_left, rows_right), differences, kind
+    )
     return render(
         "pages/generators/prompts.html",
-        one=one,
-        other=other,
+        first=first,
+        second=second,
         note=note,
         column=column,
         kind=DISTANCE_TITLE if about is None else about.title,
         of_metric=kind == column.metric,
-        backbone=one.kinds[kind].replace("|", " and "),
-        found=found,
+        backbone=first.kinds[kind].replace("|", " and "),
+        differences=differences,
         prompts=len(x),
         every=computed.images,
         directions=directions,
-        equal=int((found.difference == 0).sum()),
+        equal=int((differences.difference == 0).sum()),
         scale=1.0 if about is None else float(about.scale),
         digits=_digits(np.concatenate([x, y]), scale=1.0 if about is None else float(about.scale)),
-        proven=bool(found.low > 0 or found.high < 0),
+        proven=bool(differences.low > 0 or differences.high < 0),
     )
 
 
@@ -203,10 +205,10 @@ def _directions(
     generators: tuple[ComputedGenerator, ComputedGenerator],
     runs: tuple[PromptValues, PromptValues],
     rows: tuple[np.ndarray, np.ndarray],
-    found: PromptDifferences,
+    differences: PromptDifferences,
     kind: str,
 ) -> tuple[Direction, Direction]:
-    chosen = (found.first(SHOWN), found.second(SHOWN))
+    chosen = (differences.first(SHOWN), differences.second(SHOWN))
     shown = [int(row) for part in chosen for row in part]
     keys = {key for run, own in zip(runs, rows, strict=True) for row in shown for key in run.images[own[row]]}
     stored = item_queries.pictured(db, task=computed.task, images=sorted(keys)) if keys else set()
@@ -223,9 +225,9 @@ def _directions(
     return tuple(  # type: ignore[return-value]
         Direction(
             better=generator.title,
-            count=int((sign * found.difference > 0).sum()),
-            total=found.total(first=sign > 0),
-            share=found.share(part),
+            count=int((sign * differences.difference > 0).sum()),
+            total=differences.total(first=sign > 0),
+            share=differences.share(part),
             cards=tuple(card(int(row)) for row in part),
         )
         for generator, part, sign in zip(generators, chosen, (1, -1), strict=True)

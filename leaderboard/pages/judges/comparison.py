@@ -164,7 +164,7 @@ class Comparison:
 
     @property
     def unproved(self) -> str:
-        """What all leads read as where no lead's proof is known for want of intervals, to say it once; else empty."""
+        """What all leads read as where none can be proved because intervals are missing, to say it once; else empty."""
         readings = {lead.reading for lead in self.leads}
         return readings.pop() if readings == {NO_INTERVALS} else ""
 

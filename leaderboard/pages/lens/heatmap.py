@@ -35,14 +35,14 @@ SIZES_M = (25, 100, 400, 1000)  # limits of groups of parameters, in millions
 class Attribute:
     """Something the catalogue knows of backbones: `value` of its row, None where unknown, and `label`, its group.
 
-    `found` is what the text of the paper says of it for Parti-Prompts, section 5.
+    `printed` is what the text of the paper says of it for Parti-Prompts, section 5.
     """
 
     key: str
     title: str
     value: Callable[[Mapping[str, Any]], float | str | None]
     label: Callable[[Any], str]
-    found: str
+    printed: str
     sides: tuple[str, ...] = ("image", "text")
 
 
@@ -94,14 +94,14 @@ ATTRIBUTES = (
         title="Training data",
         value=lambda row: ", ".join(row["trained_on"]) or None,
         label=str,
-        found="By images in training: about 10 M 0.78, 100 M 0.73, 2 B 0.76, 5 B 0.73, 10 B 0.79.",
+        printed="By images in training: about 10 M 0.78, 100 M 0.73, 2 B 0.76, 5 B 0.73, 10 B 0.79.",
     ),
     Attribute(
         key="image_size",
         title="Resolution",
         value=_known("image_size"),
         label=lambda value: f"{value:g} px",
-        found="224 px 0.719, 256 px 0.701, 299 px 0.760, 518 px 0.743, 896 px 0.680, 1,024 px 0.559.",
+        printed="224 px 0.719, 256 px 0.701, 299 px 0.760, 518 px 0.743, 896 px 0.680, 1,024 px 0.559.",
         sides=("image",),
     ),
     Attribute(
@@ -109,21 +109,21 @@ ATTRIBUTES = (
         title="Parameters",
         value=_known("parameters_m"),
         label=_size_label,
-        found="Small 0.755, Base 0.776, Large 0.785, Huge 0.786, SO 0.724, Giant 0.755.",
+        printed="Small 0.755, Base 0.776, Large 0.785, Huge 0.786, SO 0.724, Giant 0.755.",
     ),
     Attribute(
         key="embed_dim",
         title="Embedding width",
         value=_known("embed_dim"),
         label=lambda value: f"{value:g}",
-        found="Highest at 1,024 (0.79); 256 0.67, 1,536 0.75.",
+        printed="Highest at 1,024 (0.79); 256 0.67, 1,536 0.75.",
     ),
     Attribute(
         key="zero_shot",
         title="Zero-shot accuracy on ImageNet",
         value=_known("zero_shot"),
         label=lambda value: f"{math.floor(20 * value) * 5} to {math.floor(20 * value) * 5 + 5}%",
-        found="Higher accuracy mostly goes with higher agreement, between 51.53% and 81.37%; no means are printed.",
+        printed="Higher accuracy mostly goes with higher agreement, between 51.53% and 81.37%; no means are printed.",
     ),
 )
 
@@ -184,19 +184,19 @@ def section(site: Site, grid: BackboneSet | None) -> tuple[str, str]:
     """The two outputs: the answer with the heatmap, and the marginal effects."""
     if grid is None:
         return render("pages/lens/heatmap_none.html"), ""
-    found = backbone_effects.effects(grid.cells, images=grid.images, texts=grid.texts, draws=grid.draws)
+    effects = backbone_effects.effects(grid.cells, images=grid.images, texts=grid.texts, draws=grid.draws)
     rows = catalogue(site)
     titles = {key: rows[key]["title"] if key in rows else key for key in (*grid.images, *grid.texts)}
     order = [
         sorted(range(len(keys)), key=lambda at, side=side, keys=keys: -side.means[keys[at]].mean)
-        for keys, side in ((grid.images, found.image), (grid.texts, found.text))
+        for keys, side in ((grid.images, effects.image), (grid.texts, effects.text))
     ]
     images, texts = [grid.images[at] for at in order[0]], [grid.texts[at] for at in order[1]]
     head = render(
         "pages/lens/heatmap.html",
         grid=grid,
-        effects=found,
-        verdict=verdict(found),
+        effects=effects,
+        verdict=verdict(effects),
         titles=titles,
         images=images,
         texts=texts,
@@ -216,10 +216,10 @@ def section(site: Site, grid: BackboneSet | None) -> tuple[str, str]:
     return head, rest
 
 
-def verdict(found: BackboneEffects) -> str:
+def verdict(effects: BackboneEffects) -> str:
     """Which side's backbones carry the difference, as far as it is proven: `image`, `text`, `both`, `none`, or
     `unknown` without intervals."""
-    gaps = {"image": found.image.gap, "text": found.text.gap}
+    gaps = {"image": effects.image.gap, "text": effects.text.gap}
     if all(gap is None or gap.difference.low is None for gap in gaps.values()):
         return "unknown"
     apart = [side for side, gap in gaps.items() if gap is not None and gap.apart]

@@ -112,15 +112,15 @@ class Study:
     def curve(self, generator: str, *, metric: str, subset: str) -> SizeCurve | None:
         """A metric of one generator by number of prompts; None where the study has only all prompts."""
         run = self.runs.get(generator)
-        found = {} if run is None else run.found.get(subset, {}).get(metric, {})
-        if run is None or not found.get("smaller"):
+        details = {} if run is None else run.details.get(subset, {}).get(metric, {})
+        if run is None or not details.get("smaller"):
             return None
-        points = {int(size): _point(*figures) for size, figures in found["smaller"].items()}
-        points[self.sizes[generator]] = _point(run.values[metric, subset], found["low"], found["high"])
+        points = {int(size): _point(*figures) for size, figures in details["smaller"].items()}
+        points[self.sizes[generator]] = _point(run.values[metric, subset], details["low"], details["high"])
         return SizeCurve(
             title="No fault" if run.strength == 0 else FAULTS[run.fault].title,
             points={size: points[size] for size in sorted(points)},
-            limit=_point(*found["limit"]) if found.get("limit") else None,
+            limit=_point(*details["limit"]) if details.get("limit") else None,
         )
 
     def curves(self, *, metric: str, subset: str) -> list[SizeCurve]:
@@ -151,14 +151,14 @@ def load(db: Database) -> Study:
             fault=settings["model"]["fault"],
             strength=float(settings["model"]["strength"]),
             values=values[row.id],
-            found=settings.get("found") or {},
+            details=settings.get("found") or {},
             blocks=tuple(settings["procedure"]["options"].get("blocks", ())),
         )
         sizes[generator] = counts[row.id]
-    found = by_fault(runs.values(), higher=higher)
+    sensitivities = by_fault(runs.values(), higher=higher)
     metrics, subsets = _order(db)
-    ranked = sorted(found, key=lambda key: (_at(key[0], metrics), _at(key[1], subsets)))
-    return Study(runs, sizes, {key: found[key] for key in ranked})
+    ranked = sorted(sensitivities, key=lambda key: (_at(key[0], metrics), _at(key[1], subsets)))
+    return Study(runs, sizes, {key: sensitivities[key] for key in ranked})
 
 
 def _point(value: float, low: float | None, high: float | None) -> SizePoint:

@@ -36,7 +36,7 @@ LOOKUPS: dict[tuple[str, str], type[Exception] | tuple[type[Exception], ...]] = 
     ("gradio_client.utils", "construct_args"): (TypeError, ValueError),  # call/v2: the parameters' names
 }
 LONGEST_LOGGED = 60  # characters of a path
-MOST_KINDS = 100  # of failures that are told apart; those beyond count as one
+MOST_KINDS = 100  # of failures that are counted separately; those beyond count as one
 log = logging.getLogger(__name__)
 
 

@@ -28,7 +28,7 @@ def run(fault: str, strength: float, **values: float) -> FaultRun:
         fault=fault,
         strength=strength,
         values={("cfred", key): value for key, value in values.items()},
-        found={key: {"cfred": {"left_out": (value + steps).tolist()}} for key, value in values.items()},
+        details={key: {"cfred": {"left_out": (value + steps).tolist()}} for key, value in values.items()},
         blocks=(4,) * 8,
     )
 
@@ -98,7 +98,7 @@ def test_draws_of_an_order_spread_as_the_values_do() -> None:
                 fault="blur" if step else "",
                 strength=step,
                 values={("cfred", "x"): value},
-                found={"x": {"cfred": {"left_out": (value + steps).tolist()}}},
+                details={"x": {"cfred": {"left_out": (value + steps).tolist()}}},
                 blocks=(4,) * 16,
             )
         )

@@ -1,4 +1,4 @@
-"""Which generators a metric tells apart: closed forms, pairing, ties, and how often it claims what is not so."""
+"""Significant differences of generators: closed forms, pairing, ties, and how often it claims what is not so."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_of_means_with_a_block_a_prompt_it_is_the_paired_t_test() -> None:
     for one, other in ((0, 1), (0, 2), (1, 2)):
         assert found.p[one, other] == pytest.approx(ttest_rel(scores[one], scores[other]).pvalue)
     assert found.better[2, 0] and not found.better[0, 2]
-    assert found.pairs == 3 and found.told_apart == found.better.sum()
+    assert found.pairs == 3 and found.significant == found.better.sum()
 
 
 def test_blocks_of_unlike_size_give_the_error_of_the_mean() -> None:
@@ -38,7 +38,7 @@ def test_blocks_of_unlike_size_give_the_error_of_the_mean() -> None:
         generator_differences(values=[0.0], left_out=left, sizes=[1, 2], higher=True)
 
 
-def test_prompts_shared_by_generators_tell_apart_what_their_intervals_do_not() -> None:
+def test_prompts_shared_by_generators_separate_what_their_intervals_do_not() -> None:
     rng = np.random.default_rng(2)
     prompt = rng.normal(size=60)
     scores = np.stack([prompt, prompt + 0.1 + 0.05 * rng.normal(size=60)])
@@ -48,11 +48,11 @@ def test_prompts_shared_by_generators_tell_apart_what_their_intervals_do_not() -
     assert found.better.tolist() == [[False, True], [False, False]]
     assert (found.rank_low.tolist(), found.rank_high.tolist()) == ([1, 2], [1, 2])
     apart = generator_differences(**each, paired=False)
-    assert apart.told_apart == 0
+    assert apart.significant == 0
     assert (apart.rank_low.tolist(), apart.rank_high.tolist()) == ([1, 1], [2, 2])
 
 
-def test_equal_and_unknown_generators_are_never_told_apart() -> None:
+def test_equal_and_unknown_generators_are_never_significantly_different() -> None:
     left_out = np.array([[1.0, 1.1, 0.9], [1.0, 1.1, 0.9], [np.nan] * 3, [5.0, 5.0, 5.0], [6.0, 6.0, 6.0]])
     found = generator_differences(values=[1.0, 1.0, 1.0, 5.0, 6.0], left_out=left_out, higher=True)
     assert found.p[0, 1] == 1.0
@@ -66,7 +66,7 @@ def test_equal_and_unknown_generators_are_never_told_apart() -> None:
 
 
 @pytest.mark.parametrize("paired", [True, False], ids=["paired", "unpaired"])
-def test_generators_that_are_alike_are_seldom_told_apart(paired: bool) -> None:
+def test_generators_that_are_alike_are_seldom_significantly_different(paired: bool) -> None:
     """Simulated Fréchet distances of five equal generators: any wrong claim in at most one of ten trials."""
     rng, wrong, trials = np.random.default_rng(3), 0, 120
     blocks = share_out(60)
@@ -81,5 +81,5 @@ def test_generators_that_are_alike_are_seldom_told_apart(paired: bool) -> None:
         values = [distance(every, generated) for generated in sets]
         left = [leave_out(lambda rows, own=own: distance(rows, own), blocks).values for own in sets]
         found = generator_differences(values=values, left_out=left, sizes=blocks.sizes, higher=False, paired=paired)
-        wrong += found.told_apart > 0
+        wrong += found.significant > 0
     assert wrong / trials <= 0.1

@@ -118,7 +118,7 @@ def runs_without_a_fault(seed: int, *, faults: int = 7) -> list[FaultRun]:
                 fault=fault,
                 strength=strength,
                 values={("fd", "tiny"): sample.mean()},
-                found={"tiny": {"fd": {"left_out": left_out}}},
+                details={"tiny": {"fd": {"left_out": left_out}}},
                 blocks=tuple(BLOCKS.sizes.tolist()),
             )
         )

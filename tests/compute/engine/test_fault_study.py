@@ -125,7 +125,7 @@ def test_the_table_names_verdicts_and_what_is_missing(study):
     text = fault_study.lines(outcome, catalog=catalog)
     row = next(line for line in text if line.startswith("| FD "))
     assert "rewards (-1.0)" in row and "| - " in row
-    assert "Not run: FID, Inception Score, for want of InceptionV3: the study downloads no weights." in text
+    assert "Not run: FID, Inception Score. InceptionV3 is missing, and the study downloads no weights." in text
     assert not any("Not run" in line and "KID" in line for line in text)
     assert text[-1] == "Missing: wordllama-that-is-not-here: Its weights are not on this machine"
 

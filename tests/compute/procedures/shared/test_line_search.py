@@ -38,7 +38,7 @@ def test_the_step_of_scipy_after_as_many_looks(name: str) -> None:
         method="L-BFGS-B",
         options={"maxiter": 1, "gtol": 0, "ftol": 0, "maxls": 50},
     )
-    assert ended.value.value.found
+    assert ended.value.value.is_acceptable
     assert start - ended.value.value.step * slope == pytest.approx(reference.x[0], rel=1e-9)
     assert looks == reference.nfev - 1
 
@@ -51,7 +51,7 @@ def _of_one(function: Callable[[float], tuple[float, float]], x: np.ndarray) -> 
 def test_no_step_uphill_or_into_nothing() -> None:
     with pytest.raises(StopIteration) as ended:
         next(search(1.0, 0.5, 1.0))
-    assert not ended.value.value.found
+    assert not ended.value.value.is_acceptable
     running = search(1.0, -1.0, 1.0)
     next(running)
     with pytest.raises(StopIteration) as ended:

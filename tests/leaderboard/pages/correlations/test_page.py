@@ -37,7 +37,7 @@ def test_with_few_models_it_cannot_be_told(site: SimpleNamespace) -> None:
     query = CorrelationQuery(suites=("cfred-coco",), level="tasks", minimum=3)
     matrix = MatrixCache(site.suite_cache).get(query)
     assert (matrix.correlation.n < ENOUGH).all()
-    assert f"cannot be told: fewer than two pairs have {ENOUGH} models" in words(finding(matrix, choice=""))
+    assert f"is not known: fewer than two pairs have {ENOUGH} models" in words(finding(matrix, choice=""))
 
 
 def test_the_ready_made_view_is_known_by_its_choice(site: SimpleNamespace) -> None:

@@ -1,4 +1,4 @@
-"""The section on backbones: its sentences follow from the cells, and it says what cannot be told."""
+"""The section on backbones: its sentences follow from the cells, and it says what is not known."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_study_is_compared_with_its_known_order_over_all_faults_or_one() -> 
             fault=fault,
             strength=strength,
             values={("cfred", key): value for key, value in values.items()},
-            found={key: {"cfred": {"left_out": (value + steps).tolist()}} for key, value in values.items()},
+            details={key: {"cfred": {"left_out": (value + steps).tolist()}} for key, value in values.items()},
             blocks=(32,) * 8,
         )
     study = Study(runs, dict.fromkeys(runs, 256), by_fault(runs.values(), higher={"cfred": False}))
@@ -91,7 +91,7 @@ def test_few_generators_prove_nothing(site: SimpleNamespace) -> None:
     grid = heatmap.load(site, studies.load(site.db), key="grid-few")
     assert grid is not None and grid.draws is None
     head, _ = heatmap.section(site, grid)
-    assert "which of them matter cannot be told" in text(head)
+    assert "which of them matter is not known" in text(head)
     assert "4 generators are too few for intervals, which take 6." in text(head)
     assert "Without intervals no difference is proven." in text(head)
 
@@ -116,7 +116,7 @@ def pairs(cells: np.ndarray, error: float) -> BackboneSet:
         ([[0.9, 0.2], [0.9, 0.2]], 0.01, "the text backbone matters, the image backbone is not proven to"),
         ([[0.9, 0.5], [0.5, 0.1]], 0.01, "both matter"),
         ([[0.9, 0.5], [0.5, 0.1]], 1.0, "none is proven to matter"),
-        ([[0.9]], 0.01, "which of them matter cannot be told"),
+        ([[0.9]], 0.01, "which of them matter is not known"),
     ],
     ids=["image", "text", "both", "none", "one pair"],
 )
@@ -147,7 +147,7 @@ def test_every_value_of_the_paper_stands_in_its_text() -> None:
         "embed_dim": {"0.79", "0.67", "0.75"},
         "zero_shot": set(),
     }
-    quoted = {each.key: set(re.findall(r"\b0\.\d+", each.found)) for each in ATTRIBUTES}
+    quoted = {each.key: set(re.findall(r"\b0\.\d+", each.printed)) for each in ATTRIBUTES}
     assert quoted == printed
 
 
