@@ -12,8 +12,10 @@ from starlette.routing import Route
 
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
+from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
+from leaderboard.html.components import scripted
 from leaderboard.html.templates import macro
 from leaderboard.live.panel import Panel
 from leaderboard.web.errors import Handler, explain, guarded
@@ -144,6 +146,21 @@ def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
         str(markup).replace("\\", "&#92;").replace("`", "&#96;").replace("${", "&#36;{").replace("{{", "&#123;&#123;")
     )
     return gr.HTML(value="", html_template=safe, js_on_load=js, apply_default_css=False)
+
+
+def catalogue(
+    site: Site, *, title: str, sentence: str, answer: Callable[[Site], str], script: str, source: str
+) -> None:
+    """A page that lists every model or task: its answer in a sentence, then the list with its search and filters.
+
+    `answer` is made once a database file. `script` is the list's own, mounted on the address `source` of its rows; it
+    keeps its state in the page's address.
+    """
+    heading(title=title, sentence=sentence)
+    current = memoised(lambda: answer(site), of=site.db)
+    lead = gr.HTML(current(), apply_default_css=False)
+    site.blocks.load(current, outputs=[lead], queue=False, show_progress="hidden", api_visibility="private")
+    scripted(site.assets, script=script, run=f"module.mount(target, '{source}');", css_class="likeness-board")
 
 
 def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gradio as gr
 from markupsafe import Markup
 
-from leaderboard.data.memo import memoised
-from leaderboard.html.components import scripted
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, heading
+from leaderboard.page import Site, View, catalogue
 from leaderboard.pages.models.listing import summary
 from leaderboard.pages.models.routes import routes
 
@@ -24,13 +21,15 @@ def answer(site: Site) -> Markup:
 
 
 def draw(site: Site) -> None:
-    """The answer, then the list, which keeps its state in the address itself."""
-    heading(title="Models", sentence=SENTENCE)
-    current = memoised(lambda: answer(site), of=site.db)
-    sentence = gr.HTML(answer(site), apply_default_css=False)
-    site.blocks.load(current, outputs=[sentence], queue=False, show_progress="hidden", api_visibility="private")
-    mount = "module.mount(target, 'data/models');"
-    scripted(site.assets, script="pages/models/models.js", run=mount, css_class="likeness-board")
+    """The answer, then the list."""
+    catalogue(
+        site,
+        title="Models",
+        sentence=SENTENCE,
+        answer=answer,
+        script="pages/models/models.js",
+        source="data/models",
+    )
 
 
 MODELS = View(key="models", title="Models", sentence=SENTENCE, group="Models & tasks", draw=draw, routes=routes)
