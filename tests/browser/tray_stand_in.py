@@ -58,7 +58,7 @@ body {{ background: var(--background-fill-primary); color: var(--body-text-color
 <body><h1>Compare</h1><div class="likeness-tray"></div><input aria-label="Elsewhere"><script type="module">
 if (new URLSearchParams(location.search).get('__theme') === 'dark') document.body.classList.add('dark');
 window.told = [];
-const {{ mount }} = await import(new URL('{assets}pages/compare/tray.js', document.baseURI));
+const {{ mount }} = await import(new URL('{assets}pages/compare/tray/tray.js', document.baseURI));
 mount(document.querySelector('.likeness-tray'), {{
   root: document.baseURI, trigger: (name, data) => window.told.push({{ name, data }}) }});
 </script></body></html>"""

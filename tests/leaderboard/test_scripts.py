@@ -21,7 +21,7 @@ NODE = shutil.which("node")
 TABLES = [
     PACKAGE / path for path in ("js/grid.css", "pages/board/board.css", "pages/claims/claims.css", "pages/sql/sql.css")
 ]
-TRAY = PACKAGE / "pages" / "compare" / "tray.css"
+TRAY = PACKAGE / "pages" / "compare" / "tray" / "tray.css"
 # A page that is left keeps nothing but this: the tally of what was guessed, and nothing of the inputs.
 MAY_REMEMBER = "answers.js"
 each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -57,7 +57,7 @@ def node(code: str, paths: list[Path]) -> subprocess.CompletedProcess[str]:
 
 def test_the_scripts_are_found() -> None:
     names = {str(path.relative_to(PACKAGE)) for path in MODULES}
-    assert {"js/grid.js", "pages/board/state.js", "pages/compare/tray.js"} <= names
+    assert {"js/grid.js", "pages/board/state.js", "pages/compare/tray/tray.js"} <= names
     assert len(PURE) >= 9
 
 
@@ -87,7 +87,7 @@ def test_module_keeps_to_the_rules(path: Path) -> None:
     assert not re.search(r"(inner|outer|Adjacent)HTML|document\.write|\beval\(|new Function", text)
     assert not re.search(r"https?://", text), "a page makes no request beyond its own host"
     assert not re.search(r"\.to(Fixed|Precision)\(", text), "numbers are written by rounded() of js/number.js"
-    if path.parent.name == "compare":
+    if path.is_relative_to(PACKAGE / "pages" / "compare"):
         stored = text.replace("localStorage", "") if path.name == MAY_REMEMBER else text
         assert not re.search(r"localStorage|sessionStorage|indexedDB|document\.cookie", stored), (
             "uploads are not stored"
@@ -98,7 +98,8 @@ def test_module_keeps_to_the_rules(path: Path) -> None:
 def test_imports_are_served_files_whose_names_exist(path: Path) -> None:
     for names, target in re.findall(r"^import \{([^}]+)\} from '([^']+)'", path.read_text(encoding="utf-8"), re.M):
         imported = (path.parent / target).resolve()
-        assert imported.parent in (path.parent, PACKAGE / "js"), f"{target}: a page's own, or shared in js/"
+        own = PACKAGE.joinpath(*path.relative_to(PACKAGE).parent.parts[:2])
+        assert any(map(imported.is_relative_to, (own, PACKAGE / "js"))), f"{target}: a page's own, or shared in js/"
         source = imported.read_text(encoding="utf-8")
         for name in filter(None, (part.strip() for part in names.split(","))):
             assert re.search(rf"^export (async )?(function|const|class) {name}\b", source, re.M), (target, name)
@@ -169,7 +170,7 @@ def test_every_class_of_the_tray_is_drawn_and_styled() -> None:
     sheet = TRAY.read_text(encoding="utf-8")
     assert not classes(sheet), "classes of the pages (pg-) and the table (lk-) are theirs"
     styled = set(re.findall(r"\.(tr-[\w-]+)", sheet))
-    code = "".join(path.read_text(encoding="utf-8") for path in sorted(TRAY.parent.glob("*.js")))
+    code = "".join(path.read_text(encoding="utf-8") for path in sorted(TRAY.parents[1].rglob("*.js")))
     drawn = set(re.findall(r"(?<![\w-])tr-[a-z]+", code)) - {"tr-mode"}
     ids = {"tr-reason", "tr-private"}
     assert styled - drawn == set()
@@ -179,4 +180,4 @@ def test_every_class_of_the_tray_is_drawn_and_styled() -> None:
 def test_the_tray_knows_the_longest_text_that_the_server_takes() -> None:
     from compute.live.inputs import LONGEST
 
-    assert f"LONGEST_TEXT = {LONGEST:_};" in (PACKAGE / "pages" / "compare" / "inputs.js").read_text()
+    assert f"LONGEST_TEXT = {LONGEST:_};" in (TRAY.with_name("inputs.js")).read_text()

@@ -18,7 +18,7 @@ def tray(assets: str) -> gr.HTML:
     """
     return scripted(
         assets,
-        script="pages/compare/tray.js",
+        script="pages/compare/tray/tray.js",
         css_class="likeness-tray",
         events=("compare", "download"),
         run="module.mount(target, { trigger: fire, root });",

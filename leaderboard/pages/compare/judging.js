@@ -4,7 +4,7 @@
  */
 
 import { el, stylesheet } from '../../js/dom.js';
-import { exampleKeys } from './inputs.js';
+import { exampleKeys } from './tray/inputs.js';
 import { enable, enabled, press, say } from './parts.js';
 import { many } from './words.js';
 

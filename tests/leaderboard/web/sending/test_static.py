@@ -20,7 +20,12 @@ def client() -> Iterator[TestClient]:
 
 @pytest.mark.parametrize(
     ("component", "name"),
-    [("pages/board", "board.js"), ("js", "dom.js"), ("pages/compare", "tray.js"), ("pages/compare", "tray.css")],
+    [
+        ("pages/board", "board.js"),
+        ("js", "dom.js"),
+        ("pages/compare/tray", "tray.js"),
+        ("pages/compare/tray", "tray.css"),
+    ],
 )
 def test_a_component_s_file_is_served_for_ever(client: TestClient, component: str, name: str) -> None:
     answer = client.get(f"/{static.address()}{component}/{name}", headers={"accept-encoding": "br"})

@@ -2,7 +2,7 @@
 
 import { MOST } from './inputs.js';
 import { LARGEST_FILE } from './server.js';
-import { many, size } from './words.js';
+import { many, size } from '../words.js';
 
 /** Why a file is not sent at all, as a sentence; '' where it is. Pure. */
 export function refusal({ name, type, size: bytes }) {

@@ -1,10 +1,10 @@
 /** The tray and the address of the page: its query string, and what the tray holds when the page opens. */
 
-import { encodedQuery } from '../../js/address.js';
-import { inForeignFrame } from '../../js/frame.js';
+import { encodedQuery } from '../../../js/address.js';
+import { inForeignFrame } from '../../../js/frame.js';
 import { MOST } from './inputs.js';
 import { exactly, MOST_MODELS, short } from './models.js';
-import { ABOUT, cost, QUESTIONS, sentence } from './words.js';
+import { ABOUT, cost, QUESTIONS, sentence } from '../words.js';
 
 const OWN = ['mode', 'inputs', 'models', 'question'];
 

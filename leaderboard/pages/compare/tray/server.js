@@ -1,6 +1,6 @@
 /** The tray's requests to the server. */
 
-import { getJson, RequestError } from '../../js/request.js';
+import { getJson, RequestError } from '../../../js/request.js';
 
 export const LARGEST_FILE = 8_000_000; // bytes; the server refuses more
 

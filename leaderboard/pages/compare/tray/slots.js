@@ -1,11 +1,11 @@
 /** The row of slots: one for each input, and an empty one at the end. */
 
-import { el } from '../../js/dom.js';
+import { el } from '../../../js/dom.js';
 import { createCamera, hasCamera } from './camera.js';
 import { labels, MOST } from './inputs.js';
-import { arrange, enable, enabled, press, say } from './parts.js';
+import { arrange, enable, enabled, press, say } from '../parts.js';
 import { written } from './uploads.js';
-import { size } from './words.js';
+import { size } from '../words.js';
 
 const LONG = 2000; // characters, beyond which no text encoder reads to the end
 

@@ -1,6 +1,6 @@
 /** The tray: images and texts to compare, the mode, the models. `mount` is all that the page calls. */
 
-import { createNotice, debounce, stylesheet } from '../../js/dom.js';
+import { createNotice, debounce, stylesheet } from '../../../js/dom.js';
 import { createActions } from './actions.js';
 import { open, write } from './address.js';
 import { listen } from './drop_paste.js';
@@ -8,21 +8,20 @@ import { createExamples } from './examples.js';
 import { counts, exampleKeys, kinds, labels, MOST, moved, obstacle, sent } from './inputs.js';
 import { createModels, selected, written } from './models.js';
 import { createModes } from './modes.js';
-import { unseen } from './parts.js';
+import { unseen } from '../parts.js';
 import { createReady } from './ready.js';
 import { Server } from './server.js';
 import { createSlots } from './slots.js';
 import { Uploads } from './uploads.js';
-import { QUESTIONS } from './words.js';
+import { QUESTIONS } from '../words.js';
 
 const WAIT = 150;
 
 /**
  * Mounts the tray into `root`. `trigger('compare', payload)` reaches Python, or `trigger('download', payload)` where
- * weights must come first; the app's address is `appRoot`, or what this file's own address says. Mounting twice does
- * nothing.
+ * weights must come first; `appRoot` is the app's address. Mounting twice does nothing.
  */
-export function mount(root, { trigger = () => {}, root: appRoot = new URL('../../../', import.meta.url).href } = {}) {
+export function mount(root, { trigger, root: appRoot }) {
   if (root.dataset.mounted) return null;
   root.dataset.mounted = 'true';
   const tray = new Tray(root, trigger, new Server(appRoot));

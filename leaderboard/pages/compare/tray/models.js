@@ -1,9 +1,9 @@
 /** Which models answer: the ready ones by default, and those that the visitor ticked; others in groups to search. */
 
-import { el } from '../../js/dom.js';
-import { suggestion } from '../../js/nearest.js';
-import { arrange, press, say, section } from './parts.js';
-import { KINDS, many, size } from './words.js';
+import { el } from '../../../js/dom.js';
+import { suggestion } from '../../../js/nearest.js';
+import { arrange, press, say, section } from '../parts.js';
+import { KINDS, many, size } from '../words.js';
 
 export const MOST_MODELS = 12;
 export const SUGGESTED = 'laion/clip-vit-b-32-laion2b-s34b-b79k'; // small, and good at images and texts alike

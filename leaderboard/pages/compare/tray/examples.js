@@ -1,8 +1,8 @@
 /** Examples to try with, and where they come from. */
 
-import { el } from '../../js/dom.js';
-import { section, unseen } from './parts.js';
-import { sentence } from './words.js';
+import { el } from '../../../js/dom.js';
+import { section, unseen } from '../parts.js';
+import { sentence } from '../words.js';
 
 /** What an example's drag carries: its key. */
 export const EXAMPLE = 'application/x-likeness-example';

@@ -1,8 +1,8 @@
 /** The question to the models: the mode as a row of radio buttons, and the question of mode `quality`. */
 
-import { el } from '../../js/dom.js';
-import { arrange, say, section, unseen } from './parts.js';
-import { ABOUT } from './words.js';
+import { el } from '../../../js/dom.js';
+import { arrange, say, section, unseen } from '../parts.js';
+import { ABOUT } from '../words.js';
 
 let made = 0;
 

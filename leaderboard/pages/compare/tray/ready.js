@@ -1,10 +1,10 @@
 /** Ready comparisons: what each expects, which models get it, and what a download would bring. */
 
-import { el } from '../../js/dom.js';
-import { inForeignFrame } from '../../js/frame.js';
+import { el } from '../../../js/dom.js';
+import { inForeignFrame } from '../../../js/frame.js';
 import { exampleKeys, labels } from './inputs.js';
-import { arrange, press, say, section } from './parts.js';
-import { sentence, size } from './words.js';
+import { arrange, press, say, section } from '../parts.js';
+import { sentence, size } from '../words.js';
 
 const AGAIN = 1500; // ms until the server is asked again, while models are still answering
 const TRIES = 80;

@@ -1,7 +1,7 @@
 /** A picture from the camera, which is off until its button is pressed and off again afterwards. */
 
-import { el } from '../../js/dom.js';
-import { press } from './parts.js';
+import { el } from '../../../js/dom.js';
+import { press } from '../parts.js';
 
 const REASONS = {
   NotAllowedError: 'The browser did not allow the camera. Allow it in the address bar, or choose a file.',

@@ -1,8 +1,8 @@
 /** The actions on the tray as a whole: Compare with what is still missing, Copy link, Clear. */
 
-import { copyLink, el } from '../../js/dom.js';
-import { enable, press, say } from './parts.js';
-import { cost, many, PRIVATE, sentence } from './words.js';
+import { copyLink, el } from '../../../js/dom.js';
+import { enable, press, say } from '../parts.js';
+import { cost, many, PRIVATE, sentence } from '../words.js';
 
 /** How many models Compare asks, and what that costs the host. */
 function scope(tray) {
