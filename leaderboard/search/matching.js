@@ -99,12 +99,12 @@ function corrections(word, vocabulary) {
 }
 
 function ranked(choices, whole, entries) {
-  const found = [];
+  const matches = [];
   for (const entry of entries) {
     const value = score(choices, whole, entry);
-    if (value >= 0) found.push([value, entry]);
+    if (value >= 0) matches.push([value, entry]);
   }
-  return found.sort(([a, one], [b, other]) => b - a || one.title.length - other.title.length);
+  return matches.sort(([a, one], [b, other]) => b - a || one.title.length - other.title.length);
 }
 
 /** The best entries for a query, at most PER_KIND of a kind, kinds in the order of their best. */
@@ -113,13 +113,13 @@ export function find(text, { entries, vocabulary }) {
   const words = [...new Set(wordsOf(query))].slice(0, 12);
   if (!words.length) return [];
   const whole = joined(query);
-  let found = ranked(words.map((word) => [[word, 1]]), whole, entries);
-  if (!found.length) {
+  let matches = ranked(words.map((word) => [[word, 1]]), whole, entries);
+  if (!matches.length) {
     const lenient = words.map((word) => [[word, 1], ...corrections(word, vocabulary).map((other) => [other, 0.6])]);
-    found = ranked(lenient, whole, entries);
+    matches = ranked(lenient, whole, entries);
   }
   const groups = new Map();
-  for (const [, entry] of found) {
+  for (const [, entry] of matches) {
     if (!groups.has(entry.kind)) groups.set(entry.kind, []);
     const group = groups.get(entry.kind);
     if (group.length < PER_KIND) group.push(entry);

@@ -17,10 +17,10 @@ MOST = 5  # ranks that the share picture shows; the sentence has the first two
 
 def describe(site: Site, query: Mapping[str, str]) -> Described | None:
     """The model that the query names and where it ranks; None for no model or an unknown one."""
-    found = model_queries.model(site.db, key=query.get("model", ""))
-    if found.empty:
+    rows = model_queries.model(site.db, key=query.get("model", ""))
+    if rows.empty:
         return None
-    about = found.iloc[0]
+    about = rows.iloc[0]
     size = parameters_text(about["parameters_m"])
     facts = [model_kind(about["kind"]), f"{size} parameters" if size[0].isdigit() else ""]
     ranks = _ranks(site, about["key"])

@@ -1,4 +1,4 @@
-"""What the board found on each benchmark: who leads and whether that is proved, what disagrees, which claim fails."""
+"""What the board shows on each benchmark: who leads and whether that is proved, what disagrees, which claim fails."""
 
 from __future__ import annotations
 

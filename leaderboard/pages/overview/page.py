@@ -18,7 +18,7 @@ from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View, citations, heading
-from leaderboard.pages.overview import findings as found
+from leaderboard.pages.overview import findings as of_benchmarks
 
 SENTENCE = (
     "One board for the models that judge likeness: image and text encoders, perceptual metrics, vision language "
@@ -48,7 +48,7 @@ def draw(site: Site) -> None:
 
 def findings(site: Site) -> Markup:
     """What the figures say on each benchmark of real data."""
-    return render("pages/overview/findings.html", findings=found.findings(site, SUITES))
+    return render("pages/overview/findings.html", findings=of_benchmarks.findings(site, SUITES))
 
 
 def starts(site: Site) -> Markup:

@@ -18,10 +18,10 @@ MOST = 6  # rows of the share picture
 
 def describe(site: Site, query: Mapping[str, str]) -> Described | None:
     """The task that the query names, and its best scores; None for no task or an unknown one."""
-    found = task_queries.task(site.db, key=query.get("task", ""))
-    if found.empty:
+    matching = task_queries.task(site.db, key=query.get("task", ""))
+    if matching.empty:
         return None
-    about = found.iloc[0]
+    about = matching.iloc[0]
     sentence, rows, caption = f"{about['category']} task of {about['benchmark_title']}.", (), ""
     suites = suite_queries.suites_of_task(site.db, task=about["key"])
     if len(suites):
