@@ -60,6 +60,7 @@ ROOMS = (
         "leaderboard.pages.cost",
         "leaderboard.pages.generators",
         "leaderboard.pages.judges",
+        "leaderboard.pages.languages",
         "leaderboard.pages.lens",
         "leaderboard.pages.smaller_suite",
         "leaderboard.pages.map",

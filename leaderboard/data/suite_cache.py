@@ -1,8 +1,8 @@
-"""Tables, rankings and payloads of every suite, each made once a database file."""
+"""Tables, rankings and payloads of every suite, and the models by language, each made once a database file."""
 
 from __future__ import annotations
 
-from leaderboard.data import payload, ranked, suite_queries, suite_table
+from leaderboard.data import language_evidence, payload, ranked, suite_queries, suite_table
 from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
@@ -18,6 +18,7 @@ class SuiteCache:
         self.components = static.version()
         self._suites = memoised(self._listed, of=db)
         self._tables = memoised(lambda suite, cut: suite_table.load(db, suite=suite, cut=cut), of=db)
+        self._languages = memoised(lambda: language_evidence.load(db), of=db)
         self._rankings = memoised(self._ranked, most=256, of=db)
         self._boards = memoised(self._board, of=db)
         self._ranking_bytes = memoised(self._ranking, most=256, of=db)
@@ -46,6 +47,10 @@ class SuiteCache:
     ) -> ranked.Ranked | None:
         """The ranking of a suite's table under one choice. Raises as `table` and `leaderboard.data.ranked.rank` do."""
         return self._rankings(suite, cut, weights, tasks, coverage)
+
+    def languages(self) -> language_evidence.LanguageEvidence:
+        """What is known of the models in single languages."""
+        return self._languages()
 
     def board(self, suite: str, cut: Cut = WHOLE) -> bytes:
         """The payload of a table, compressed."""

@@ -12,6 +12,7 @@ from leaderboard.pages.correlations.page import CORRELATIONS
 from leaderboard.pages.cost.page import COST
 from leaderboard.pages.generators.page import GENERATORS
 from leaderboard.pages.judges.page import JUDGES
+from leaderboard.pages.languages.page import LANGUAGES
 from leaderboard.pages.lens.page import LENS
 from leaderboard.pages.map.page import MAP
 from leaderboard.pages.model.page import MODEL
@@ -30,6 +31,7 @@ VIEWS: tuple[View, ...] = (
     MAP,
     MODELS,
     TASKS,
+    LANGUAGES,
     CHOOSE,
     MODEL,
     TASK,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -10,6 +9,7 @@ from urllib.parse import quote, urlencode
 from compute.types import SEVERITIES
 from leaderboard.data import model_queries, suite_queries, task_queries
 from leaderboard.data.database import Database
+from leaderboard.data.languages import spellings_of
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteColumn, SuiteTable
 from leaderboard.html.labels import hint, is_synthetic, model_kind
@@ -20,7 +20,7 @@ KINDS = (
     ("Models", "model?model="),
     ("Suites", "board?suite="),
     ("Metrics", ""),
-    ("Languages", "tasks?language="),  # the title is a code, which the browser knows a name for
+    ("Languages", "languages?language="),
     ("Tasks", "task?task="),
     ("Claims", "claims?claim="),
 )
@@ -36,6 +36,7 @@ PAGE_WORDS = {
     "judges": "symmetry order flip position bias vlm as a judge",
     "generators": "text-to-image fid human preference",
     "choose": "recommend best model for shortlist which",
+    "languages": "language multilingual best for",
     "lens": "faults distribution metric sensitivity",
     "claims": "errata errors mistakes reproduce reproducibility recomputed paper",
     "about": "method citation licence api mcp download",
@@ -61,7 +62,7 @@ def index(suite_cache: SuiteCache, *, pages: Sequence[tuple[str, str]]) -> dict[
         *_models(db),
         *_suites(db),
         *_metrics(suite_cache),
-        *_languages(db),
+        *_languages(suite_cache),
         *_tasks(db),
         *_claims(db),
     ]
@@ -123,16 +124,14 @@ def _comparison(table: SuiteTable, columns: list[SuiteColumn]) -> str:
     return f"board?{urlencode({'suite': table.suite['key'], 'sort': sort}, safe='/:')}"
 
 
-def _languages(db: Database) -> Iterator[Entry]:
-    """The languages of real tasks with scores, by their ISO 639 codes without the script."""
-    tasks = Counter(
-        code
-        for row in task_queries.tasks(db).to_dict("records")
-        if row["models"] and not is_synthetic(row["benchmark"])
-        for code in {str(language).partition("-")[0] for language in row["languages"]}
-    )
-    for code, count in sorted(tasks.items()):
-        yield [LANGUAGE, code, f"{count} {'task' if count == 1 else 'tasks'}", code, "language", 1]
+def _languages(suite_cache: SuiteCache) -> Iterator[Entry]:
+    """The languages of tasks, with their other codes."""
+    evidence = suite_cache.languages()
+    for code, name in evidence.names.items():
+        ranking = evidence.ranking(code)
+        count = len(ranking.ranked) if ranking else 0
+        note = f"best of {count} models" if count > 1 else "few scores" if count else "no score of it alone"
+        yield [LANGUAGE, name, note, code, " ".join(("language", "best for", *spellings_of(code))), int(count > 1)]
 
 
 def _tasks(db: Database) -> Iterator[Entry]:

@@ -20,9 +20,8 @@ const joined = (text) => wordsOf(text).join('');
 /** The entries ready to be searched. `kinds` and `entries` as the server sends them. */
 export function prepare({ kinds, entries }) {
   const vocabulary = new Set();
-  const ready = entries.map(([kind, own, note, key, others, matters]) => {
+  const ready = entries.map(([kind, title, note, key, others, matters]) => {
     const [plural] = kinds[kind];
-    const title = plural === 'Languages' ? languageName(own) : own;
     const id = plural === 'Claims' ? '' : key; // nobody types the key of a claim
     const words = wordsOf(title);
     const beside = wordsOf(`${others} ${note} ${id}`);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,16 +18,19 @@ class Choice:
     """A parameter with one value of a fixed set.
 
     With a `noun` its values are keys of such things, and nothing is shown in place of one that does not exist.
+    `spellings` are other texts, in small letters, that an address may have for a value.
     """
 
     key: str
     default: str
     choices: tuple[str, ...]
     noun: str = ""
+    spellings: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, text: str) -> str | None:
         """The value of a text; None where it is not allowed."""
-        return text if text in self.choices else None
+        value = text if text in self.choices else self.spellings.get(text.lower(), text)
+        return value if value in self.choices else None
 
     def write(self, value: Any) -> str:
         """The text of a value."""
@@ -160,6 +163,8 @@ def _existing(parameter: Choice | MultiChoice, text: str) -> tuple[str | list[st
     several = isinstance(parameter, MultiChoice)
     keys = list(dict.fromkeys(filter(None, text[:LONGEST].split(",") if several else [text[:LONGEST]])))
     known = set(parameter.choices)
+    if isinstance(parameter, Choice):
+        keys = [parameter.read(key) or key for key in keys]
     existing, unknown = ([key for key in keys if (key in known) is wanted] for wanted in (True, False))
     sentences = [
         f"No {parameter.noun} {key[:NAMED_LENGTH]!r}.{suggestion(key[:NAMED_LENGTH], parameter.choices)}"

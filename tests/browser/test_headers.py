@@ -14,7 +14,7 @@ from leaderboard.pages import VIEWS
 from tests.answering import Handler, answering
 from tests.browser.trays import READY, file
 
-FIGURES = {"correlations", "cost", "generators", "map", "smaller-suite"}
+FIGURES = {"correlations", "cost", "generators", "languages", "map", "smaller-suite"}
 VIOLATIONS = """
 window.violations = [];
 addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sourceFile, sample }) => {

@@ -9,6 +9,7 @@ from plotly.subplots import make_subplots
 
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import explained_signs
+from leaderboard.html.named_points import add_names
 from leaderboard.html.plot_style import PALETTE, plain, unmarked
 
 MARKS = {  # of an origin: name, symbol, colour
@@ -19,7 +20,7 @@ MARKS = {  # of an origin: name, symbol, colour
 
 
 def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int) -> go.Figure:
-    """Models from best to worst with 95% intervals, a histogram at the side, and the level of chance.
+    """Models from best to worst with their names and 95% intervals, a histogram at the side, and the level of chance.
 
     points: title, origin, marks, value, low, high (NaN: unknown), best first, in shown units. chance NaN: unknown.
     """
@@ -54,6 +55,9 @@ def scores(points: pd.DataFrame, *, metric: str, chance: float, digits: int) -> 
             row=1,
             col=1,
         )
+    falls = bool(points["value"].iloc[0] >= points["value"].iloc[-1])
+    names = [unmarked(title) for title in points["title"]]
+    add_names(figure, names=names, x=rank.astype(np.int16), y=points["value"], higher=falls, row=1, col=1)
     figure.add_histogram(
         y=points["value"],
         nbinsy=24,

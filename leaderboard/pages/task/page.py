@@ -21,7 +21,7 @@ from leaderboard.html.formatting import task_url
 from leaderboard.html.labels import SUSPECT, choice_title, explained_signs, is_synthetic
 from leaderboard.html.templates import macro, render
 from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading, message_box
-from leaderboard.pages.task import figures, image_map, protocols, routes
+from leaderboard.pages.task import examples, figures, image_map, protocols, routes
 from leaderboard.pages.task.described import describe
 from leaderboard.web.parameters import Choice, Text
 
@@ -34,6 +34,7 @@ SENTENCE = (
     "which other tasks it agrees with, and the single items that a model got right or wrong."
 )
 MAP = "item-map"
+FIGURE = "task-figure"
 DEFAULT = "mieb/stl10"
 FEWEST = 8  # models a correlation is shown for, and beside the best before a share of them means anything
 RELATED = 8  # correlated tasks shown
@@ -49,7 +50,8 @@ def draw(site: Site) -> None:
     parameters = (Choice(key="task", default=usual, choices=keys, noun="task"), Text(key="map"))
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
-    figure = gr.Plot(show_label=False, container=False)
+    figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE, elem_classes="pg-names")
+    figure_bridge(site.assets, script="js/named_points.js", figure=FIGURE)
     with gr.Row(elem_classes="pg-controls"):
         chosen = gr.Dropdown(listed, value=None, label="Task (type to search)")
     rest = gr.HTML("", apply_default_css=False)
@@ -177,6 +179,12 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         metrics=metrics.loc[[key for key in about["metrics"] if not key.endswith("_rank")]].to_dict("records"),
         protocol=protocols.sentence(about["procedure"], about["benchmark"]),
         settings=protocols.settings(settings),
+        example=examples.markup(
+            procedure=about["procedure"],
+            category=about["category"],
+            modalities=about["modalities"],
+            benchmark=about["benchmark"],
+        ),
         **reading,
     )
     maps = item_queries.item_maps(db, task=task)

@@ -9,6 +9,7 @@ import numpy as np
 from compute.rounding import clean, rounded
 from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.database import Database
+from leaderboard.data.languages import codes_of
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import blank
@@ -87,7 +88,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
 
 def language_codes(languages: Any) -> list[str]:
     """The languages of a task by their ISO 639 codes, without the script (`eng-Latn` is `eng`), each once."""
-    return sorted({str(code).partition("-")[0] for code in languages})
+    return sorted(codes_of(languages))
 
 
 def license_of(row: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { addressOf, find, LONGEST, near, prepare, wordsOf } from '../../../leaderboard/search/matching.js';
 
-const kinds = [['Pages', ''], ['Models', 'model?model='], ['Metrics', ''], ['Languages', 'tasks?language='], ['Claims', 'claims?claim=']];
+const kinds = [['Pages', ''], ['Models', 'model?model='], ['Metrics', ''], ['Languages', 'languages?language='], ['Claims', 'claims?claim=']];
 const index = prepare({
   kinds,
   entries: [
@@ -13,7 +13,7 @@ const index = prepare({
     [1, 'SigLIP SO400M/14 384 px', 'Google', 'google/siglip-so400m-patch14-384', 'SoViT', 1],
     [1, 'DINOv2 base', 'Meta', 'facebook/dinov2-base', '', 1],
     [2, '1-RelaxSym', 'Share of pairs rated alike', 'board?suite=pairbench&metric=relax_sym', 'symmetry', 1],
-    [3, 'swa', '3 tasks', 'swa', 'language', 1],
+    [3, 'Swahili', 'best of 3 models', 'swa', 'language best for sw swh', 1],
     [4, 'CLIP ViT-L/14: mean & range', 'MIEB, Table 2: conflict', 'k7', '', 0],
   ],
 });

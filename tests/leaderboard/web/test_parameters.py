@@ -131,3 +131,12 @@ def test_an_empty_choice_that_is_offered_names_nothing() -> None:
     assert values == {"judge": None} and sentence.startswith("No judge 'gpt-5o'. Did you mean 'gpt-4o'?")
     required = Choice(key="judge", default="gpt-4o", choices=("gpt-4o",), noun="judge")
     assert parse((required,), {"judge": ""})[0] == {"judge": None}
+
+
+def test_other_spellings_are_the_same_choice() -> None:
+    parameter = Choice(
+        key="language", default="", choices=("", "swa"), noun="language", spellings={"swahili": "swa", "xx": "none"}
+    )
+    for text in ("swa", "Swahili"):
+        assert parse((parameter,), {"language": text}) == ({"language": "swa"}, "")
+    assert parse((parameter,), {"language": "xx"})[1].startswith("No language 'xx'.")

@@ -1,0 +1,265 @@
+"""What is known of models in single languages: scores of that language alone, and the models' order by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.ranking import CATEGORY_MEAN
+from compute.analysis.ties import tie_classes
+from compute.analysis.uncertainty import rank_with_uncertainty
+from leaderboard.data import language_queries, model_queries
+from leaderboard.data.database import Database
+from leaderboard.data.languages import WHOLE, codes_of, language_of_score, language_of_subset, name_of
+from leaderboard.data.suite_table import origins_in_order
+
+BENCHMARK = "mieb"  # the only one whose tasks ask the same in several languages
+COUNTS_FROM = 0.5  # share of the models that must have a score for it to enter the mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageScore:
+    """What is measured in a language: a task, or its subset in that language. Values are shown times `scale`."""
+
+    task: str
+    subset: str  # empty: the task is in this language alone
+    dataset: str
+    title: str
+    category: str
+    metric: str
+    scale: float
+    digits: int
+    higher: bool
+    counts: bool  # in the mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelInLanguage:
+    """A model with scores in a language. Means are of category means, in stored units; NaN without all that count."""
+
+    model: str
+    title: str
+    values: tuple[float, ...]  # of each score, NaN where there is none
+    have: int  # scores that count
+    mean: float
+    rank: int  # -1 without a mean
+    low: float  # 95% interval of the mean, NaN where it is not known
+    high: float
+    tied: bool  # not proved worse than the first, which is itself; False where that is not known
+    categories: tuple[float, ...]  # means of the categories that count
+    suspect: bool  # one of its figures is in doubt
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageRanking:
+    """The models of one origin in one language, those with a rank first, best first."""
+
+    code: str
+    name: str
+    origin: str
+    scores: tuple[LanguageScore, ...]
+    categories: tuple[str, ...]  # that count
+    models: tuple[ModelInLanguage, ...]
+    unknown: str  # why it is not known who is proved better; empty where it is
+
+    @property
+    def ranked(self) -> tuple[ModelInLanguage, ...]:
+        """The models with a mean."""
+        return tuple(each for each in self.models if each.rank > 0)
+
+    @property
+    def counted(self) -> tuple[LanguageScore, ...]:
+        """The scores that enter the mean."""
+        return tuple(each for each in self.scores if each.counts)
+
+    @property
+    def first(self) -> ModelInLanguage:
+        """The model with the highest mean."""
+        return self.models[0]
+
+    @property
+    def tied(self) -> tuple[ModelInLanguage, ...]:
+        """The other models that are not proved worse than the first."""
+        return tuple(each for each in self.ranked[1:] if each.tied)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskOfLanguage:
+    """A task of a suite that has a subset in a language."""
+
+    key: str
+    title: str
+    dataset: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unreadable:
+    """Figures that a source prints and that could not be read: why, of how many models, of which task."""
+
+    reason: str
+    models: int
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageEvidence:
+    """Every language of the benchmark's tasks: its rankings by origin, and what its tasks do not say of it alone."""
+
+    names: dict[str, str]  # by code, in the order of the names
+    rankings: dict[tuple[str, str], LanguageRanking]  # by code and origin
+    tasks: dict[str, tuple[TaskOfLanguage, ...]]  # by code
+    pairs: dict[str, int]  # by code: subsets of two languages, one of which it is
+    unreadable: dict[str, Unreadable]  # by code; where several tasks have some, the one with most
+
+    def origins(self, code: str) -> list[str]:
+        """The origins with scores in a language, the one that is shown first."""
+        return origins_in_order(origin for own, origin in self.rankings if own == code)
+
+    def ranking(self, code: str, origin: str = "") -> LanguageRanking | None:
+        """The ranking in a language of one origin, or of the first that it has; None where there is no score."""
+        return self.rankings.get((code, origin or next(iter(self.origins(code)), "")))
+
+    def without_score(self, code: str, ranking: LanguageRanking | None) -> tuple[TaskOfLanguage, ...]:
+        """The tasks that have a subset in a language, of whose data a ranking holds no score in it."""
+        known = {score.dataset for score in ranking.scores} if ranking else set()
+        return tuple(task for task in self.tasks.get(code, ()) if task.dataset not in known)
+
+
+def load(db: Database) -> LanguageEvidence:
+    """What a database holds of each language."""
+    tasks = language_queries.tasks(db, benchmark=BENCHMARK)
+    frame = language_queries.scores(db, benchmark=BENCHMARK)
+    frame["language"] = [
+        language_of_score(subset, subsets=subsets, languages=languages)
+        for subset, subsets, languages in zip(frame["subset"], frame["subsets"], frame["languages"], strict=True)
+    ]
+    titles = model_queries.models(db)["title"]
+    one = _once(frame[frame["language"] != ""])
+    rankings = {
+        (str(code), str(origin)): _ranking(rows.to_dict("records"), titles=titles, code=str(code), origin=str(origin))
+        for (code, origin), rows in one.groupby(["language", "origin"], sort=False)
+    }
+    codes = {code for languages in tasks["languages"] for code in codes_of(languages)} | {code for code, _ in rankings}
+    names = {code: name_of(code) for code in sorted(codes, key=lambda code: name_of(code).casefold())}
+    inside: dict[str, list[TaskOfLanguage]] = {}
+    pairs: dict[str, int] = {}
+    for task in tasks[tasks["listed"]].itertuples():
+        for code in sorted({language_of_subset(subset) for subset in task.subsets} - {""}):
+            inside.setdefault(code, []).append(TaskOfLanguage(key=task.key, title=task.title, dataset=task.dataset))
+        for subset in task.subsets:
+            both = codes_of(subset.split("-")) & names.keys()
+            for code in both if len(both) == 2 else ():
+                pairs[code] = pairs.get(code, 0) + 1
+    by_key = tasks.set_index("key")["title"]
+    gaps = language_queries.unreadable(db, benchmark=BENCHMARK).sort_values("models")
+    return LanguageEvidence(
+        names=names,
+        rankings=rankings,
+        tasks={code: tuple(own) for code, own in inside.items()},
+        pairs=pairs,
+        unreadable={
+            code: Unreadable(reason=row.reason, models=int(row.models), title=by_key[row.task])
+            for row in gaps.itertuples()
+            if (code := language_of_subset(row.subset)) and row.task in by_key.index
+        },
+    )
+
+
+def _once(frame: pd.DataFrame) -> pd.DataFrame:
+    """Without the scores of tasks in no suite where tasks of one have scores of the same data in the same language.
+
+    An aggregate and the task that it is made of share their data, which must not count twice.
+    """
+    same = ["dataset", "language", "origin"]
+    in_suites = set(frame.loc[frame["listed"], same].itertuples(index=False, name=None))
+    twice = [row in in_suites for row in frame[same].itertuples(index=False, name=None)]
+    return frame[frame["listed"] | ~np.array(twice, bool)]
+
+
+def _ranking(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, origin: str) -> LanguageRanking:
+    """The models' order by the mean of category means over the scores that count; rows in the order of the tasks."""
+    facts = list({(row["task"], row["subset"]): row for row in rows}.values())
+    columns = {(row["task"], row["subset"]): at for at, row in enumerate(facts)}
+    keys = list(dict.fromkeys(row["model"] for row in rows))
+    values, errors = (np.full((len(keys), len(facts)), np.nan) for _ in range(2))
+    for row in rows:
+        cell = keys.index(row["model"]), columns[row["task"], row["subset"]]
+        values[cell], errors[cell] = row["value"], row["stderr"]
+    known = ~np.isnan(values)
+    counts = known.mean(axis=0) >= COUNTS_FROM
+    if not counts.any():
+        counts = known.sum(axis=0) == known.sum(axis=0).max()
+    counting = [fact for fact, counted in zip(facts, counts, strict=True) if counted]
+    categories = tuple(dict.fromkeys(fact["category"] for fact in counting))
+    codes = np.array([categories.index(fact["category"]) for fact in counting])
+    have = known[:, counts].sum(axis=1)
+    complete = have == counts.sum()
+    inside = values[complete][:, counts]
+    result = rank_with_uncertainty(
+        scores=inside,
+        stderr=errors[complete][:, counts],
+        categories=codes,
+        aggregate=CATEGORY_MEAN,
+        higher=np.array([bool(fact["higher"]) for fact in counting]),
+        scales=np.array([str(fact["scale"]) for fact in counting]),
+        names=categories,
+    )
+    letters = tie_classes(ranking=result)
+    best = int(np.argmin(result.rank)) if complete.any() else -1
+    within = [
+        end(_bound(fact[side], missing) for fact in counting)
+        for side, end, missing in (("lower", min, -np.inf), ("upper", max, np.inf))
+    ]
+    of_complete = {int(row): at for at, row in enumerate(np.flatnonzero(complete))}
+    suspect = {row["model"] for row in rows if row["suspect"]}
+    models = []
+    for row, model in enumerate(keys):
+        at = of_complete.get(row)
+        models.append(
+            ModelInLanguage(
+                model=model,
+                title=titles[model],
+                values=tuple(values[row]),
+                have=int(have[row]),
+                mean=np.nan if at is None else float(result.mean[at]),
+                rank=-1 if at is None else int(result.rank[at]),
+                low=np.nan if at is None else float(np.clip(result.mean_low[at], *within)),
+                high=np.nan if at is None else float(np.clip(result.mean_high[at], *within)),
+                tied=at is not None and bool(letters[at]) and letters[at] == letters[best],
+                categories=()
+                if at is None
+                else tuple(float(inside[at, codes == one].mean()) for one in range(len(categories))),
+                suspect=model in suspect,
+            )
+        )
+    models.sort(key=lambda each: (each.rank < 0, each.rank, -each.have, each.title.casefold()))
+    return LanguageRanking(
+        code=code,
+        name=name_of(code),
+        origin=origin,
+        scores=tuple(
+            LanguageScore(
+                task=fact["task"],
+                subset="" if fact["subset"] in WHOLE else fact["subset"],
+                dataset=fact["dataset"],
+                title=fact["title"],
+                category=fact["category"],
+                metric=fact["metric_title"],
+                scale=float(fact["scale"]),
+                digits=int(fact["digits"]),
+                higher=bool(fact["higher"]),
+                counts=bool(counted),
+            )
+            for fact, counted in zip(facts, counts, strict=True)
+        ),
+        categories=categories,
+        models=tuple(models),
+        unknown=result.unknown[best] if complete.any() else "",
+    )
+
+
+def _bound(end: Any, missing: float) -> float:
+    return missing if pd.isna(end) else float(end)

@@ -1,0 +1,1 @@
+"""Models by language: the best for a language, and how one model does in each."""

@@ -1,0 +1,105 @@
+"""Codes and names of languages, held against mteb's lists and its tasks' own languages of subsets."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from leaderboard.data import language_queries
+from leaderboard.data.languages import (
+    NAMES,
+    SPELLINGS,
+    code_of,
+    codes_of,
+    language_of_score,
+    language_of_subset,
+    name_of,
+    spellings_of,
+)
+
+PACKAGE = importlib.util.find_spec("mteb")  # read as files: importing it takes seconds
+needs_mteb = pytest.mark.skipif(PACKAGE is None, reason="mteb is not installed")
+TASKS = (
+    "retrieval/multilingual/xm3600_t2i_retrieval.py",
+    "retrieval/multilingual/x_flickr30k_co_t2i_retrieval.py",
+    "retrieval/multilingual/wit_t2i_retrieval.py",
+    "sts/multilingual/sts17_multilingual_visual_sts.py",
+    "sts/multilingual/sts_benchmark_multilingual_visual_sts.py",
+)
+
+
+def mteb(path: str) -> Path:
+    return Path(PACKAGE.submodule_search_locations[0]) / path
+
+
+def subsets(path: Path) -> dict[str, list[str]]:
+    """The languages of every subset that a file of mteb's spells out."""
+    found = {}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Dict) and node.keys:
+            try:
+                entry = ast.literal_eval(node)
+            except (ValueError, TypeError):
+                continue
+            found |= {key: value for key, value in entry.items() if isinstance(value, list) and "-" in str(value[:1])}
+    return found
+
+
+@needs_mteb
+def test_codes_and_names_are_those_of_the_standard() -> None:
+    names = json.loads(mteb("languages/iso_639_3_to_language.json").read_text())
+    short = json.loads(mteb("languages/iso_639_1_to_3.json").read_text())
+    folded = {"Māori": "Maori"}
+    assert [code for code, name in NAMES.items() if folded.get(name, name) not in names[code].replace("ā", "a")] == []
+    assert {other: code for other, code in SPELLINGS.items() if len(other) == 2 and short[other] != code} == {
+        "nb": "nor",
+        "nn": "nor",
+    }, "the two written standards of Norwegian are one language here"
+
+
+@needs_mteb
+@pytest.mark.parametrize("path", TASKS)
+def test_subsets_are_in_the_languages_that_mteb_gives_them(path: str) -> None:
+    known = subsets(mteb(f"tasks/{path}"))
+    assert len(known) > 7
+    for subset, languages in known.items():
+        codes = {code_of(language) for language in languages}
+        assert language_of_subset(subset) == (codes.pop() if len(codes) == 1 else ""), subset
+
+
+def test_every_language_of_the_catalogue_has_a_name(suite_cache) -> None:
+    tasks = language_queries.tasks(suite_cache.db, benchmark="mieb")
+    codes = {code for languages in tasks["languages"] for code in codes_of(languages)}
+    assert codes - NAMES.keys() == set()
+    assert len(codes) == 38, "as the paper counts"
+
+
+def test_spellings_are_one_language() -> None:
+    assert {code_of(text) for text in ("sw", "swh", "swa", "swa-Latn", "SW")} == {"swa"}
+    assert name_of("swa") == "Swahili" and name_of("xyz") == "xyz"
+    assert spellings_of("swa") == ("sw", "swh")
+
+
+@pytest.mark.parametrize(
+    ("subset", "of", "languages", "language"),
+    [
+        ("de", ["de", "fr"], ["deu", "fra"], "deu"),
+        ("es-es", ["es-es", "es-en"], ["spa", "eng"], "spa"),
+        ("deu-Latn", ["deu-Latn", "fra-Latn"], ["deu", "fra"], "deu"),
+        ("en-de", ["en-de"], ["eng", "deu"], ""),
+        ("average", ["de", "fr"], ["deu", "fra"], ""),
+        ("default", ["de", "fr"], ["deu", "fra"], ""),
+        ("default", ["en"], ["eng", "deu"], "eng"),
+        ("default", ["default"], ["eng-Latn"], "eng"),
+        ("default", ["default"], ["eng", "deu"], ""),
+        ("default", ["default"], ["zho", "cmn"], "zho"),
+        ("sensitive", ["sensitive", "invariant"], ["eng"], ""),
+        ("medium", ["medium"], ["eng"], ""),
+    ],
+)
+def test_a_mean_over_languages_is_of_none(subset: str, of: list[str], languages: list[str], language: str) -> None:
+    assert language_of_score(subset, subsets=of, languages=languages) == language

@@ -1,0 +1,115 @@
+"""The drawn examples: every type of the catalogue has its own, and its words are those of how the type is run."""
+
+from __future__ import annotations
+
+import io
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from compute.catalog import shipped
+from leaderboard.pages.task import protocols
+from leaderboard.pages.task.examples import EXAMPLES, example_of, markup, picture
+from leaderboard.pages.task.page import correlations, page
+
+# What the protocol of a procedure and its examples must both say, whatever their other words.
+SHARED = {
+    "choice": ("people chose",),
+    "odd_one_out": ("does not belong", "kind"),
+    "retrieval": ("rank",),
+    "probe": ("class", "few images"),
+    "zero_shot": ("prompt", "class"),
+    "clustering": ("classes", "group"),
+    "sts": ("cosine similarity", "people", "rat"),
+    "matching": ("higher cosine similarity", "relation, attribute or order"),
+    "multiple_choice": ("question", "possible answers", "nearest"),
+    "judging": ("1 to 10", "both orders", "irrelevant", "identical|belongs"),
+    "frechet": ("prompts", "generator", "preferences"),
+}
+TASKS = shipped().tasks
+
+
+def facts(task) -> dict:
+    return {"procedure": task.procedure, "category": task.category, "modalities": task.modalities}
+
+
+@pytest.mark.parametrize("key", [task.key for task in TASKS])
+def test_every_task_of_the_catalogue_has_an_example_of_its_type(key: str) -> None:
+    task = next(task for task in TASKS if task.key == key)
+    example = example_of(**facts(task))
+    assert example is not None and example.procedure == task.procedure
+    if any(task.category in each.categories for each in EXAMPLES if each.procedure == task.procedure):
+        assert task.category in example.categories or example.modalities == frozenset(task.modalities)
+    has_pictures, has_texts = any(tile.scene for tile in example.tiles), any(tile.text for tile in example.tiles)
+    if set(task.modalities) == {"text"}:
+        assert not has_pictures
+    if set(task.modalities) == {"image"} and task.procedure not in ("judging", "frechet"):
+        assert has_pictures and not has_texts
+
+
+@pytest.mark.parametrize("procedure", sorted({task.procedure for task in TASKS}))
+def test_the_words_fit_the_protocol(procedure: str) -> None:
+    protocol = next(
+        protocols.sentence(procedure, benchmark)
+        for benchmark in ("unisim", "mieb", "pairbench", "cfred")
+        if protocols.sentence(procedure, benchmark)
+    )
+    for example in (each for each in EXAMPLES if each.procedure == procedure):
+        words = f"{example.asks} {example.right}".lower()
+        for term in SHARED[procedure]:
+            assert re.search(term, protocol.lower()) or term == "group", (procedure, term)
+            assert re.search(term, words) or re.search(term, " ".join(t.role for t in example.tiles)), (
+                example.key,
+                term,
+            )
+
+
+def test_examples_are_short_and_show_what_is_right() -> None:
+    assert len({example.key for example in EXAMPLES}) == len(EXAMPLES)
+    for example in EXAMPLES:
+        assert 2 <= len(example.tiles) <= 5 and any(tile.right for tile in example.tiles), example.key
+        assert example.asks[-1] == "?" and example.right[-1] == "." and len(example.asks + example.right) < 280, (
+            example.key
+        )
+        assert all(bool(tile.scene) != bool(tile.text) for tile in example.tiles), example.key
+
+
+def test_drawings_are_the_same_every_time_and_differ_from_each_other() -> None:
+    tiles = {tile for example in EXAMPLES for tile in example.tiles if tile.scene}
+    drawn = {tile: picture(tile) for tile in tiles}
+    picture.cache_clear()
+    assert {tile: picture(tile) for tile in tiles} == drawn
+    distinct = {(tile.scene, tile.distortion) for tile in tiles}
+    assert len(set(drawn.values())) == len(distinct)
+    for data in drawn.values():
+        pixels = np.asarray(Image.open(io.BytesIO(data)))
+        assert pixels.shape == (64, 64, 3) and pixels.std() > 5
+        assert len(data) < 12_000
+
+
+def test_what_is_right_is_people_or_how_it_was_drawn() -> None:
+    about = {"procedure": "choice", "category": "Img-2AFC", "modalities": ("image",)}
+    assert "people chose" in markup(**about, benchmark="unisim")
+    own = markup(**about, benchmark="mini")
+    assert "smaller change" in own and "people chose" not in own
+    assert "not of the data set" in own
+    assert markup(procedure="unheard of", category="", modalities=(), benchmark="own") == ""
+
+
+def test_tasks_of_ones_own_have_examples_too() -> None:
+    for procedure in ("frechet", "cfred-grid", "judging"):
+        assert example_of(procedure=procedure, category="My pictures", modalities=("image", "text")) is not None
+
+
+@pytest.mark.parametrize("task", ["mieb/winoground", "pairbench/wu-it-a", "mini/pages"])
+def test_it_stands_on_the_page(site: SimpleNamespace, task: str) -> None:
+    head, *_ = page(site, task=task, related=lambda suite: correlations(site.suite_cache.table(suite)))
+    assert 'class="pg-example"' in head and "drawn example" in head and head.count("<img") >= 1
+
+
+def test_there_is_one_for_every_example_key() -> None:
+    used = {example_of(**facts(task)).key for task in TASKS}
+    assert {example.key for example in EXAMPLES} - used == {"generators-by-backbone"}, "only one's own tasks have it"
