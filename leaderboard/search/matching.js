@@ -1,7 +1,6 @@
 /** Finds entries by a few words: in any order, by the beginnings of words, by other names, and with a small mistake in a word. Pure. */
 
 import { encodedKey } from '../js/address.js';
-import { languageName } from '../js/language.js';
 
 export const LONGEST = 100; // characters of a query
 const ALTERNATIVES = 6; // words that one mistaken word may stand for
