@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, bind, heading
+from leaderboard.page import Site, View, bind, heading, static_html
 from leaderboard.pages.choose.needs import HARDWARE, LANGUAGES, LICENSES, NEEDS, SIZES
 from leaderboard.pages.choose.shortlist import Conditions, shortlist
 from leaderboard.web import parameters as address
@@ -17,10 +17,18 @@ SENTENCE = (
     "worse than it, by their mean."
 )
 
+READY = (
+    ("Search in many languages, at most 1 B, stated licence", "language=many&size=1b&license=stated"),
+    ("Classify images on a laptop", "need=classification&hardware=cpu"),
+    ("Find pages and documents, permissive licence", "need=documents&license=permissive"),
+    ("Judge the quality of images", "need=quality"),
+)
+
 
 def draw(site: Site) -> None:
     """The questions, then the shortlist."""
     heading(title="Choose a model", sentence=SENTENCE)
+    static_html(render("pages/choose/ready.html", views=READY))
     needs = [(need.title, need.key) for need in NEEDS]
     sizes, hardware = ([("Any", ""), *((one.title, one.key) for one in limits)] for limits in (SIZES, HARDWARE))
     licenses = [("Any, also unknown", ""), *((title, key) for key, title in LICENSES)]
