@@ -1,4 +1,4 @@
-"""What search engines read: the addresses of all pages, models, tasks, suites and claims."""
+"""What search engines read: the addresses of all pages, models, tasks, suites, languages and claims."""
 
 from __future__ import annotations
 
@@ -52,5 +52,7 @@ class Sitemap:
             yield address("model", [("model", model)])
         for task in task_queries.listed_tasks(self.site.db)["key"]:
             yield address("task", [("task", task)])
+        for language in self.site.suite_cache.languages().names:
+            yield address("languages", [("language", language)])
         for claim in suite_queries.claims(self.site.db)["key"]:
             yield address("claims", [("claim", claim)])

@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 
 from leaderboard.data import model_queries, suite_queries, task_queries
 from leaderboard.data.database import Database
+from leaderboard.data.languages import NAMES
 from leaderboard.face.addresses import public_root
 from leaderboard.face.heads import Heads
 from leaderboard.page import Described, View
@@ -195,6 +196,7 @@ def test_the_sitemap_has_every_page_model_task_and_claim(app: Served, database: 
     expected |= {f"model?model={quote(key, safe='/:~')}" for key in models}
     expected |= {f"task?task={quote(key, safe='/:~')}" for key in tasks}
     expected |= {f"board?suite={key}" for key in suite_queries.suites(db)["key"]}
+    expected |= {f"languages?language={code}" for code in NAMES}  # the catalogue's 38, no other
     expected |= {f"claims?claim={quote(key, safe='/:~')}" for key in suite_queries.claims(db)["key"]}
     assert addresses == {app.url + address for address in expected}
     for address in (f"{app.url}model?model={quote(models.iloc[0], safe='/:~')}", f"{app.url}claims"):
