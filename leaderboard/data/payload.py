@@ -16,6 +16,7 @@ from compute.analysis.ranking import rank
 from compute.rounding import clean, rounded
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
+from leaderboard.data.fronts import on_size_front
 from leaderboard.data.mean_rule import description, suite_rule
 from leaderboard.data.memo import memoised
 from leaderboard.data.ranked import Ranked
@@ -123,8 +124,9 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
     """The ranking as lists, one entry a row, in shown units; `with_categories` adds the category means.
 
     They come as cells with their marks. `unknown` says why a ranked row's intervals and class are not known; `few`,
-    that they rest on few tasks; `fixed` names the categories of one task. `changed` says in words what differs from the
-    suite's own rule; empty: nothing.
+    that they rest on few tasks; `fixed` names the categories of one task; `front` lists the rows of known size that no
+    model which is no larger is proved to beat. `changed` says in words what differs from the suite's own rule; empty:
+    nothing.
     """
     if ranked is None:
         return human_ranking(table)
@@ -144,6 +146,7 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
         "few": ranked.few.tolist(),
         "unknown": list(ranked.unknown),
         "fixed": list(ranked.fixed),
+        "front": np.flatnonzero(on_size_front(table, ranked)).tolist(),
         "changed": ranked.changed,
     }
     if with_categories:
@@ -178,6 +181,7 @@ def human_ranking(table: SuiteTable) -> dict[str, Any]:
         "few": [False] * len(table.rows),
         "unknown": ["" if np.isnan(score) else NO_VOTES for score in scores],
         "fixed": [],
+        "front": [],
         "changed": "",
     }
 

@@ -74,3 +74,23 @@ def test_names_in_the_picture_stand_clear_of_each_other(visit: Callable[..., Any
         if a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
     ]
     assert meet == []
+
+
+@pytest.mark.parametrize("width", [1360, 390])
+def test_the_board_marks_the_front_with_words(open_board: Callable[..., Any], width: int) -> None:
+    page = open_board("suite=unisim-core", width=width)
+    marked = page.evaluate("""() => [...document.querySelectorAll('.lk-body .lk-model')].map((cell) =>
+      [cell.querySelector('.lk-name').textContent, Boolean(cell.querySelector('.lk-front')), cell.ariaLabel])""")
+    words = "no model that is no larger is proved better"
+    assert {has for _, has, _ in marked} == {True, False}
+    assert all((words in label) is has for _, has, label in marked)
+    assert words in page.locator(".lk-legend").inner_text()
+    page.locator(".lk-legend a").click()
+    page.locator(".pg-table").first.wait_for()
+    on = page.locator(".pg-table tbody tr", has_text="On the front").locator("th a").all_inner_texts()
+    assert {name for name, has, _ in marked if has} <= set(on)
+
+
+def test_where_nothing_is_known_the_board_marks_nothing(open_board: Callable[..., Any]) -> None:
+    page = open_board("suite=mieb")
+    assert page.locator(".lk-front").count() == 0 and "no larger" not in page.locator(".lk-legend").inner_text()

@@ -29,6 +29,9 @@ export const MARKS = [
   [16, '*', 'mean as the paper prints it; some of its tasks are missing'],
 ];
 
+/** The mark of a row that no model of known size which is no larger is proved to beat. */
+export const FRONT = { sign: '◆', words: 'no model that is no larger is proved better' };
+
 /** A stored integer as the paper prints it. */
 export function shown(stored, digits) {
   return rounded(stored / 10 ** digits, digits);
@@ -259,7 +262,7 @@ function modelColumn(board, narrow) {
   const badgeOf = ({ origin }) => (origin === 'published' && !mixed ? '' : origin);
   const beside = (row) => (badgeOf(row) ? textWidth(badgeOf(row), font) + BADGE_ROOM : 0);
   const small = (text) => textWidth(text, font.replace('600 12px', '11px'));
-  const longest = NAME_ROOM + Math.ceil(Math.max(...payload.rows.map((row, at) => Math.max(width(row.title) + beside(row), Math.min(UNDER, small(whyNot(ranking, at) || underName(row)))))));
+  const longest = NAME_ROOM + Math.ceil(Math.max(...payload.rows.map((row, at) => Math.max(width(row.title) + beside(row), Math.min(UNDER, small((ranking.front?.includes(at) ? `${FRONT.sign} ` : '') + (whyNot(ranking, at) || underName(row))))))));
   const [least, most] = [board.wide ? 290 : 220, 340].map((bound) => Math.max(150, Math.min(bound, longest)));
   const drawn = new Map();
 
@@ -276,10 +279,11 @@ function modelColumn(board, narrow) {
       const { title, organisation, kind, origin, model } = payload.rows[row];
       const badge = badgeOf(payload.rows[row]);
       const why = whyNot(ranking, row);
+      const front = onFront(ranking, row);
       cell.classList.add('lk-model');
-      cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), why].filter(Boolean).join(' · ');
+      cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), front && FRONT.words, why].filter(Boolean).join(' · ');
       cell.setAttribute('aria-label', cell.title);
-      const below = narrow ? badge || why : true;
+      const below = narrow ? badge || why || front : true;
       const room = board.grid.widthOf('title') - NAME_ROOM - (narrow ? 0 : beside(payload.rows[row]));
       const text = namesIn(below ? 1 : 2, room).get(title);
       const name = el('a', { class: 'lk-name', href: payload.links?.model?.replace('{model}', encodeURIComponent(model)), tabindex: '-1', onclick: onName },
@@ -287,13 +291,18 @@ function modelColumn(board, narrow) {
       cell.classList.toggle('lk-short', narrow);
       const sign = badge && el('span', { class: 'lk-badge' }, badge);
       if (narrow) {
-        cell.replaceChildren(name, ...(below ? [el('small', {}, sign, why)] : []));
+        cell.replaceChildren(name, ...(below ? [el('small', {}, front, sign, why)] : []));
         return;
       }
       if (badge) name.replaceChildren(el('span', {}, text), sign);
-      cell.replaceChildren(name, el('small', {}, why || underName(payload.rows[row])));
+      cell.replaceChildren(name, el('small', {}, front, why || underName(payload.rows[row])));
     },
   };
+}
+
+/** The mark of a row on the front of score and size, null for others: the cell's label says it in words. */
+function onFront(ranking, row) {
+  return ranking.front?.includes(row) ? el('span', { class: 'lk-front', 'aria-hidden': 'true' }, `${FRONT.sign}\u00a0`) : null;
 }
 
 function parametersColumn({ payload, font }) {

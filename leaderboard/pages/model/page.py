@@ -9,10 +9,14 @@ from urllib.parse import quote
 import gradio as gr
 import numpy as np
 
+from compute.analysis.pareto import OFF, ON
 from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data import item_queries, model_queries, suite_queries
+from leaderboard.data.fronts import front_of, sizes
 from leaderboard.data.payload import human_ranking
+from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, model_url, number, span
 from leaderboard.html.labels import KIND_NOTES, MODEL_KINDS, model_kind, suite_choices
@@ -170,6 +174,7 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
         "by_people": False,
         "unknown": "",
         "few": False,
+        "front": None,
         "why": "" if ranked is None else ranked.why[index],
         **dict.fromkeys(("rank", "rank_interval", "tie", "mean", "mean_interval"), NOTHING),
     }
@@ -190,8 +195,20 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
         out["unknown"], out["few"] = ranked.unknown[index], bool(ranked.few[index])
         out["mean"] = number(ranked.mean[index], **unit)
         interval = ranked.mean_low[index], ranked.mean_high[index]
+        out["front"] = _size_front(table, ranked, index)
         out["mean_interval"] = UNKNOWN if np.isnan(interval).any() else span(*interval, **unit)
     return out
+
+
+def _size_front(table: SuiteTable, ranked: Ranked, index: int) -> dict[str, str] | None:
+    """Who of no larger size is proved better than a row, key and title, both empty for nobody; None if not known."""
+    rows = table.rows_of(table.rows[index].origin)
+    at = rows.index(index)
+    front = front_of(ranked, rows=rows, cost=sizes(table))
+    if front.states[at] not in (ON, OFF):
+        return None
+    model = table.rows[rows[front.beaten_by[at][0]]].model if front.beaten_by[at] else ""
+    return {"model": model, "title": str(table.models.loc[model, "title"]) if model else ""}
 
 
 def _outstanding(shown: Field) -> dict[str, Any]:

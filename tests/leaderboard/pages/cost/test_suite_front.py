@@ -16,11 +16,13 @@ from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.analysis.ties import holm, paired_differences
 from compute.paths import ROOT
 from compute.types import BadInput, UnknownKey
+from leaderboard.data import payload
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import macros
 from leaderboard.pages.cost import figures
 from leaderboard.pages.cost.described import describe
 from leaderboard.pages.cost.suite_front import AGE, AXES, SIZE, STATES, TIME, CostQuery, Point, SuiteFront, SuiteFronts
+from leaderboard.pages.model import page as model_page
 
 TESTED = ("unisim-core", "unisim-ood", "pairbench")  # suites whose differences can be tested
 
@@ -266,6 +268,30 @@ def test_a_shared_link_says_what_the_view_found(suite_cache: SuiteCache) -> None
     assert of_category.query == (("suite", "mieb"), ("category", "Document Understanding"), ("axis", AGE))
     assert "not known" in describe(site, {"suite": "mieb"}).sentence
     assert describe(site, {"suite": "unisim-core", "axis": TIME}).sentence.startswith("No model of UniSim-Bench core")
+
+
+@pytest.mark.parametrize("suite", ["unisim-core", "unisim-ood", "pairbench", "mieb", "mini", "mini-pairs"])
+def test_the_board_and_the_models_own_pages_mark_the_same_front(suite_fronts: SuiteFronts, suite: str) -> None:
+    table, ranked = suite_fronts.suite_cache.table(suite), suite_fronts.suite_cache.ranked(suite)
+    points = get(suite_fronts, suite).points
+    on = {point.model for point in points if point.state == ON}
+    marked = {table.rows[index].model for index in payload.ranking(table, ranked)["front"]}
+    assert marked == on
+    for point in points:
+        (row,) = [row for row in model_page.ranks(suite_fronts.suite_cache, point.model, [suite]) if row["rank"] != "—"]
+        expected = {ON: {"model": "", "title": ""}, UNKNOWN: None, "": None}
+        first = dict(zip(("model", "title"), point.beaten_by[0], strict=True)) if point.beaten_by else None
+        assert row["front"] == expected.get(point.state, first)
+
+
+def test_each_origin_has_a_front_of_its_own(imported_suite_cache: SuiteCache) -> None:
+    """One imported row beside the published ones is compared with none of them."""
+    table, ranked = imported_suite_cache.table("unisim-core"), imported_suite_cache.ranked("unisim-core")
+    (imported,) = [index for index, row in enumerate(table.rows) if row.origin == "imported"]
+    assert not ranked.better[imported].any() and not ranked.better[:, imported].any()
+    assert ranked.better.any()
+    alone = payload.ranking(table, ranked)["front"]
+    assert (imported in alone) == bool(ranked.rank_low[imported] > 0)
 
 
 def test_points_are_sorted_and_distinct(suite_fronts: SuiteFronts) -> None:
