@@ -57,7 +57,7 @@ _SET_METRICS = (
     _raw(
         "kid",
         "KID",
-        "Kernel distance of Inception-v3 features, unbiased, x1000; slightly below 0 where sets are alike.",
+        "Kernel distance of the features beside it, unbiased, x1000; slightly below 0 where sets are alike.",
         higher_is_better=False,
         scale=1000.0,
     ),

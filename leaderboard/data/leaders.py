@@ -8,6 +8,7 @@ import numpy as np
 
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_table import SuiteTable, displayed_origin
+from leaderboard.html.labels import SUSPECT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,3 +50,13 @@ def ranked_rows(table: SuiteTable, ranked: Ranked) -> tuple[str, list[int]]:
     origin = displayed_origin(with_rank or {row.origin for row in table.rows})
     rows = [index for index in table.rows_of(origin) if ranked.rank[index] > 0]
     return origin, sorted(rows, key=lambda index: (ranked.rank[index], -ranked.mean[index]))
+
+
+def scored_rows(table: SuiteTable, *, column: int) -> tuple[str, list[int]]:
+    """The displayed origin among the rows with a figure in a column that is not in doubt, and its rows with one, best
+    first: figures of two origins are never in one order."""
+    scored = np.flatnonzero(~np.isnan(table.values[:, column]) & (table.marks[:, column] & SUSPECT == 0))
+    origin = displayed_origin(table.rows[row].origin for row in scored)
+    rows = [int(row) for row in scored if table.rows[row].origin == origin]
+    sign = -1 if table.columns[column].higher else 1
+    return origin, sorted(rows, key=lambda row: sign * table.values[row, column])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from leaderboard.data.database import Database
@@ -30,6 +30,30 @@ def memoised(
                 return alone(*key)
         with of.snapshot() as opening:
             values = opening.made.get(ask) or opening.made.setdefault(ask, lru_cache(maxsize=most)(make))
+            with locks[hash(key) % LOCKS]:
+                return values(*key)
+
+    return ask
+
+
+class HasDatabase(Protocol):
+    """A site, or a part of it, with the database that it reads."""
+
+    @property
+    def db(self) -> Database:
+        """The database."""
+
+
+def shared(make: Callable[..., Value], *, most: int | None = None) -> Callable[..., Value]:
+    """`make(owner, *key)` memoised for each file of the owner's database, for all that call it: a page, its routes and
+    its description make a value once. The value must not depend on which owner of a database asks."""
+    locks = tuple(Lock() for _ in range(LOCKS))
+
+    def ask(owner: HasDatabase, *key: Hashable) -> Value:
+        with owner.db.snapshot() as opening:
+            values = opening.made.get(ask) or opening.made.setdefault(
+                ask, lru_cache(maxsize=most)(partial(make, owner))
+            )
             with locks[hash(key) % LOCKS]:
                 return values(*key)
 

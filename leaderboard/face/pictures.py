@@ -31,7 +31,7 @@ MOST_ROWS = 6
 LONGEST_LINE = 200  # characters that can fit into a line: no more of a text are measured
 COLOURS = 64  # of the stored picture: a quarter of its bytes, and no difference to see
 STORED = 128  # pictures in memory, 20 to 40 KB each
-DRAWING = 1  # changes with what this file draws
+DRAWING = 2  # changes with what this file draws
 CACHE = "public, max-age=3600"
 
 
@@ -117,7 +117,8 @@ def _cut(text: str, *, font: ImageFont.FreeTypeFont, width: int) -> str:
 
 def _row(pen: ImageDraw.ImageDraw, row: DescribedRow, *, y: int) -> None:
     pen.line(_scaled(MARGIN, y + ROW - 6, WIDTH - MARGIN, y + ROW - 6), fill=LINE, width=SCALE)
-    label = _cut(row.label, font=_font(28, False), width=(STRIP[0] - MARGIN - 40) * SCALE)
+    end = STRIP[0] if row.value is not None else STRIP[1]
+    label = _cut(row.label, font=_font(28, False), width=(end - MARGIN - 40) * SCALE)
     _text(pen, (MARGIN, y), label, size=28)
     _text(pen, (WIDTH - MARGIN, y), row.text, size=28, bold=True, right=True)
     if row.value is None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from compute.analysis import correlation as correlations
 from compute.analysis.correlation import Correlation
 from compute.types import ORIGINS, BadInput
-from leaderboard.data.memo import memoised
+from leaderboard.data.column_correlation import correlate_columns
+from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations.axes import Axis, Scores, gather
 from leaderboard.pages.correlations.query import CorrelationQuery
@@ -34,20 +36,17 @@ class CorrelationMatrix:
         return keys.index(key)
 
 
-class MatrixCache:
-    """The matrices of a database: `get(query)` computes each once for each version of the file."""
-
-    def __init__(self, suite_cache: SuiteCache) -> None:
-        self.get = memoised(lambda query: correlate(suite_cache, query), most=64, of=suite_cache.db)
-
-
 def correlate(suite_cache: SuiteCache, query: CorrelationQuery) -> CorrelationMatrix:
     """Correlations of every two axes. Raises BadInput with the reason where every cell would be blank."""
     if query.level == "suites" and len(query.suites) < 2:
         raise BadInput("One suite alone has no correlation: choose two or more, or compare categories or tasks")
     scores = gather(suite_cache, query)
-    oriented = np.where([axis.higher for axis in scores.axes], scores.values, -scores.values)
-    matrix = correlations.correlate(scores=oriented, method=query.method, minimum=query.minimum)
+    matrix = correlate_columns(
+        values=scores.values,
+        higher=[axis.higher for axis in scores.axes],
+        method=query.method,
+        minimum=query.minimum,
+    )
     others = matrix.r.copy()
     np.fill_diagonal(others, np.nan)
     connected = ~np.isnan(others).all(axis=1)
@@ -65,6 +64,16 @@ def correlate(suite_cache: SuiteCache, query: CorrelationQuery) -> CorrelationMa
         scores=scores.of_axes(shown),
         correlation=replace(matrix, **{name: getattr(matrix, name)[cells] for name in ("r", "n", "low", "high")}),
     )
+
+
+class MatrixCache:
+    """The matrices of a database: `get(query)` computes each once for each version of the file, for all caches."""
+
+    def __init__(self, suite_cache: SuiteCache) -> None:
+        self.get = partial(_matrix_of, suite_cache)
+
+
+_matrix_of = shared(correlate, most=64)
 
 
 @dataclass(frozen=True, kw_only=True)

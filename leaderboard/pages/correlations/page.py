@@ -18,10 +18,12 @@ from leaderboard.html.templates import macro, macros
 from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, static_html
 from leaderboard.pages.correlations import figures, routes
 from leaderboard.pages.correlations.axes import Axis
+from leaderboard.pages.correlations.described import describe
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, MatrixCache, pair, unrelated_suites
 from leaderboard.pages.correlations.query import (
     GROUPS,
     LEVELS,
+    METHODS,
     PRESETS,
     CorrelationQuery,
     parameters,
@@ -35,7 +37,6 @@ SENTENCE = (
     "Which tasks rank models alike, and which measure something else: each cell is the correlation of two columns "
     "over the models that have both. Click one to see those models."
 )
-METHODS = {"kendall": "Kendall τ-b", "spearman": "Spearman ρ", "pearson": "Pearson r"}
 MEANING = {
     "kendall": "Kendall's τ-b counts the pairs of models that two columns order alike, minus those ordered differently",
     "spearman": "Spearman's ρ is the correlation of the ranks that two columns give",
@@ -279,6 +280,7 @@ CORRELATIONS = View(
     key="correlations",
     title="Correlations",
     sentence=SENTENCE,
+    describe=describe,
     group="Insights",
     draw=draw,
     figures=True,

@@ -24,6 +24,7 @@ from compute.tasks.mini import generators as drawn
 from compute.types import WHOLE, BadInput, LikenessError, Undefined
 from leaderboard.data import generator_queries, suite_queries
 from leaderboard.data.database import Database
+from leaderboard.data.memo import shared
 from leaderboard.html.labels import plain_title
 from leaderboard.pages.generators.metrics import SEED
 
@@ -373,3 +374,6 @@ def _without(details: list[dict[str, Any]], *, sizes: list[list[int]]) -> tuple[
     if known is not None and min(known) < 1:
         raise BadInput("A run states a block of prompts without prompts")
     return left_out, known
+
+
+sets_of = shared(lambda site: load(site.db))  # of a site

@@ -10,9 +10,11 @@ from compute.analysis.preference import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agr
 from compute.types import BadInput
 from leaderboard.data import task_queries
 from leaderboard.data.database import Database
+from leaderboard.data.memo import shared
 from leaderboard.data.suite_table import SuiteColumn, SuiteTable
 
 SEED = 20250415  # of the generators drawn again, so that a reload shows the same intervals
+SETS = {"hpdv2": "HPDv2", "parti": "Parti-Prompts", "coco": "COCO"}  # of the paper
 PEOPLE, ON_PREFERENCES = "People", "Trained on preferences"  # groups of columns
 # A metric, and the model under which its printed ρ² and rank accuracy are filed.
 METRIC_MODELS = {
@@ -176,3 +178,7 @@ def compare_metrics(db: Database, table: SuiteTable) -> MetricComparison:
             for key, agreement, verdict in zip(keys, agreements, verdicts(agreements), strict=True)
         ),
     )
+
+
+# Of one set of SETS, by a site and the set's key.
+comparison_of = shared(lambda site, key: compare_metrics(site.db, site.suite_cache.table(f"cfred-{key}")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 
 import gradio as gr
 import numpy as np
@@ -18,7 +19,8 @@ from leaderboard.html.templates import macro, render
 from leaderboard.page import PartialRedraw, Site, View, bind, heading, message_box
 from leaderboard.pages.generators import computed as computed_sets
 from leaderboard.pages.generators import computed_page, figures, prompts
-from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
+from leaderboard.pages.generators.described import describe
+from leaderboard.pages.generators.metrics import METRIC_MODELS, SETS, MetricComparison, comparison_of
 from leaderboard.pages.generators.routes import routes
 from leaderboard.web.parameters import Choice, Text
 
@@ -26,7 +28,6 @@ SENTENCE = (
     "Which text-to-image generators people prefer, how nine automatic metrics rank the same generators, "
     "and where such a metric may stand in for people."
 )
-SETS = {"hpdv2": "HPDv2", "parti": "Parti-Prompts", "coco": "COCO"}
 MOST_BUTTONS = 6  # sets above which they are chosen from a list
 FIGURE = 300  # pixels below which two figures stand below each other
 MOST_RUNS = 64  # whose values by prompt are cached, about 0.5 MB each
@@ -41,7 +42,7 @@ def draw(site: Site) -> None:
         cite=suite_queries.benchmark(site.db, key="cfred").iloc[0]["bibtex"],
     )
     titles = suite_queries.metrics(site.db)["title"]
-    computed = memoised(lambda: computed_sets.load(site.db), of=site.db)
+    computed = partial(computed_sets.sets_of, site)
 
     def sets() -> list[tuple[str, str]]:
         own = [(choice_title(each.title, each.benchmark), key) for key, each in computed().items()]
@@ -77,7 +78,7 @@ def draw(site: Site) -> None:
         second = gr.Dropdown([], value=None, label="with", scale=1, min_width=200)
     two = gr.HTML("", apply_default_css=False)
     rest = gr.HTML("", apply_default_css=False)
-    comparisons = memoised(lambda key: compare_metrics(site.db, site.suite_cache.table(f"cfred-{key}")), of=site.db)
+    comparisons = partial(comparison_of, site)
     values = memoised(lambda run, kinds: prompts.read(site.db, run, kinds), most=MOST_RUNS, of=site.db)
 
     def whole(*, set: str, metric: str, backbone: str, first: str, second: str) -> tuple:
@@ -186,5 +187,12 @@ def page(site: Site, comparisons: Callable[[str], MetricComparison], *, chosen: 
 
 
 GENERATORS = View(
-    key="generators", title="Generators", sentence=SENTENCE, group="Insights", draw=draw, figures=True, routes=routes
+    key="generators",
+    title="Generators",
+    sentence=SENTENCE,
+    describe=describe,
+    group="Insights",
+    draw=draw,
+    figures=True,
+    routes=routes,
 )

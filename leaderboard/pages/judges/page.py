@@ -11,12 +11,10 @@ import pandas as pd
 
 from compute.metrics.judge import CONDITIONS, SCALE
 from leaderboard.data import judge_queries, model_queries, suite_queries
-from leaderboard.data.memo import memoised
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
-from leaderboard.pages.judges import comparison as compared
-from leaderboard.pages.judges import context, diagnosis, drawing, encoders
+from leaderboard.pages.judges import context, diagnosis, drawing
 from leaderboard.pages.judges.comparison import (
     ALL,
     BEST,
@@ -28,6 +26,8 @@ from leaderboard.pages.judges.comparison import (
     Comparison,
     JudgeRow,
 )
+from leaderboard.pages.judges.described import describe
+from leaderboard.pages.judges.judging import Judging, judging_of
 from leaderboard.web.parameters import Choice
 
 SENTENCE = (
@@ -35,40 +35,6 @@ SENTENCE = (
     "in both orders, use the whole scale, and follow what they are told to ignore."
 )
 SHOWN = 12  # judges of a figure before the rest opens
-
-
-class Judging:
-    """What the page shows of a database, each made once a file."""
-
-    def __init__(self, site: Site) -> None:
-        db = site.db
-        self.db = db
-        self.pairs = memoised(lambda suite: judge_queries.ratings(db, suite=suite), most=4, of=db)
-        self.runs = memoised(lambda suite: judge_queries.runs(db, suite=suite), most=8, of=db)
-        self.scores = memoised(lambda suite: judge_queries.scores(db, suite=suite), most=8, of=db)
-        self.compare = memoised(
-            lambda suite, splits: compared.compare(db, suite=suite, splits=splits, pairs=self.pairs(suite)),
-            most=16,
-            of=db,
-        )
-        self.stability = memoised(
-            lambda suite, splits: context.stability(self.compare(suite, splits), pairs=self.pairs(suite)),
-            most=16,
-            of=db,
-        )
-        self.joined = memoised(lambda suite, splits: context.joined(db, self.compare(suite, splits)), most=16, of=db)
-        self.beside = memoised(
-            lambda suite: encoders.beside(self.scores(suite), judge_queries.tasks(db, suite=suite), self.runs(suite)),
-            most=8,
-            of=db,
-        )
-        self.diagnose = memoised(
-            lambda suite, model, split: diagnosis.diagnose(
-                db, suite=suite, model=model, pairs=self.pairs(suite), runs=self.runs(suite), split=split
-            ),
-            most=64,
-            of=db,
-        )
 
 
 def draw(site: Site) -> None:
@@ -104,7 +70,7 @@ def draw(site: Site) -> None:
         split = gr.Dropdown(splits, value="", label="Its pairs of", scale=2, min_width=200)
     detail = gr.HTML("", apply_default_css=False)
     rest = gr.HTML("", apply_default_css=False)
-    judging = Judging(site)
+    judging = judging_of(site)
     bind(
         site,
         parameters=parameters,
@@ -307,4 +273,4 @@ def _stable(stability: context.Stability) -> dict[str, object]:
     }
 
 
-JUDGES = View(key="judges", title="Judges", sentence=SENTENCE, group="Insights", draw=draw)
+JUDGES = View(key="judges", title="Judges", sentence=SENTENCE, describe=describe, group="Insights", draw=draw)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import gradio as gr
 import pandas as pd
 
-from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, Sensitivity
+from compute.analysis.sensitivity import Sensitivity
 from compute.engine.generators.backbones import JOIN, UNBIASED
 from compute.tasks.mini.generators import FAULTS
 from leaderboard.data import model_queries, suite_queries
-from leaderboard.data.memo import memoised
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.lens import charts, errors, heatmap
 from leaderboard.pages.lens import study as studies
 from leaderboard.pages.lens.charts import Chart
+from leaderboard.pages.lens.described import describe
 from leaderboard.pages.lens.routes import routes
 from leaderboard.pages.lens.study import SizeCurve, Study
 from leaderboard.web.parameters import Choice
@@ -26,7 +27,6 @@ SENTENCE = (
     "What a metric of image generators sees: every metric on drawn generators that have one known fault each, "
     "from none to strong."
 )
-WORDS = {SEES: "sees it", REWARDS: "rewards it", BLIND: "no difference", MIXED: "unclear"}
 NO_LAW, UNBIASED_LAW, INVERSE = "none", "unbiased", "inverse"  # how a metric depends on the number of prompts
 
 
@@ -61,7 +61,7 @@ def draw(site: Site) -> None:
     heading(
         title="Metric lens", sentence=SENTENCE, cite=suite_queries.benchmark(site.db, key="cfred").iloc[0]["bibtex"]
     )
-    lens = memoised(lambda: studies.load(site.db), of=site.db)
+    lens = partial(studies.study_of, site)
 
     def metrics() -> list[tuple[str, str]]:
         titles = suite_queries.metrics(site.db)["title"]
@@ -137,20 +137,19 @@ def page(site: Site, study: Study, *, metric: str, backbone: str) -> tuple[str, 
             for needs in dict.fromkeys(study.not_run.values())
             if needs in models.index
         ],
-        words=WORDS,
+        words=studies.WORDS,
     )
     return head, rest
 
 
 def panel(fault: str, reading: Sensitivity, *, scale: float = 1.0) -> FaultPanel:
     """A fault with its figure and the verdict in words."""
-    seen = f" from strength {reading.seen_from:g} on" if reading.seen_from is not None else ""
     return FaultPanel(
         title=FAULTS[fault].title,
         what=FAULTS[fault].what,
         grades=FAULTS[fault].grades,
         reading=reading,
-        words=f"{WORDS[reading.verdict]}{seen}",
+        words=studies.verdict_words(reading),
         digits=charts.decimals(*reading.values, scale=scale),
         chart=charts.of_fault(reading, scale=scale),
     )
@@ -182,4 +181,6 @@ def features(site: Site, subsets: tuple[str, ...]) -> pd.DataFrame:
     return models.loc[[key for key in keys if key in models.index]]
 
 
-LENS = View(key="lens", title="Metric lens", sentence=SENTENCE, group="Insights", draw=draw, routes=routes)
+LENS = View(
+    key="lens", title="Metric lens", sentence=SENTENCE, describe=describe, group="Insights", draw=draw, routes=routes
+)

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from compute.analysis.sensitivity import BLIND, REWARDS, SEES, FaultRun, Sensitivity, by_fault
+from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, FaultRun, Sensitivity, by_fault
 from compute.engine.generators.backbones import METRICS, NEEDS
 from compute.tasks.mini.generators import CLEAN, FAULTS
 from leaderboard.data import lens_queries, suite_queries
 from leaderboard.data.database import Database
+from leaderboard.data.memo import shared
+
+WORDS = {SEES: "sees it", REWARDS: "rewards it", BLIND: "no difference", MIXED: "unclear"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,3 +184,12 @@ def summary(readings: Mapping[str, Sensitivity]) -> dict[str, list[str]]:
     for fault, reading in readings.items():
         out[reading.verdict if reading.verdict in out else "unclear"].append(FAULTS[fault].title.lower())
     return out
+
+
+def verdict_words(reading: Sensitivity) -> str:
+    """What a metric makes of a fault, in words."""
+    seen = f" from strength {reading.seen_from:g} on" if reading.seen_from is not None else ""
+    return f"{WORDS[reading.verdict]}{seen}"
+
+
+study_of = shared(lambda site: load(site.db))  # of a site

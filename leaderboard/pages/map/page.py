@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -16,7 +15,7 @@ from compute.analysis.suite import ALL, arrange
 from compute.database import store
 from compute.rounding import rounded
 from compute.types import ORIGINS, BadInput
-from leaderboard.data import model_queries, suite_queries
+from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.formatting import blank, number, parameters_text
@@ -26,6 +25,8 @@ from leaderboard.page import Site, View, bind, citations, heading, message_box, 
 from leaderboard.pages.map import atlas as maps
 from leaderboard.pages.map import figures
 from leaderboard.pages.map.atlas import COLOURS, Atlas, SuiteMap
+from leaderboard.pages.map.described import describe
+from leaderboard.pages.map.points import OUTSIDE, described_points
 from leaderboard.web import parameters as state
 from leaderboard.web.errors import caught
 
@@ -51,7 +52,6 @@ TITLES = {
     "mean": "Mean of the first suite",
 }
 UNKNOWN = "Not known"
-OUTSIDE = "In no cluster"
 MEASURED = ("size", "dimension", "mean")  # colours that are numbers
 HIDDEN, SHOWN = gr.update(visible=False), gr.update(visible=True)
 
@@ -171,76 +171,10 @@ def colour_of(recipe: maps.Recipe, chosen: str) -> str:
     return chosen if chosen in COLOURS[recipe.noun] else "cluster"
 
 
-def described_points(site: Site, made: SuiteMap, *, noun: str, suites: tuple[str, ...], origin: str) -> pd.DataFrame:
-    """The map's points with all that they can be coloured by; facts in words, size and mean as numbers."""
-    points = made.points.set_index("key", drop=False)
-    if noun == "tasks":
-        tasks = pd.concat([suite_queries.suite_tasks(site.db, suite=suite) for suite in suites]).drop_duplicates("key")
-        facts = tasks.set_index("key")
-        metrics = suite_queries.metrics(site.db)["title"]
-        points = points.assign(
-            name=facts["title"],
-            category=facts["category"],
-            benchmark=facts["benchmark"],
-            procedure=facts["procedure"].str.replace("_", " "),
-            metric=facts["metrics"].map(lambda keys: metrics.get(keys[0], "") if len(keys) else ""),
-        )
-        titles = suite_queries.suites(site.db).drop_duplicates("benchmark").set_index("benchmark")["benchmark_title"]
-        points["benchmark"] = points["benchmark"].map(titles)
-    else:
-        facts = model_queries.models(site.db)
-        points = points.assign(
-            name=facts["title"],
-            size=facts["parameters_m"].astype(float),
-            dimension=facts["embed_dim"].astype(float),
-            license=facts["license"],
-            released=facts["released"].astype(str).str[:4],
-            **{name: facts[name] for name in ("kind", "family", "organisation", "group")},
-            mean=means(site, suites[0], origin),
-        )
-    points["number"] = points["cluster"]
-    points["cluster"] = names_of(points, by=("category",) if noun == "tasks" else ("family", "organisation"))
-    return points.reset_index(drop=True)
-
-
-def means(site: Site, suite: str, origin: str) -> pd.Series:
-    """Each model's mean on a suite in shown units, of the origin that the map shows."""
-    sheet, ranked = site.suite_cache.table(suite), site.suite_cache.ranked(suite)
-    scale = sheet.category_columns[0].scale
-    means = {sheet.rows[row].model: float(ranked.mean[row]) * scale for row in sheet.rows_of(origin)}
-    return pd.Series(means, dtype=float)
-
-
 def nearest(site: Site, recipe: maps.Recipe, keys: frozenset[str]) -> dict[str, list[Neighbour]]:
     """For each point of the map its nearest others in the data."""
     parts = [arrange(store.suite_frames(site.db.ask, suite=suite), origin=recipe.origin) for suite in recipe.suites]
     return neighbours(parts, recipe, among=keys)
-
-
-def names_of(points: pd.DataFrame, *, by: Sequence[str]) -> list[str]:
-    """A name for the cluster of each point: `Mostly Linear Probing` by the first column of `by` that is the same for
-    more than half of its points, else its two members nearest to its middle; outliers apart. Columns: cluster, name, x,
-    y and those of `by`."""
-    names: dict[int, str] = {}
-    for label in sorted(set(points["cluster"])):
-        inside = points[points["cluster"] == label]
-        counted = [Counter(str(value) for value in inside[fact] if not blank(value)).most_common(1) for fact in by]
-        most = next((most for ((most, count),) in filter(None, counted) if count * 2 > len(inside)), "")
-        if label < 0:
-            names[label] = OUTSIDE
-        elif most:
-            names[label] = f"Mostly {most}"
-        else:
-            middle = (inside["x"] - inside["x"].mean()) ** 2 + (inside["y"] - inside["y"].mean()) ** 2
-            first, second = inside["name"].iloc[np.argsort(middle.to_numpy(), kind="stable")[:2]]
-            names[label] = f"{first}, {second} and {len(inside) - 2} more"
-    shared = Counter(names.values())
-    turn: Counter[str] = Counter()
-    for label, name in names.items():
-        if label >= 0 and shared[name] > 1:
-            turn[name] += 1
-            names[label] = f"{name} {turn[name]}"
-    return [names[label] for label in points["cluster"]]
 
 
 def finding(made: SuiteMap, facts: pd.DataFrame, noun: str) -> str:
@@ -357,4 +291,4 @@ def table(facts: pd.DataFrame, noun: str) -> str:
     )
 
 
-MAP = View(key="map", title="Map", sentence=SENTENCE, group="Insights", draw=draw, figures=True)
+MAP = View(key="map", title="Map", sentence=SENTENCE, describe=describe, group="Insights", draw=draw, figures=True)

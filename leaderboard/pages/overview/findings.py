@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from compute.analysis.correlation import correlate, extreme_pairs, interval
+from compute.analysis.correlation import extreme_pairs
 from compute.types import SEVERITIES
 from leaderboard.data import suite_queries
+from leaderboard.data.column_correlation import correlate_categories
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_table import SuiteTable
@@ -39,6 +40,7 @@ class Disagreement:
 
     titles: tuple[str, str]
     pair: str  # their keys, as the page Correlations takes them
+    origin: str
     r: float
     low: float
     high: float
@@ -115,24 +117,26 @@ def lead(table: SuiteTable, ranked: Ranked) -> SuiteLead | None:
 
 
 def disagreement(table: SuiteTable, ranked: Ranked) -> Disagreement | None:
-    """The pair of categories least alike over the rows shown; None where too few models have two categories."""
-    _, rows = ranked_rows(table, ranked)
+    """The pair of categories least alike over the models of the origin shown, as Correlations has it.
+
+    None where too few models have two categories.
+    """
+    origin, _ = ranked_rows(table, ranked)
     columns = table.category_columns
-    values = ranked.category_means[rows] * np.where([column.higher for column in columns], 1.0, -1.0)
-    matrix = correlate(scores=values, method=METHOD)
+    matrix = correlate_categories(table, ranked, origin=origin, method=METHOD)
     extremes = extreme_pairs(correlation=matrix, method=METHOD)
     if extremes is None:
         return None
     first, second = extremes.least
     r, n = float(matrix.r[first, second]), int(matrix.n[first, second])
-    low, high = interval(r=r, n=n, method=METHOD)
     keys = [f"{table.suite['key']}:{columns[at].key}" for at in (first, second)]
     return Disagreement(
         titles=(columns[first].title, columns[second].title),
         pair=",".join(keys),
+        origin=origin,
         r=r,
-        low=float(low),
-        high=float(high),
+        low=float(matrix.low[first, second]),
+        high=float(matrix.high[first, second]),
         models=n,
     )
 

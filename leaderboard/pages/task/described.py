@@ -8,9 +8,10 @@ import numpy as np
 
 from compute.analysis.intervals import Z95
 from leaderboard.data import suite_queries, task_queries
-from leaderboard.data.suite_table import SuiteTable, displayed_origin
+from leaderboard.data.leaders import scored_rows
+from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import number
-from leaderboard.html.labels import SUSPECT, is_synthetic
+from leaderboard.html.labels import is_synthetic
 from leaderboard.page import Described, DescribedRow, Site
 
 MOST = 6  # rows of the share picture
@@ -27,7 +28,7 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
     if len(suites):
         table = site.suite_cache.table(suites.iloc[0]["key"])
         index = table.headline(about["key"])
-        best = [] if index is None else _best(table, index)
+        best = [] if index is None else scored_rows(table, column=index)[1]
         if best:
             column = table.columns[index]
             caption = f"{column.metric_title} and its 95% interval"
@@ -44,15 +45,6 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
         rows=rows,
         caption=caption,
     )
-
-
-def _best(table: SuiteTable, index: int) -> list[int]:
-    """The rows with a score in a column that is not in doubt, of the displayed origin, best first."""
-    scored = np.flatnonzero(~np.isnan(table.values[:, index]) & (table.marks[:, index] & SUSPECT == 0))
-    origin = displayed_origin(table.rows[row].origin for row in scored)
-    rows = [row for row in scored if table.rows[row].origin == origin]
-    sign = -1 if table.columns[index].higher else 1
-    return sorted(rows, key=lambda row: sign * table.values[row, index])
 
 
 def _rows(table: SuiteTable, index: int, best: list[int]) -> tuple[DescribedRow, ...]:

@@ -10,10 +10,11 @@ from compute.rounding import clean, rounded
 from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.data.languages import codes_of
+from leaderboard.data.leaders import scored_rows
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import blank
-from leaderboard.html.labels import SUSPECT, hint, is_synthetic, plain_title
+from leaderboard.html.labels import hint, is_synthetic, plain_title
 
 FIELDS = (
     "key",
@@ -105,25 +106,24 @@ def _scores(table: SuiteTable | None, task: str) -> list[Any]:
     """best, leader, median and chance in shown units, digits, and the scores from 0 to 100 between the axis' ends.
 
     The axis of a score with bounds is theirs; of any other it goes from the lowest to the highest score. Figures in
-    doubt are left out. Without a score all but `digits` are None or empty.
+    doubt, and those of other origins than the displayed one, are left out. Without a score all but `digits` are None or
+    empty.
     """
     index = None if table is None else table.headline(task)
     if table is None or index is None:
         return [None, "", None, None, 0, []]
     column = table.columns[index]
-    rows = table.fullest_rows(column=index)
-    rows = rows[table.marks[rows, index] & SUSPECT == 0]
+    _, rows = scored_rows(table, column=index)
     values = table.values[rows, index]
     chance = None if column.chance is None else clean(column.chance, scale=column.scale)
     if not len(values):
         return [None, "", None, chance, column.digits, []]
-    best = int(np.argmax(values if column.higher else -values))
     bounded = np.isfinite([column.lower, column.upper]).all()
     low, high = (column.lower, column.upper) if bounded else (float(values.min()), float(values.max()))
     levels = (values - low) / ((high - low) or 1)
     return [
-        clean(values[best], scale=column.scale),
-        table.rows[rows[best]].model,
+        clean(values[0], scale=column.scale),
+        table.rows[rows[0]].model,
         clean(np.median(values), scale=column.scale),
         chance,
         column.digits,

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from leaderboard.data.memo import memoised
+from leaderboard.data.database import Database
+from leaderboard.data.memo import memoised, shared
 
 
 def test_many_askers_make_one_value() -> None:
@@ -53,3 +56,13 @@ def test_an_error_is_not_kept() -> None:
     with pytest.raises(ValueError):
         ask()
     assert ask() == ask() == "there"
+
+
+def test_what_is_shared_is_made_once_a_file_for_every_owner(database: Path) -> None:
+    db, made = Database(database), []
+    ask = shared(lambda owner, key: made.append(key) or (key, owner.db.version))
+    first, second = SimpleNamespace(db=db), SimpleNamespace(db=db)
+    assert ask(first, "a") is ask(second, "a") and made == ["a"]
+    other = SimpleNamespace(db=Database(database))
+    assert ask(other, "a") == ask(first, "a") and made == ["a", "a"], "another opening of the file makes its own"
+    db.close()

@@ -21,6 +21,7 @@ from leaderboard.face.addresses import public_root
 from leaderboard.face.heads import Heads
 from leaderboard.page import Described, View
 from leaderboard.pages import VIEWS
+from leaderboard.pages.sql.routes import examples
 from leaderboard.web.security.access import Access
 from tests.leaderboard.web.launched import Served
 
@@ -79,6 +80,15 @@ def test_no_two_pages_share_a_title(app: Served) -> None:
         ("board?suite=cfred-coco", "cFreD: COCO board", "COCO prompts"),
         ("model?model=openai/clip-vit-large-patch14&by=task", "CLIP ViT-L/14", "encoder, 428 M parameters. Ranked"),
         ("task?task=unisim/imagenet-ooo", "ImageNet-OOO", "UniSim-Bench"),
+        ("generators?set=coco", "Which metrics follow people on COCO", "None of the 9 metrics is proved"),
+        ("generators?metric=cfred", "cFreD on HPDv2: follows people", "(95% interval 75 to 100)"),
+        ("judges?suite=pairbench", "Judges on PairBench", "InternVL2.5-8B is the most symmetric"),
+        ("judges?judge=gemini-1.5-flash", "Gemini 1.5 Flash as a judge", "MMScore 56.55%"),
+        ("correlations?suites=pairbench", "Correlations: categories of PairBench", "Most alike are COCO and IN100"),
+        ("correlations?preset=mieb-tasks", "Correlations: tasks of MIEB", "Least alike are"),
+        ("map?of=models&colour=kind", "Map of the models of MIEB", "groups"),
+        ("smaller-suite?suite=mieb", "A smaller MIEB", "130 tasks"),
+        ("choose?need=search&page=3", "Search images by text or by image", "has the highest mean over 45 tasks"),
     ],
 )
 def test_a_view_is_named_by_its_figures(app: Served, path: str, title: str, words: str) -> None:
@@ -90,6 +100,40 @@ def test_a_view_is_named_by_its_figures(app: Served, path: str, title: str, word
     assert facts["og:image"] == [f"{app.url}share/{page}.png?{query}"]
 
 
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("generators?set=coco&metric=cfred&backbone=x&first=y", "set=coco&metric=cfred"),
+        ("generators?metric=cfred&set=coco", "set=coco&metric=cfred"),
+        ("judges?judge=gemini-1.5-flash&suite=pairbench&split=z", "judge=gemini-1.5-flash&suite=pairbench"),
+        ("correlations?suites=mieb&level=tasks&minimum=7&models=tiny", "level=tasks"),
+        ("map?suites=pairbench&of=models&seed=7&distance=0.2", "of=models&suites=pairbench"),
+        ("smaller-suite?suite=mieb&size=7&hours=3", "suite=mieb"),
+        ("choose?need=search&size=1b&hardware=x", "need=search&size=1b"),
+    ],
+)
+def test_a_canonical_address_has_what_names_the_view_in_one_order(app: Served, path: str, query: str) -> None:
+    """So there are only as many share pictures as views."""
+    assert meta(get(app, path).text)["canonical"] == [app.url + path.partition("?")[0] + "?" + query]
+
+
+def test_an_opened_pair_is_named_with_its_interval(app: Served) -> None:
+    facts = meta(get(app, "correlations?pair=mieb:Retrieval,mieb:Compositionality").text)
+    assert facts["title"] == ["Retrieval and Compositionality · Likeness"]
+    assert facts["description"][0].startswith("Retrieval and Compositionality (Spearman ρ ")
+    assert facts["canonical"] == [f"{app.url}correlations?pair=mieb%3ARetrieval%2Cmieb%3ACompositionality"] or (
+        facts["canonical"] == [f"{app.url}correlations?pair=mieb:Retrieval%2Cmieb:Compositionality"]
+    )
+
+
+def test_an_example_in_sql_has_its_title_and_a_visitors_own_text_none(app: Served) -> None:
+    example = examples()[1]
+    facts = meta(get(app, f"sql?query={quote(example['sql'])}").text)
+    assert facts["title"] == [f"{example['title']} · Likeness"]
+    own = meta(get(app, f"sql?query={quote(example['sql'] + ' --')}").text)
+    assert own == meta(get(app, "sql").text)
+
+
 def test_a_claim_is_named_by_its_words(app: Served, database: Path) -> None:
     claim = suite_queries.claims(Database(database)).iloc[0]
     facts = meta(get(app, f"claims?claim={quote(claim['key'])}").text)
@@ -97,7 +141,27 @@ def test_a_claim_is_named_by_its_words(app: Served, database: Path) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-@pytest.mark.parametrize("name", ["board?suite=", "model?model=", "task?task=", "claims?claim="])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "board?suite=",
+        "model?model=",
+        "task?task=",
+        "claims?claim=",
+        "correlations?suites=",
+        "correlations?preset=",
+        "correlations?pair=",
+        "map?suites=",
+        "judges?judge=",
+        "judges?suite=",
+        "generators?set=",
+        "generators?metric=",
+        "lens?metric=",
+        "smaller-suite?suite=",
+        "sql?query=",
+        "choose?need=",
+    ],
+)
 def test_what_a_query_holds_is_not_in_the_head(app: Served, name: str, text: str) -> None:
     plain = get(app, name.partition("?")[0])
     hostile = get(app, name + quote(text, errors="surrogatepass"))

@@ -110,3 +110,10 @@ def test_a_model_trained_on_a_task_says_so(suite_cache):
                 assert "trained on the data of some of these tasks" in shown(suite_cache, need=need.key, conditions=ANY)
                 return
     pytest.fail("no shortlist has a model that was trained on its tasks")
+
+
+def test_a_single_model_that_fits_is_the_only_one(suite_cache):
+    """PairBench ranks one model of at most a billion parameters."""
+    text = shown(suite_cache, need="judge", conditions=Conditions(size="1b"))
+    assert "is the only model that fits, with a mean of" in text and "The only model that fits." in text
+    assert "1 models" not in text

@@ -126,6 +126,23 @@ def test_the_answer_follows_from_what_is_proven(cells: list, error: float, words
     assert "synthetic" in head and "Not known of any of these backbones." in text(rest)
 
 
+@pytest.mark.parametrize(
+    ("cells", "error", "words"),
+    [
+        ([[0.9], [0.2]], 0.01, "the image backbone matters"),
+        ([[0.9, 0.2]], 0.01, "the text backbone matters"),
+        ([[0.9], [0.2]], 1.0, "the image backbone is not proven to matter"),
+    ],
+    ids=["one text", "one image", "one text, nothing proven"],
+)
+def test_nothing_is_said_of_a_side_with_a_single_backbone(
+    cells: list, error: float, words: str, site: SimpleNamespace
+) -> None:
+    head, _ = heatmap.section(site, pairs(np.array(cells), error))
+    title = text(head[: head.index("</h2>")])
+    assert f"Backbones of cFreD: {words}" in title and "," not in title and "none is" not in title
+
+
 def test_many_text_backbones_stand_upright_and_negative_cells_have_the_other_colour(site: SimpleNamespace) -> None:
     head, _ = heatmap.section(site, pairs(np.linspace(-1, 1, 30).reshape(3, 10), 0.01))
     assert "ln-many" in head and head.count("rgb(213 94 0") == head.count("rgb(0 114 178") == 15

@@ -18,6 +18,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.map import page
 from leaderboard.pages.map.atlas import Atlas, recipe_of
+from leaderboard.pages.map.points import names_of
 
 USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "published", "neighbours": 10, "distance": 0.1, "seed": 0}
 
@@ -58,7 +59,7 @@ def test_clusters_are_named_by_their_members() -> None:
             "y": [0.0] * 10,
         }
     )
-    names = page.names_of(points, by=("category",))
+    names = names_of(points, by=("category",))
     assert names[:3] == ["Mostly A 1"] * 3 and names[6:9] == ["Mostly A 2"] * 3 and names[9] == "In no cluster"
     assert names[3:6] == ["e, d and 1 more"] * 3, "the two nearest to the middle"
 

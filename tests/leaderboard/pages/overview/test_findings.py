@@ -6,11 +6,14 @@ import html
 import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from scipy import stats
 
 from leaderboard.data import suite_queries
 from leaderboard.data.leaders import ranked_rows
+from leaderboard.pages.correlations.matrix import MatrixCache, pair
+from leaderboard.pages.correlations.query import CorrelationQuery
 from leaderboard.pages.overview import findings
 from leaderboard.pages.overview.page import SUITES
 from leaderboard.pages.overview.page import findings as drawn
@@ -52,9 +55,20 @@ def test_the_widest_disagreement_is_scipys_correlation(site: SimpleNamespace) ->
     table, ranked = site.suite_cache.table("mieb"), site.suite_cache.ranked("mieb")
     apart = findings.disagreement(table, ranked)
     titles = [column.title for column in table.category_columns]
-    _, rows = ranked_rows(table, ranked)
-    a, b = ranked.category_means[rows][:, [titles.index(title) for title in apart.titles]].T
+    origin, _ = ranked_rows(table, ranked)
+    pair = ranked.category_means[table.rows_of(origin)][:, [titles.index(title) for title in apart.titles]]
+    a, b = pair[~np.isnan(pair).any(axis=1)].T
     assert apart.r == pytest.approx(stats.spearmanr(a, b).statistic) and apart.low < apart.r < apart.high < 0
+
+
+@pytest.mark.parametrize("suite", ["unisim-core", "pairbench", "mieb"])
+def test_the_page_of_correlations_says_the_same_of_the_pair(site: SimpleNamespace, suite: str) -> None:
+    """Over the same models: once the first page left out those without a rank."""
+    apart = findings.disagreement(site.suite_cache.table(suite), site.suite_cache.ranked(suite))
+    matrix = MatrixCache(site.suite_cache).get(CorrelationQuery(suites=(suite,), origin=apart.origin))
+    opened = pair(matrix, *apart.pair.split(","))
+    assert (apart.r, apart.low, apart.high) == pytest.approx((opened.r, opened.low, opened.high), nan_ok=True)
+    assert apart.models == len(opened.models)
 
 
 def test_people_lead_the_generators(site: SimpleNamespace) -> None:

@@ -40,6 +40,19 @@ def test_best_median_and_ticks_are_those_of_the_board(rows, suite_cache):
         assert bool(row["ticks"]) == (row["best"] is not None) == bool(row["leader"])
 
 
+def test_best_and_median_are_of_one_origin(rows, imported_suite_cache):
+    """Once a model's imported score, where it was its fullest row, stood among the published ones."""
+    table = imported_suite_cache.table("unisim-core")
+    data = listing.tasks(imported_suite_cache)
+    renewed = {row[0]: dict(zip(data["fields"], row, strict=True)) for row in data["rows"]}
+    shared = [column.task for column in table.columns if column.ranked]
+    assert {row.origin for row in table.rows} >= {"published", "imported"} and len(shared) > 10
+    for task in shared:
+        assert [renewed[task][name] for name in ("best", "leader", "median", "ticks")] == [
+            rows[task][name] for name in ("best", "leader", "median", "ticks")
+        ], task
+
+
 def test_a_language_is_named_once_and_an_unstated_licence_is_none(rows):
     assert listing.language_codes(["eng-Latn", "eng", "swa"]) == ["eng", "swa"]
     assert {code for row in rows.values() for code in row["languages"]} >= {"eng", "swa", "jpn"}

@@ -1,0 +1,46 @@
+"""What the page of judges shows of a database, each made once a file."""
+
+from __future__ import annotations
+
+from leaderboard.data import judge_queries
+from leaderboard.data.memo import memoised, shared
+from leaderboard.page import Site
+from leaderboard.pages.judges import comparison as compared
+from leaderboard.pages.judges import context, diagnosis, encoders
+
+
+class Judging:
+    """What the page shows of a database, each made once a file."""
+
+    def __init__(self, site: Site) -> None:
+        db = site.db
+        self.db = db
+        self.pairs = memoised(lambda suite: judge_queries.ratings(db, suite=suite), most=4, of=db)
+        self.runs = memoised(lambda suite: judge_queries.runs(db, suite=suite), most=8, of=db)
+        self.scores = memoised(lambda suite: judge_queries.scores(db, suite=suite), most=8, of=db)
+        self.compare = memoised(
+            lambda suite, splits: compared.compare(db, suite=suite, splits=splits, pairs=self.pairs(suite)),
+            most=16,
+            of=db,
+        )
+        self.stability = memoised(
+            lambda suite, splits: context.stability(self.compare(suite, splits), pairs=self.pairs(suite)),
+            most=16,
+            of=db,
+        )
+        self.joined = memoised(lambda suite, splits: context.joined(db, self.compare(suite, splits)), most=16, of=db)
+        self.beside = memoised(
+            lambda suite: encoders.beside(self.scores(suite), judge_queries.tasks(db, suite=suite), self.runs(suite)),
+            most=8,
+            of=db,
+        )
+        self.diagnose = memoised(
+            lambda suite, model, split: diagnosis.diagnose(
+                db, suite=suite, model=model, pairs=self.pairs(suite), runs=self.runs(suite), split=split
+            ),
+            most=64,
+            of=db,
+        )
+
+
+judging_of = shared(Judging)  # of a site

@@ -1,0 +1,46 @@
+"""What a view of the metric lens is about: a metric, and what it makes of each fault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from compute.analysis.sensitivity import SEES, Sensitivity
+from compute.engine.generators.backbones import JOIN
+from compute.tasks.mini.generators import FAULTS
+from leaderboard.data import suite_queries
+from leaderboard.html.formatting import blank, number
+from leaderboard.page import Described, DescribedRow, Site
+from leaderboard.pages.lens.study import study_of, verdict_words
+
+
+def describe(site: Site, query: Mapping[str, str]) -> Described | None:
+    """The metric that the query names on the backbone that it names; None for no metric or an unknown one."""
+    study = study_of(site)
+    metric, backbone = query.get("metric", ""), query.get("backbone", "")
+    if metric not in study.subsets:
+        return None
+    subset = backbone if backbone in study.subsets[metric] else study.subsets[metric][0]
+    readings = study.of(metric, subset)
+    title = suite_queries.metrics(site.db).loc[metric, "title"]
+    shown = sorted(readings, key=lambda fault: readings[fault].verdict == SEES)  # first what it does not see
+    seen = [FAULTS[fault].title.lower() for fault, reading in readings.items() if reading.verdict == SEES]
+    return Described(
+        title=f"{title} sees {len(seen)} of {len(readings)} faults (synthetic)",
+        sentence=f"{title} on features of {subset.replace(JOIN, ' and ')}, on drawn generators with one known fault "
+        "each: " + (f"it gets worse with {', '.join(seen)}." if seen else "it gets worse with none of them."),
+        query=(("metric", metric), *((("backbone", backbone),) if backbone == subset else ())),
+        rows=tuple(_row(fault, readings[fault]) for fault in shown),
+        caption="Spearman with the fault’s strength, −1 to 1, 95% interval",
+    )
+
+
+def _row(fault: str, reading: Sensitivity) -> DescribedRow:
+    ends = (reading.spearman, reading.spearman_low, reading.spearman_high)
+    value, low, high = (None if end is None or blank(end) else (end + 1) / 2 for end in ends)
+    return DescribedRow(
+        label=f"{FAULTS[fault].title}: {verdict_words(reading)}",
+        text=number(reading.spearman, digits=2, sign=True),
+        value=value,
+        low=low,
+        high=high,
+    )
