@@ -35,14 +35,8 @@ class Heads:
         `key` is one of a view's. It reads the database, so it is nothing for the event loop.
         """
         view = self.views[key]
-        described = None
-        try:
-            with self.site.db.snapshot():
-                described = view.describe(self.site, _parameters(query))
-        except LikenessError:
-            pass  # the page says what is wrong with the address
-        except Exception:
-            log.exception("A view of the page %r could not be described", key)
+        with self.site.db.snapshot():
+            described = self._describe(view, _parameters(query)) or self._describe(view, {})
         if described is None:
             described = Described(title=view.title if key else SITE, sentence=view.sentence)
         return replace(
@@ -50,6 +44,15 @@ class Heads:
             title=shortened(described.title, LONGEST_TITLE),
             sentence=shortened(described.sentence, LONGEST_SENTENCE),
         )
+
+    def _describe(self, view: View, query: Mapping[str, str]) -> Described | None:
+        try:
+            return view.describe(self.site, query)
+        except LikenessError:
+            return None  # the page says what is wrong with the address
+        except Exception:
+            log.exception("A view of the page %r could not be described", view.key)
+            return None
 
     def markup(self, key: str, query: str, *, root: str) -> Markup:
         """The elements of the head of a page. `root`: the app's whole address, or empty."""
