@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from leaderboard.data import judge_queries
-from leaderboard.pages.judges import page as judges_page
+from leaderboard.pages.judges import encoders
 from leaderboard.pages.judges.comparison import METRICS, UNKNOWN, Comparison
 from leaderboard.pages.judges.page import Judging, page
 
@@ -112,7 +112,7 @@ def test_encoders_stand_beside_vlms_only_where_they_can_do_all(judging: Judging)
     runs = judging.runs("mini-pairs").copy()
     runs.loc[runs["task"] == "mini/pairs-sp", "settings"] = '{"found": {"invariant": {"not applied": ["position"]}}}'
     tasks = judge_queries.tasks(judging.db, suite="mini-pairs")
-    left = judges_page.encoders.beside(judging.scores("mini-pairs"), tasks, runs)
+    left = encoders.beside(judging.scores("mini-pairs"), tasks, runs)
     assert len(left.tasks) == 5 and "Drawn pairs: spatial position" not in left.tasks
 
 
