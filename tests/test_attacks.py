@@ -93,6 +93,11 @@ def test_pages_of_other_sites(server: Attacked) -> None:
     survived(server, Attack(row="", title="", limit="", run=attacks.come_from_elsewhere, check=check))
 
 
+def test_hostile_queries_of_the_database(server: Attacked) -> None:
+    check = partial(attacks.only_the_innocent, within=30)
+    survived(server, Attack(row="", title="", limit="", run=attacks.query_the_database, check=check))
+
+
 def test_spoilt_run_folders_are_named_and_cost_no_suite() -> None:
     with spoilt.spoilt(stop_at=3_000) as server:
         answers = spoilt.look(server.port)

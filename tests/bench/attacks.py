@@ -249,6 +249,35 @@ def come_from_elsewhere(port: int) -> list[Answer]:
     ]
 
 
+# Endless, larger than the memory of a query, deaf to interrupts, out to the server's files, and one text that grows.
+QUERIES = (
+    ("endless recursion", "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t"),
+    ("cross join", "SELECT sum(length(a.claim || b.claim || c.claim)) FROM claims a, claims b, claims c"),
+    ("deaf to interrupts", "SELECT levenshtein(repeat('a', 100000), repeat('b', 100000))"),
+    ("a list of a billion", "SELECT range(1000000000)"),
+    ("1 GB of text", "SELECT md5(repeat('x', 1000000000))"),
+    ("a file of the server", "FROM read_csv('/etc/passwd')"),
+    ("another database", "ATTACH 'other.duckdb'"),
+)
+
+
+def query_the_database(port: int, *, queries: Sequence[tuple[str, str]] = QUERIES) -> list[Answer]:
+    """Hostile queries, two at a time and each of another visitor, then an innocent one."""
+
+    def ask(address: str, named: tuple[str, str]) -> Answer:
+        return Visitor(port, address).send_json("/data/sql", {"sql": named[1]}, what=named[0])
+
+    with ThreadPoolExecutor(2) as pool:
+        addresses = [f"127.0.0.{100 + at}" for at in range(len(queries))]  # a visitor runs one query at a time
+        answers = list(pool.map(ask, addresses, queries))
+    return [*answers, ask(OTHER, ("count(*)", "SELECT count(*) FROM claims"))]
+
+
+def only_the_innocent(answers: Sequence[Answer], *, within: float) -> str:
+    """Every query but the last is refused in time; the last is answered."""
+    return refused(answers[:-1], within=within) or last_served(answers, within=within)
+
+
 def look_at_headers(port: int) -> list[Answer]:
     """A page and a file, for their headers."""
     visitor = Visitor(port, ATTACKER)
@@ -506,6 +535,14 @@ ROWS: tuple[Attack, ...] = (
         megabytes=100,
     ),
     Attack(row="11", title="pipelining, chunks, upgrades, no HTTP", limit=IDLE, run=pipeline, check=answered),
+    Attack(
+        row="13",
+        title=f"{len(QUERIES)} hostile SQL queries, two at a time",
+        limit="2 s, memory and one SELECT of a query; two at a time",
+        run=query_the_database,
+        check=partial(only_the_innocent, within=8),  # with the start of a new process for a killed one
+        megabytes=700,
+    ),
     Attack(
         row="12",
         title="events and files that do not exist",
