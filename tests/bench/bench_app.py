@@ -288,34 +288,43 @@ def figures(report: Report, browser: Browser, address: str, stock: Stock, repeat
     report.row("correlation heatmap 130 x 130, its answer", [max(sizes)], budget=60, unit="KB")
 
 
-def judges(report: Report, browser: Browser, address: str, stock: Stock, repeats: int) -> None:
-    """The answer and the picture of the page of judges, in a new profile each; its figures need no plotly."""
-    drawn, requests = [], []
-    for _ in range(max(5, repeats // 2)):
-        context = browser.new_context()
-        page = context.new_page()
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(f"{address}judges", wait_until="commit")
-        page.wait_for_selector(".jd-head", state="attached")
-        drawn.append(page.evaluate("performance.now()"))
-        context.close()
-    beside = f"Gradio's own table of 60 rows {np.median(stock.first):.0f} ms"
-    report.row("answer and picture of the judges", drawn, budget=1.0, reference=stock.first, beside=beside)
-    report.fact("plotly not requested by the judges", not [url for url in requests if "plotly" in url.lower()])
+ANSWER = ".pg-lead, .pg-findings, .jd-leads, h2.pg-name"
+ANSWERS = {  # what a visitor waits for, by page
+    "": ANSWER,
+    "choose": ANSWER,
+    "claims": ".lk-counts",
+    "correlations": ANSWER,
+    "cost": ANSWER,
+    "generators": ANSWER,
+    "judges": ANSWER,
+    "languages": ANSWER,
+    "lens": ANSWER,
+    "map": ANSWER,
+    "models": ".lk-catalogue[data-ready]",
+    "smaller-suite": ANSWER,
+    "sql": ".lk-sql[data-ready]",
+    "tasks": ".lk-catalogue[data-ready]",
+}
+NO_FIGURES = ("judges", "models", "tasks", "sql", "choose")  # pages that draw without plotly
 
 
-def lens(report: Report, browser: Browser, address: str, stock: Stock, repeats: int) -> None:
-    """The answer and the picture of the metric lens, in a new profile each."""
-    drawn = []
-    for _ in range(max(5, repeats // 2)):
-        context = browser.new_context()
-        page = context.new_page()
-        page.goto(f"{address}lens", wait_until="commit")
-        page.wait_for_selector("h2.pg-name", state="attached")
-        drawn.append(page.evaluate("performance.now()"))
-        context.close()
+def answers(report: Report, browser: Browser, address: str, stock: Stock, repeats: int) -> None:
+    """The answer of every page that has one, in a new profile each."""
     beside = f"Gradio's own table of 60 rows {np.median(stock.first):.0f} ms"
-    report.row("answer and picture of the metric lens", drawn, budget=1.0, reference=stock.first, beside=beside)
+    for key, answer in ANSWERS.items():
+        drawn, requests = [], []
+        for _ in range(max(3, repeats // 4)):
+            context = browser.new_context()
+            page = context.new_page()
+            page.on("request", lambda request, urls=requests: urls.append(request.url))
+            page.goto(address + key, wait_until="commit")
+            page.wait_for_selector(answer, state="attached")
+            drawn.append(page.evaluate("performance.now()"))
+            context.close()
+        name = key or "overview"
+        report.row(f"answer of the page {name}", drawn, budget=1.0, reference=stock.first, beside=beside)
+        if key in NO_FIGURES:
+            report.fact(f"plotly not requested by {name}", not [url for url in requests if "plotly" in url.lower()])
 
 
 # ---- all of it
@@ -350,8 +359,7 @@ def measure(report: Report, setup: Setup, *, root: Path, repeats: int) -> None:
         first_table(report, browser, address, setup.stock[SIZES[0]], repeats)
         report.row("memory after the first tables", [memory(process)], budget=450, unit="MB")
         figures(report, browser, address, setup.stock[SIZES[0]], repeats)
-        judges(report, browser, address, setup.stock[SIZES[0]], repeats)
-        lens(report, browser, address, setup.stock[SIZES[0]], repeats)
+        answers(report, browser, address, setup.stock[SIZES[0]], repeats)
         crowd(report, browser, address, repeats)
         report.row("memory after all visitors", [memory(process)], budget=450, unit="MB")
     for rows in SIZES:
