@@ -3,7 +3,8 @@
 On the front by point values alone stands every model that scores higher than all that cost no more: a lead of any size
 counts, luck included. Here a model is off the front only where a model that costs no more is proved better, by the
 comparisons that also give a model its rank interval (`uncertainty`): paired differences with Holm's correction over
-all comparisons of that model. So each model is wrongly taken off with a probability of at most 5 percent.
+all comparisons of that model. So each model is wrongly taken off with a probability of at most 5 percent. Where none of
+the models that cost no more can be tested, it is not known whether a model is on the front.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ON, OFF, UNKNOWN = "on", "off", "unknown"
 class Front:
     """Where every model stands."""
 
-    states: tuple[str, ...]  # ON, OFF, UNKNOWN: nothing can be tested; empty: no rank or no cost
+    states: tuple[str, ...]  # ON, OFF, UNKNOWN: no comparison can be tested; empty: no rank or no cost
     beaten_by: tuple[tuple[int, ...], ...]  # [models], those that cost no more and are proved better, cheapest first
     untested: Ints  # [models], of those that cost no more and rank higher, how many have no interval to test
     points: Bools  # [models], on the front of the point values: none that costs no more ranks higher
@@ -35,7 +36,8 @@ def front(*, cost: ArrayLike, rank: ArrayLike, better: ArrayLike, known: ArrayLi
 
     cost float [models], NaN unknown; rank int [models], UNRANKED where there is none; better bool [models, models],
     whether the second model is proved better than the first; known bool [models], whether a model's differences can be
-    tested. Models of one cost compare with each other. Raises BadInput for shapes that do not match.
+    tested. Models of one cost compare with each other; a testable model without a rival is on the front. Raises
+    BadInput for shapes that do not match.
     """
     price, ranks, proved, testable = (np.asarray(values) for values in (cost, rank, better, known))
     models = len(price)
@@ -48,7 +50,9 @@ def front(*, cost: ArrayLike, rank: ArrayLike, better: ArrayLike, known: ArrayLi
     costs_no_more = counts[:, None] & counts & (price <= price[:, None])
     higher = costs_no_more & (ranks < ranks[:, None])
     beats = costs_no_more & proved
-    states = np.where(beats.any(axis=1), OFF, np.where(testable, ON, UNKNOWN))
+    rivals = costs_no_more & ~np.eye(models, dtype=bool)
+    compared = testable & ((rivals & testable).any(axis=1) | ~rivals.any(axis=1))
+    states = np.where(beats.any(axis=1), OFF, np.where(compared, ON, UNKNOWN))
     cheapest_first = np.lexsort((ranks, price))
     return Front(
         states=tuple(str(state) if counts[model] else "" for model, state in enumerate(states)),

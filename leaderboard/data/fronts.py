@@ -38,13 +38,17 @@ def front_of(ranked: Ranked, *, rows: Sequence[int], cost: np.ndarray) -> Front:
     )
 
 
-def on_size_front(table: SuiteTable, ranked: Ranked) -> np.ndarray:
-    """Whether each row is on the front of score and parameters among the rows of its origin: bool [rows]."""
-    cost, out = sizes(table), np.zeros(len(table.rows), bool)
+def on_size_front(table: SuiteTable, ranked: Ranked) -> dict[int, int]:
+    """The rows on the front of score and parameters among the rows of their origin, in the order of the table; of each,
+    how many models of no larger size have a higher mean and cannot be tested."""
+    cost, out = sizes(table), {}
     for origin in {row.origin for row in table.rows}:
         rows = table.rows_of(origin)
-        out[rows] = [state == ON for state in front_of(ranked, rows=rows, cost=cost).states]
-    return out
+        of_origin = front_of(ranked, rows=rows, cost=cost)
+        for row, state, untested in zip(rows, of_origin.states, of_origin.untested, strict=True):
+            if state == ON:
+                out[int(row)] = int(untested)
+    return dict(sorted(out.items()))
 
 
 def _facts(table: SuiteTable, known: Mapping[str, float | None]) -> np.ndarray:

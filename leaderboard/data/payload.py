@@ -125,12 +125,13 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
 
     They come as cells with their marks. `unknown` says why a ranked row's intervals and class are not known; `few`,
     that they rest on few tasks; `fixed` names the categories of one task; `front` lists the rows of known size that no
-    model which is no larger is proved to beat. `changed` says in words what differs from the suite's own rule; empty:
+    model which is no larger is proved to beat, `front_untested` for each of them how many that are no larger have a
+    higher mean and cannot be tested. `changed` says in words what differs from the suite's own rule; empty:
     nothing.
     """
     if ranked is None:
         return human_ranking(table)
-    scale = table.category_columns[0].scale
+    scale, front = table.category_columns[0].scale, on_size_front(table, ranked)
     out: dict[str, Any] = {
         "rank": _ranks(ranked.rank),
         "low": _ranks(ranked.rank_low),
@@ -146,7 +147,8 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
         "few": ranked.few.tolist(),
         "unknown": list(ranked.unknown),
         "fixed": list(ranked.fixed),
-        "front": np.flatnonzero(on_size_front(table, ranked)).tolist(),
+        "front": list(front),
+        "front_untested": list(front.values()),
         "changed": ranked.changed,
     }
     if with_categories:
@@ -182,6 +184,7 @@ def human_ranking(table: SuiteTable) -> dict[str, Any]:
         "unknown": ["" if np.isnan(score) else NO_VOTES for score in scores],
         "fixed": [],
         "front": [],
+        "front_untested": [],
         "changed": "",
     }
 

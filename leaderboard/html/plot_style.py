@@ -13,7 +13,6 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8
 GROUPS = PALETTE[:-1]  # of groups of points; grey is for those in none
 UNGROUPED = "#8A94A3"
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
-CONFIG = {"displaylogo": False, "responsive": True}
 
 
 def plain(figure: go.Figure, *, height: int, x: str = "", y: str = "", legend: bool = False) -> go.Figure:

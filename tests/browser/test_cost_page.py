@@ -28,7 +28,7 @@ def test_the_address_gives_the_view_and_the_controls_write_it(visit: Callable[..
     assert page.get_by_label("Score", exact=True).input_value() == "Document Understanding"
     states = page.locator(STATES).all_inner_texts()
     assert {"On the front", "Off: proved worse", "Size not known"} == set(states)
-    assert f"{states.count('On the front')} are not proved worse" in page.locator(".pg-lead").inner_text()
+    assert f"{states.count('On the front')} are on the front" in page.locator(".pg-lead").inner_text()
     assert page.get_by_label("Device", exact=True).count() == 0
     page.get_by_label("Release date", exact=True).check()
     page.wait_for_function("new URLSearchParams(location.search).get('axis') === 'age'")
@@ -46,7 +46,7 @@ def test_a_suite_without_tests_leads_to_its_categories(visit: Callable[..., Any]
     assert "not known" in page.locator(".pg-lead").inner_text()
     assert set(page.locator(STATES).all_inner_texts()) == {"Not known", "Size not known"}
     page.locator(".pg-lead a", has_text="Document Understanding").click()
-    page.locator(".pg-lead", has_text="are not proved worse").wait_for()
+    page.locator(".pg-lead", has_text="are on the front").wait_for()
     assert query_of(page)["category"] == "Document Understanding"
 
 

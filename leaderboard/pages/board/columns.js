@@ -281,7 +281,7 @@ function modelColumn(board, narrow) {
       const why = whyNot(ranking, row);
       const front = onFront(ranking, row);
       cell.classList.add('lk-model');
-      cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), front && FRONT.words, why].filter(Boolean).join(' · ');
+      cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), front && frontWords(ranking, row), why].filter(Boolean).join(' · ');
       cell.setAttribute('aria-label', cell.title);
       const below = narrow ? badge || why || front : true;
       const room = board.grid.widthOf('title') - NAME_ROOM - (narrow ? 0 : beside(payload.rows[row]));
@@ -298,6 +298,12 @@ function modelColumn(board, narrow) {
       cell.replaceChildren(name, el('small', {}, front, why || underName(payload.rows[row])));
     },
   };
+}
+
+/** What the mark of a row on the front says, and of how many models with a higher mean it says nothing. */
+function frontWords(ranking, row) {
+  const untested = ranking.front_untested?.[ranking.front.indexOf(row)];
+  return untested ? `${FRONT.words}; ${untested} with a higher mean cannot be tested` : FRONT.words;
 }
 
 /** The mark of a row on the front of score and size, null for others: the cell's label says it in words. */

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from leaderboard.html.formatting import blank, number
 from leaderboard.page import Described, DescribedRow, Site
 from leaderboard.pages.choose.needs import HARDWARE, LANGUAGES, LICENSES, NEEDS, SIZES
-from leaderboard.pages.choose.shortlist import Conditions, shortlist
+from leaderboard.pages.choose.shortlist import Conditions, Shortlist, shortlist
 
 KNOWN = {
     "language": {key for key, _ in LANGUAGES},
@@ -28,14 +28,12 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
     if found is None or not found.choices:
         return Described(
             title=need.title,
-            sentence="Which model the evidence allows to choose, and what it does not prove.",
+            sentence="Which models the evidence supports, and what it does not prove.",
             query=written,
         )
-    first = found.choices[0]
     return Described(
         title=need.title,
-        sentence=f"Choose a model: {first.title} has the highest mean over {found.tasks} tasks; models that fit: "
-        f"{found.fitting}, of these not proved worse: {found.ties - 1}.",
+        sentence=_sentence(found),
         query=written,
         rows=tuple(
             DescribedRow(label=f"{each.rank}  {each.title}", text=number(each.mean, digits=found.digits))
@@ -44,3 +42,17 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
         ),
         caption="Shortlist: rank and mean",
     )
+
+
+def _sentence(found: Shortlist) -> str:
+    """Who leads, and of how many others that is proved, not proved, and not known."""
+    first, others = found.choices[0], found.fitting - 1
+    over = f"over {found.tasks} {'task' if found.tasks == 1 else 'tasks'}"
+    if not others:
+        mean = number(first.mean, digits=found.digits)
+        return f"Choose a model: {first.title} is the only model that fits, with a mean of {mean} {over}."
+    lead = f"Choose a model: {first.title} has the highest mean {over}; models that fit: {found.fitting}"
+    if found.untested == others:
+        return f"{lead}. None of the others can be compared with it, so its lead is not proved."
+    untested = f", cannot be compared: {found.untested}" if found.untested else ""
+    return f"{lead}, of these not proved worse: {found.ties - 1}{untested}."

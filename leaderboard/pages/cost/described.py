@@ -19,12 +19,20 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
     if suite not in set(suite_fronts.suites()["key"]):
         return None
     axis = query.get("axis", SIZE) if query.get("axis", SIZE) in AXES else SIZE
-    suite_front = suite_fronts.get(CostQuery(suite=suite, category=query.get("category", ""), axis=axis, device=""))
+    suite_front = suite_fronts.get(
+        CostQuery(suite=suite, category=query.get("category", ""), axis=axis, device=query.get("device", ""))
+    )
     title = choice_title(suite_front.suite["title"], suite_front.suite["benchmark"])
-    named = (("suite", suite), ("category", suite_front.category), ("axis", "" if axis == SIZE else axis))
+    device = suite_front.device if suite_front.device == query.get("device") else ""
+    named = (
+        ("suite", suite),
+        ("category", suite_front.category),
+        ("axis", "" if axis == SIZE else axis),
+        ("device", device),
+    )
     first = sorted(suite_front.of(ON), key=lambda point: point.rank)[:MOST]
     return Described(
-        title=f"{title} by {suite_front.axis.title.lower()}",
+        title=f"{title} by {suite_front.axis.title.lower()}{f' on {device}' if device else ''}",
         sentence=_sentence(suite_front, title),
         query=tuple((key, value) for key, value in named if value),
         rows=tuple(_row(suite_front, point) for point in first),
@@ -34,15 +42,23 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
 
 def _sentence(suite_front: SuiteFront, title: str) -> str:
     axis, score = suite_front.axis, f"{title}, {suite_front.category}" if suite_front.category else title
+    known = f"{axis.known} on {suite_front.device}" if suite_front.device else axis.known
     counts = {state: len(suite_front.of(state)) for state in (ON, OFF, UNKNOWN)}
     if not suite_front.with_cost:
-        return f"No model of {title} has {axis.known}."
+        return f"No model of {title} has {known}."
+    if len(suite_front.with_cost) == 1 and not counts[UNKNOWN]:
+        return f"Of {score} only {suite_front.with_cost[0].title} has {known}: there is nothing to compare it with."
     if not counts[ON] and not counts[OFF]:
-        return f"Which of {counts[UNKNOWN]} models with {axis.known} are on the front of {score} is not known."
+        return f"Which of {counts[UNKNOWN]} models with {known} are on the front of {score} is not known."
     return (
-        f"{counts[ON]} of {sum(counts.values())} models with {axis.known} are not proved worse in {score} than any "
-        f"that is {axis.no_more}."
+        f"{counts[OFF] or 'None'} of the {sum(counts.values())} models with {known} {_are(counts[OFF] or 1)} proved "
+        f"worse in {score} than one that is {axis.no_more}; {counts[ON]} {_are(counts[ON])} on the front"
+        f"{f'; {counts[UNKNOWN]} cannot be tested' if counts[UNKNOWN] else ''}."
     )
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _row(suite_front: SuiteFront, point: Point) -> DescribedRow:

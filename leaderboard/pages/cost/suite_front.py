@@ -15,6 +15,7 @@ from compute.types import BadInput
 from leaderboard.data import fronts, model_queries, suite_queries
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import suite_rule
+from leaderboard.data.memo import shared
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteTable
@@ -23,6 +24,7 @@ from leaderboard.web.parameters import Choice, Parameter, Text
 
 SIZE, AGE, TIME = "size", "age", "time"
 SUITE = "unisim-core"  # the first with intervals and sizes
+NO_RIVAL = "none of the models that it is compared with can be tested"
 STATES = {ON: "On the front", OFF: "Off: proved worse", UNKNOWN: "Not known"}
 
 
@@ -105,7 +107,7 @@ class Point:
     beaten_by: tuple[tuple[str, str], ...]  # key and title of each, cheapest first
     untested: int  # models that cost no more and rank higher, but have no interval
     leads: bool  # no model that costs no more has a higher mean
-    unknown: str  # why nothing can be tested
+    unknown: str  # why no comparison can be tested
     spread: str  # of a measured time: how far its passes differ, and over how many images
     trained: bool  # on a data set of the suite
 
@@ -126,8 +128,7 @@ class SuiteFront:
     testable: tuple[str, ...]  # categories in which something is known, where nothing is over the whole
     fixed: tuple[str, ...]  # categories of one task: differences are about that task alone
     few: bool  # some intervals rest on few tasks
-    device: str
-    devices: tuple[str, ...]
+    device: str  # of the times; empty on another axis
     dtypes: tuple[str, ...]  # of the times
 
     def of(self, state: str) -> list[Point]:
@@ -141,13 +142,13 @@ class SuiteFront:
     @property
     def reason(self) -> str:
         """Why nothing can be tested, for most of the models of which that is so."""
-        reasons = Counter(point.unknown for point in self.points if point.unknown)
+        reasons = Counter(point.unknown for point in self.points if point.unknown not in ("", NO_RIVAL))
         return reasons.most_common(1)[0][0] if reasons else ""
 
     @property
     def reasons(self) -> int:
         """How many reasons there are."""
-        return len({point.unknown for point in self.points if point.unknown})
+        return len({point.unknown for point in self.points} - {"", NO_RIVAL})
 
 
 def parameters(suites: list[str], devices: list[str]) -> tuple[Parameter, ...]:
@@ -168,12 +169,11 @@ class SuiteFronts:
 
     def suites(self) -> pd.DataFrame:
         """The suites to choose from: those that have a mean."""
-        every = suite_queries.suites(self.suite_cache.db)
-        return every[[row.aggregate != "human" and len(self._categories(row.key)) > 0 for row in every.itertuples()]]
+        return _suites(self.suite_cache)
 
     def times(self) -> pd.DataFrame:
         """As `model_queries.image_times`."""
-        return model_queries.image_times(self.suite_cache.db)
+        return _times(self.suite_cache)
 
     def devices(self) -> list[str]:
         """The devices that runs name, that with most timed models first."""
@@ -181,11 +181,7 @@ class SuiteFronts:
 
     def categories(self) -> list[str]:
         """Every category of these suites."""
-        return sorted({name for suite in self.suites()["key"] for name in self._categories(suite)})
-
-    def _categories(self, suite: str) -> set[str]:
-        tasks = suite_queries.suite_tasks(self.suite_cache.db, suite=suite)
-        return set(tasks.loc[tasks["ranked"].astype(bool), "category"])
+        return sorted({name for suite in self.suites()["key"] for name in _categories(self.suite_cache, suite)})
 
     def get(self, query: CostQuery) -> SuiteFront:
         """The front of one choice. Raises UnknownKey for a suite that does not exist, BadInput for one without a
@@ -194,10 +190,7 @@ class SuiteFronts:
         category = query.category if query.category in table.categories else ""
         ranked = self._ranked(table, category)
         origin, rows = ranked_rows(table, ranked)
-        times = self.times()
-        devices = _devices(times)
-        device = query.device if query.device in devices else next(iter(devices), "")
-        times = times[times["device"] == device].set_index("model")
+        device, times = self._timed(query.device) if query.axis == TIME else ("", None)
         cost = self._cost(table, query.axis, times)
         of_axis = fronts.front_of(ranked, rows=rows, cost=cost)
         column = table.category_columns[0]
@@ -216,14 +209,14 @@ class SuiteFronts:
                 beaten_by=tuple((keys[other], own[keys[other]]) for other in of_axis.beaten_by[at]),
                 untested=int(of_axis.untested[at]),
                 leads=bool(of_axis.points[at]),
-                unknown=ranked.unknown[index],
-                spread=_spread(times, keys[at]) if query.axis == TIME else "",
+                unknown=ranked.unknown[index] or (NO_RIVAL if of_axis.states[at] == UNKNOWN else ""),
+                spread="" if times is None else _spread(times, keys[at]),
                 trained=table.trained(index) == "yes",
             )
             for at, index in enumerate(rows)
         )
         others = [table.rows[index].model for index in table.rows_of(origin) if index not in set(rows)]
-        timed = times.loc[times.index.isin([point.model for point in points if point.state])]
+        timed = {point.model for point in points if point.state}
         nothing = any(point.state for point in points) and not any(point.state in (ON, OFF) for point in points)
         return SuiteFront(
             suite=table.suite,
@@ -239,8 +232,7 @@ class SuiteFronts:
             fixed=ranked.fixed,
             few=bool(ranked.few[rows].any()),
             device=device,
-            devices=tuple(devices),
-            dtypes=tuple(sorted(set(filter(None, timed["dtype"])))),
+            dtypes=() if times is None else tuple(sorted(set(filter(None, times["dtype"][times.index.isin(timed)])))),
         )
 
     def _ranked(self, table: SuiteTable, category: str) -> Ranked:
@@ -250,10 +242,17 @@ class SuiteFronts:
             raise BadInput(f"{table.suite['title']} has no scores that make a mean. Choose another suite")
         return ranked
 
-    def _cost(self, table: SuiteTable, axis: str, times: pd.DataFrame) -> np.ndarray:
-        if axis == SIZE:
-            return fronts.sizes(table)
-        return fronts.released(table) if axis == AGE else fronts.times(table, times["ms"].to_dict())
+    def _timed(self, device: str) -> tuple[str, pd.DataFrame]:
+        """The device, the most used one in place of an unknown one, and its times by model."""
+        times = self.times()
+        devices = _devices(times)
+        device = device if device in devices else next(iter(devices), "")
+        return device, times[times["device"] == device].set_index("model")
+
+    def _cost(self, table: SuiteTable, axis: str, times: pd.DataFrame | None) -> np.ndarray:
+        if times is not None:
+            return fronts.times(table, times["ms"].to_dict())
+        return fronts.sizes(table) if axis == SIZE else fronts.released(table)
 
     def _testable(self, table: SuiteTable, cost: np.ndarray) -> tuple[str, ...]:
         """The categories in which at least one model with a cost can be tested."""
@@ -264,6 +263,21 @@ class SuiteFronts:
             if {ON, OFF} & set(fronts.front_of(ranked, rows=rows, cost=cost).states):
                 out.append(category)
         return tuple(out)
+
+
+def _categories(suite_cache: SuiteCache, suite: str) -> set[str]:
+    tasks = suite_queries.suite_tasks(suite_cache.db, suite=suite)
+    return set(tasks.loc[tasks["ranked"].astype(bool), "category"])
+
+
+def _suites_with_mean(suite_cache: SuiteCache) -> pd.DataFrame:
+    every = suite_queries.suites(suite_cache.db)
+    means = [row.aggregate != "human" and bool(_categories(suite_cache, row.key)) for row in every.itertuples()]
+    return every[np.array(means, bool)]
+
+
+_suites = shared(_suites_with_mean)
+_times = shared(lambda suite_cache: model_queries.image_times(suite_cache.db))
 
 
 def _devices(times: pd.DataFrame) -> list[str]:

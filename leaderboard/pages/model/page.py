@@ -200,15 +200,20 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
     return out
 
 
-def _size_front(table: SuiteTable, ranked: Ranked, index: int) -> dict[str, str] | None:
-    """Who of no larger size is proved better than a row, key and title, both empty for nobody; None if not known."""
+def _size_front(table: SuiteTable, ranked: Ranked, index: int) -> dict[str, Any] | None:
+    """Who of no larger size is proved better than a row, key and title, both empty for nobody, and how many of them
+    have a higher mean and cannot be tested; None if not known."""
     rows = table.rows_of(table.rows[index].origin)
     at = rows.index(index)
     front = front_of(ranked, rows=rows, cost=sizes(table))
     if front.states[at] not in (ON, OFF):
         return None
     model = table.rows[rows[front.beaten_by[at][0]]].model if front.beaten_by[at] else ""
-    return {"model": model, "title": str(table.models.loc[model, "title"]) if model else ""}
+    return {
+        "model": model,
+        "title": str(table.models.loc[model, "title"]) if model else "",
+        "untested": int(front.untested[at]),
+    }
 
 
 def _outstanding(shown: Field) -> dict[str, Any]:

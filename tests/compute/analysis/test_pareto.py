@@ -110,9 +110,25 @@ def test_what_cannot_be_tested_is_neither_on_nor_off_and_proves_nothing() -> Non
     found = front(
         cost=[1.0, 2.0, 3.0, 4.0], rank=[1, 4, 2, 3], better=better, known=np.array([False, True, True, True])
     )
-    assert found.states == (UNKNOWN, ON, ON, OFF)
+    assert found.states == (UNKNOWN, UNKNOWN, ON, OFF)  # the second has no rival but the first
     assert found.untested.tolist() == [0, 1, 1, 1]  # the first leads, and may be better than each
     assert found.points.tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("cost", "known", "states"),
+    [
+        ([1.0, 1.0], [True, False], (UNKNOWN, UNKNOWN)),  # one pair, and it cannot be tested
+        ([1.0, 2.0], [True, False], (ON, UNKNOWN)),  # nobody costs less than the first
+        ([1.0, 2.0], [False, True], (UNKNOWN, UNKNOWN)),
+        ([1.0, 1.0], [True, True], (ON, ON)),
+        ([np.nan, 1.0], [False, True], ("", ON)),  # without a cost it is no rival
+    ],
+)
+def test_a_model_none_of_whose_rivals_can_be_tested_is_not_known_to_be_on_the_front(
+    cost: list[float], known: list[bool], states: tuple[str, ...]
+) -> None:
+    assert front(cost=cost, rank=[1, 2], better=np.zeros((2, 2), bool), known=known).states == states
 
 
 def test_models_without_a_rank_or_a_cost_take_no_part() -> None:

@@ -16,12 +16,24 @@ from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.analysis.ties import holm, paired_differences
 from compute.paths import ROOT
 from compute.types import BadInput, UnknownKey
-from leaderboard.data import payload
+from leaderboard.data import model_queries, payload, suite_queries
+from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import macros
 from leaderboard.pages.cost import figures
 from leaderboard.pages.cost.described import describe
-from leaderboard.pages.cost.suite_front import AGE, AXES, SIZE, STATES, TIME, CostQuery, Point, SuiteFront, SuiteFronts
+from leaderboard.pages.cost.suite_front import (
+    AGE,
+    AXES,
+    NO_RIVAL,
+    SIZE,
+    STATES,
+    TIME,
+    CostQuery,
+    Point,
+    SuiteFront,
+    SuiteFronts,
+)
 from leaderboard.pages.model import page as model_page
 
 TESTED = ("unisim-core", "unisim-ood", "pairbench")  # suites whose differences can be tested
@@ -101,15 +113,15 @@ def test_the_answer_counts_the_table(suite_fronts: SuiteFronts) -> None:
     text = text_of(suite_front)
     on, off, without = (len(suite_front.of(state)) for state in (ON, OFF, ""))
     assert min(on, off, without) > 0
-    assert f"Of {on + off} models with a known size in UniSim-Bench core , {on} are not proved worse" in text
-    assert f"{off} are proved worse than one that is no larger." in text
-    assert f"{without} models without a known size take no part: " in text
+    assert f"{off} of the {on + off} models with a known size in UniSim-Bench core are proved worse than one" in text
+    assert f"that is no larger ; {on} are on the front." in text
+    assert f"{without} models without a known size are left out: " in text
     assert (
         text.count(" On the front ") == on + text.count("On the front means") and text.count("Off: proved worse") == off
     )
     assert text.count("Size not known unknown") == without
     smallest = min((point for point in suite_front.of(ON)), key=lambda point: (point.cost, point.rank))
-    assert f"the smallest of them is {smallest.title} (" in text
+    assert f"The smallest on the front is {smallest.title} (" in text
     for point in suite_front.of(OFF):
         assert point.beaten_by[0][1] in text
 
@@ -126,6 +138,83 @@ def test_where_nothing_can_be_tested_nothing_is_on_or_off(suite_fronts: SuiteFro
     of_category = get(suite_fronts, "mieb", category="Document Understanding")
     assert of_category.of(ON) and of_category.of(OFF) and not of_category.testable
     assert get(suite_fronts, "mieb", category="Retrieval").of(ON) == []
+
+
+@pytest.mark.parametrize("category", ["", "Document Understanding", "Visual STS (en)"])
+def test_the_head_counts_as_the_page_does(suite_cache: SuiteCache, category: str) -> None:
+    """Off, on and untested are all of the models: none is counted as a success of the test that it never had."""
+    site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
+    suite = "mieb" if category else "unisim-core"
+    suite_front = get(SuiteFronts(suite_cache), suite, category=category)
+    off, on, unknown = (len(suite_front.of(state)) for state in (OFF, ON, UNKNOWN))
+    assert off and on and off + on + unknown == len(suite_front.with_cost)
+    head = describe(site, {"suite": suite, "category": category}).sentence
+    for text in (head, text_of(suite_front)):
+        assert re.match(rf".*\b{off} of the {off + on + unknown} models with a known size", text)
+        assert re.search(rf"; {on} (is|are) on the front", text)
+        assert (f"; {unknown} cannot be tested" in text) == bool(unknown)
+
+
+def test_where_no_pair_can_be_tested_nobody_is_on_the_front(suite_fronts: SuiteFronts) -> None:
+    """Of two models of one size only one has an interval: there is nothing to compare it with."""
+    suite_front = get(suite_fronts, "mini-pairs")
+    assert [point.state for point in suite_front.with_cost] == [UNKNOWN, UNKNOWN]
+    table, ranked = suite_fronts.suite_cache.table("mini-pairs"), suite_fronts.suite_cache.ranked("mini-pairs")
+    assert (ranked.rank_low > 0).any() and payload.ranking(table, ranked)["front"] == []
+    assert suite_front.reason in text_of(suite_front) and NO_RIVAL in text_of(suite_front)
+    assert suite_front.reason != NO_RIVAL and suite_front.reasons == 1
+
+
+def test_the_mark_names_how_many_cannot_be_tested(suite_fronts: SuiteFronts) -> None:
+    category = "Visual STS (en)"
+    table = suite_fronts.suite_cache.table("mieb")
+    weights = tuple((name, 0.0) for name in table.categories if name != category)
+    answer = payload.ranking(table, suite_fronts.suite_cache.ranked("mieb", weights))
+    points = get(suite_fronts, "mieb", category=category).points
+    untested = {table.rows[index].model: n for index, n in zip(answer["front"], answer["front_untested"], strict=True)}
+    assert untested == {point.model: point.untested for point in points if point.state == ON}
+
+
+def test_a_database_without_suites_has_none_to_choose_from(
+    suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    none = suite_queries.suites(suite_cache.db).iloc[:0]
+    monkeypatch.setattr(suite_queries, "suites", lambda db: none)
+    own = SuiteFronts(SuiteCache(Database(suite_cache.db.path)))
+    assert list(own.suites()["key"]) == [] and own.categories() == []
+
+
+def test_times_are_read_once_and_only_for_their_axis(suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    image_times = model_queries.image_times
+    monkeypatch.setattr(model_queries, "image_times", lambda db: asked.append(db) or image_times(db))
+    own = SuiteCache(Database(suite_cache.db.path))
+    get(SuiteFronts(own), "mini"), get(SuiteFronts(own), "mini", axis=AGE)
+    assert asked == []
+    get(SuiteFronts(own), "mini", axis=TIME), get(SuiteFronts(own), "mini-pairs", axis=TIME)
+    assert len(asked) == 1
+
+
+def test_suites_are_read_once(suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    suites = suite_queries.suites
+    monkeypatch.setattr(suite_queries, "suites", lambda db: asked.append(db) or suites(db))
+    own = SuiteCache(Database(suite_cache.db.path))
+    assert [len(SuiteFronts(own).suites()) for _ in range(3)][0] > 3 and len(asked) == 1
+
+
+def test_a_head_has_the_device_that_its_query_names(suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    times = SuiteFronts(suite_cache).times()
+    both = pd.concat([times, times[times["model"] == "tiny"].assign(device="cuda:0", ms=0.001)])
+    monkeypatch.setattr(SuiteFronts, "times", lambda self: both)
+    site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
+    usual = describe(site, {"suite": "mini", "axis": TIME})
+    assert usual.query == (("suite", "mini"), ("axis", TIME)) and "a measured encode time on cpu" in usual.sentence
+    named = describe(site, {"suite": "mini", "axis": TIME, "device": "cuda:0"})
+    assert named.query == (("suite", "mini"), ("axis", TIME), ("device", "cuda:0"))
+    assert named.title.endswith(" on cuda:0") and "only Tiny CLIP" in named.sentence and "cuda:0" in named.sentence
+    assert describe(site, {"suite": "mini", "axis": TIME, "device": "<b>"}) == usual
+    assert describe(site, {"suite": "mini", "device": "cuda:0"}).query == (("suite", "mini"),)
 
 
 def test_a_category_that_a_suite_does_not_have_is_told(suite_fronts: SuiteFronts) -> None:
@@ -258,9 +347,10 @@ def test_a_shared_link_says_what_the_view_found(suite_cache: SuiteCache) -> None
     found = describe(site, {"suite": "pairbench", "axis": "guess"})
     suite_front = get(SuiteFronts(suite_cache), "pairbench")
     on = len(suite_front.of(ON))
+    off = len(suite_front.of(OFF))
     assert found.sentence == (
-        f"{on} of {len(suite_front.with_cost)} models with a known size are not proved worse in PairBench than any "
-        "that is no larger."
+        f"{off} of the {on + off} models with a known size {'is' if off == 1 else 'are'} proved worse in PairBench "
+        f"than one that is no larger; {on} are on the front."
     )
     assert found.query == (("suite", "pairbench"),) and len(found.rows) == min(on, 6)
     assert all(0 <= row.low <= row.value <= row.high <= 1 for row in found.rows)
@@ -275,12 +365,18 @@ def test_the_board_and_the_models_own_pages_mark_the_same_front(suite_fronts: Su
     table, ranked = suite_fronts.suite_cache.table(suite), suite_fronts.suite_cache.ranked(suite)
     points = get(suite_fronts, suite).points
     on = {point.model for point in points if point.state == ON}
-    marked = {table.rows[index].model for index in payload.ranking(table, ranked)["front"]}
+    answer = payload.ranking(table, ranked)
+    marked = {table.rows[index].model for index in answer["front"]}
     assert marked == on
+    untested = dict(zip(answer["front"], answer["front_untested"], strict=True))
+    assert {table.rows[index].model: count for index, count in untested.items()} == {
+        point.model: point.untested for point in points if point.state == ON
+    }
     for point in points:
         (row,) = [row for row in model_page.ranks(suite_fronts.suite_cache, point.model, [suite]) if row["rank"] != "—"]
-        expected = {ON: {"model": "", "title": ""}, UNKNOWN: None, "": None}
-        first = dict(zip(("model", "title"), point.beaten_by[0], strict=True)) if point.beaten_by else None
+        expected = {ON: {"model": "", "title": "", "untested": point.untested}, UNKNOWN: None, "": None}
+        first = dict(zip(("model", "title"), point.beaten_by[0], strict=True)) if point.beaten_by else {}
+        first["untested"] = point.untested
         assert row["front"] == expected.get(point.state, first)
 
 
