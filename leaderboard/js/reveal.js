@@ -60,8 +60,17 @@ export function reveal(find, { focus = null } = {}) {
 
 /** Shows what the address names after `#`, where Python draws it only after the page has loaded. */
 export function revealNamed() {
-  const name = decodeURIComponent(location.hash.slice(1));
+  const name = named(location.hash.slice(1));
   if (name && !document.getElementById(name)) reveal(() => document.getElementById(name), { focus: (node) => node.querySelector('h2') ?? node });
+}
+
+/** The name that a fragment stands for; '' where it is not well formed. */
+function named(fragment) {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return '';
+  }
 }
 
 function take(node) {

@@ -162,3 +162,8 @@ def test_the_comparison_of_the_board(opened: Callable) -> None:
     page.locator("#comparison h2").wait_for()
     comes_into_view(page, "#comparison")
     assert page.evaluate("document.activeElement.matches('#comparison h2')")
+
+
+def test_an_address_that_ends_in_a_broken_name_harms_nothing(visit: Callable) -> None:
+    page = visit("about#%")
+    page.wait_for_function("document.querySelector('.site-bar-theme').dataset.ready === 'true'")

@@ -59,7 +59,7 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
         sentence=" ".join([first + f"{chosen.level.capitalize()} of {named}, {chosen.origin} figures.", *alike]),
         query=(*written, *((("pair", f"{opened.x.key},{opened.y.key}"),) if opened is not None else ())),
         rows=tuple(rows),
-        caption=_caption(matrix),
+        caption=_caption(matrix, opened=opened is not None),
     )
 
 
@@ -112,5 +112,6 @@ def _row(each: AxisPair) -> DescribedRow:
     )
 
 
-def _caption(matrix: CorrelationMatrix) -> str:
-    return f"Most and least alike: {METHODS[matrix.query.method]}, −1 to 1, 95% interval"
+def _caption(matrix: CorrelationMatrix, *, opened: bool = False) -> str:
+    shown = "This pair, then the most and least alike" if opened else "Most and least alike"
+    return f"{shown}: {METHODS[matrix.query.method]}, −1 to 1, 95% interval"

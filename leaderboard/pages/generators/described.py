@@ -71,10 +71,12 @@ def _proved(comparison: MetricComparison) -> str:
         return (
             f"None of the {len(comparison.metrics)} metrics is proved to follow people {where}, or to go against them."
         )
-    follows = len(trust.follows) + len(trust.trained_on_set)
+    follows, trained = len(trust.follows), len(trust.trained_on_set)
+    own = f", and {trained} more that {'was' if trained == 1 else 'were'} trained on this set" if trained else ""
+    against = f"; {len(trust.against)} to go against them" if trust.against else ""
     return (
-        f"Of {len(comparison.metrics)} metrics {follows} are proved to follow people {where}, and {len(trust.against)} "
-        "to go against them."
+        f"Of {len(comparison.metrics)} metrics {follows} {'is' if follows == 1 else 'are'} proved to follow people "
+        f"{where}{own}{against}."
     )
 
 
@@ -95,9 +97,17 @@ def _computed(computed: ComputedSet, *, metric: str) -> Described:
     best = computed.generators[column.order[0]].title if len(column.order) else ""
     shared = len(column.first) - 1
     sentence = f"{best} is first of {len(column.order)} generators by {column.title} on features of {column.features}"
+    if column.differences is None:
+        rest = "no difference can be tested"
+    else:
+        rest = (
+            f"{shared} {'more is' if shared == 1 else 'more are'} not proven worse"
+            if shared
+            else "all others are proven worse"
+        )
     return Described(
         title=f"{title} by {column.title}",
-        sentence=f"{sentence}; {shared} more are not proven worse." if shared else f"{sentence}." if best else title,
+        sentence=f"{sentence}; {rest}." if best else title,
         query=(("set", computed.key), *((("metric", metric),) if metric else ())),
         rows=_generators(computed, column),
         caption=f"{column.title}, {'higher' if column.higher else 'lower'} is better, and its 95% interval",

@@ -136,9 +136,11 @@ class MetricComparison:
 
 
 def compare_metrics(db: Database, table: SuiteTable) -> MetricComparison:
-    """Recomputes every agreement of a set from its listed scores and ranks."""
+    """Recomputes every agreement of a set from its listed scores and ranks. Raises BadInput for one without scores."""
     columns = {column.metric: index for index, column in enumerate(table.columns)}
-    people = next(column for column in table.columns if column.group == PEOPLE)
+    people = next((column for column in table.columns if column.group == PEOPLE), None)
+    if people is None:
+        raise BadInput(f"No figures of {table.suite['title']} are stored. Choose another set")
     human, human_ranks = table.values[:, columns[people.metric]], table.values[:, columns["human_rank"]]
     keys = [key for key in METRIC_MODELS if key in columns and f"{key}_rank" in columns]
     scores = {key: table.values[:, columns[key]] for key in keys}

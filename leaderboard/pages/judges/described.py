@@ -11,7 +11,7 @@ from leaderboard.html.formatting import number
 from leaderboard.html.labels import choice_title
 from leaderboard.page import Described, DescribedRow, Site
 from leaderboard.pages.judges import drawing
-from leaderboard.pages.judges.comparison import ALL, BEST, Comparison, Lead, Value
+from leaderboard.pages.judges.comparison import ALL, BEST, SPLITS, Comparison, Lead, Value
 from leaderboard.pages.judges.judging import judging_of
 
 USUAL = "pairbench"
@@ -26,10 +26,14 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
     chosen = suite or (USUAL if USUAL in suites.index else "")
     if not chosen:
         return None
-    comparison = judging_of(site).compare(chosen, ALL)
+    splits = query.get("splits", ALL)
+    splits = splits if splits in SPLITS else ALL
+    comparison = judging_of(site).compare(chosen, splits)
     title = choice_title(suites.loc[chosen, "title"], suites.loc[chosen, "benchmark"])
     metrics = suite_queries.metrics(site.db)
-    named = (("suite", suite),) if suite else ()
+    if splits != ALL:
+        title = f"{title}, {SPLITS[splits].lower()}"
+    named = (*((("suite", suite),) if suite else ()), *((("splits", splits),) if splits != ALL else ()))
     row = comparison.row(query.get("judge", ""))
     if row is not None:
         return Described(
@@ -47,7 +51,7 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
             caption=CAPTION,
         )
     return Described(
-        title=f"Judges on {title}" if suite else "Judges",
+        title=f"Judges on {title}" if named else "Judges",
         sentence=_answer(comparison, metrics, title=title),
         query=named,
         rows=tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from compute.analysis.sensitivity import SEES, Sensitivity
+from compute.analysis.sensitivity import REWARDS, SEES, Sensitivity
 from compute.engine.generators.backbones import JOIN
 from compute.tasks.mini.generators import FAULTS
 from leaderboard.data import suite_queries
@@ -23,11 +23,16 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
     readings = study.of(metric, subset)
     title = suite_queries.metrics(site.db).loc[metric, "title"]
     shown = sorted(readings, key=lambda fault: readings[fault].verdict == SEES)  # first what it does not see
-    seen = [FAULTS[fault].title.lower() for fault, reading in readings.items() if reading.verdict == SEES]
+    seen, rewarded = (
+        [FAULTS[fault].title.lower() for fault, reading in readings.items() if reading.verdict == verdict]
+        for verdict in (SEES, REWARDS)
+    )
+    worse = f"it gets worse with {', '.join(seen)}" if seen else "it is not shown to get worse with any of them"
+    better = f", and better with {', '.join(rewarded)}" if rewarded else ""
     return Described(
         title=f"{title} sees {len(seen)} of {len(readings)} faults (synthetic)",
         sentence=f"{title} on features of {subset.replace(JOIN, ' and ')}, on drawn generators with one known fault "
-        "each: " + (f"it gets worse with {', '.join(seen)}." if seen else "it gets worse with none of them."),
+        f"each: {worse}{better}.",
         query=(("metric", metric), *((("backbone", backbone),) if backbone == subset else ())),
         rows=tuple(_row(fault, readings[fault]) for fault in shown),
         caption="Spearman with the fault’s strength, −1 to 1, 95% interval",

@@ -123,7 +123,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         procedure="choice",
         categories=("IT-2AFC",),
         asks="A text and two images go in: which image fits the text better?",
-        right="The image that people chose.",
+        right="The image that the data set labels as fitting: by what people chose, or by how it was made.",
         drawn="The image that was drawn after the text.",
         tiles=(
             Tile(role="text", text="a blue star and a red circle"),
@@ -136,7 +136,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         procedure="choice",
         categories=("Text-2AFC",),
         asks="An image and two texts go in: which text describes the image better?",
-        right="The text that people chose.",
+        right="The text that the data set labels as fitting: by what people chose, or by how the image was made.",
         drawn="The text that the image was drawn after.",
         tiles=(
             Tile(role="image", scene=STARS),
@@ -149,7 +149,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         procedure="choice",
         categories=("IQA",),
         asks="Two images go in: which has the better quality?",
-        right="The image that people chose.",
+        right="The image that the data set labels as better: by people’s ratings, or by how it was damaged.",
         drawn="The image that was drawn with less damage.",
         tiles=(
             Tile(role="A", scene=STARS, distortion=("noise", 4)),
@@ -161,7 +161,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         procedure="choice",
         categories=("PAA",),
         asks="Two images go in: which is brighter (or more colourful, richer in contrast, sharper)?",
-        right="The image that people chose.",
+        right="The image that the data set labels so: by people’s ratings, or by how it was made.",
         drawn="The image that was drawn so.",
         tiles=(
             Tile(role="A", scene=STARS, right=True),

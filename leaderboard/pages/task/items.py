@@ -297,7 +297,7 @@ def _ignored(query: ItemQuery, chosen: Sequence[str], known: Sequence[str]) -> s
 def _explained(procedure: str, *, models: int, reference: str) -> str:
     words = EXPLAINED.get(procedure, "").format(reference=reference)
     if reference != "people":
-        words = words.removeprefix("Right means what people chose. ")
+        words = words.removeprefix("Right means what the data set labels so. ")
     if models == 2 and procedure not in ("sts", "judging"):
         words += " Two models' margins are compared in each one's standard deviations."
     return words.strip()

@@ -17,7 +17,7 @@ from leaderboard.pages.task.page import correlations, page
 
 # What the protocol of a procedure and its examples must both say, whatever their other words.
 SHARED = {
-    "choice": ("people chose",),
+    "choice": ("people(’s)? (chose|ratings)",),
     "odd_one_out": ("does not belong", "kind"),
     "retrieval": ("rank",),
     "probe": ("class", "few images"),
