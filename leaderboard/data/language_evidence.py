@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.ranking import CATEGORY_MEAN
-from compute.analysis.ties import tie_classes
-from compute.analysis.uncertainty import rank_with_uncertainty
+from compute.analysis.uncertainty import Ranking, rank_with_uncertainty
+from compute.analysis.variance import SAME
 from leaderboard.data import language_queries, model_queries
 from leaderboard.data.database import Database
 from leaderboard.data.languages import WHOLE, codes_of, language_of_score, language_of_subset, name_of
 from leaderboard.data.suite_table import origins_in_order
 
 BENCHMARK = "mieb"  # the only one whose tasks ask the same in several languages
+FIRST, WORSE, LEVEL, UNTESTED = "first", "worse", "level", "untested"  # a model beside the highest mean
 COUNTS_FROM = 0.5  # share of the models that must have a score for it to enter the mean
 
 
@@ -48,7 +49,7 @@ class ModelInLanguage:
     rank: int  # -1 without a mean
     low: float  # 95% interval of the mean, NaN where it is not known
     high: float
-    tied: bool  # not proved worse than the first, which is itself; False where that is not known
+    beside: str  # FIRST, WORSE: proved worse, LEVEL: not proved worse, UNTESTED: not known; empty without a rank
     categories: tuple[float, ...]  # means of the categories that count
     suspect: bool  # one of its figures is in doubt
 
@@ -63,7 +64,7 @@ class LanguageRanking:
     scores: tuple[LanguageScore, ...]
     categories: tuple[str, ...]  # that count
     models: tuple[ModelInLanguage, ...]
-    unknown: str  # why it is not known who is proved better; empty where it is
+    unknown: str  # why some models cannot be compared with the first; empty where all can
 
     @property
     def ranked(self) -> tuple[ModelInLanguage, ...]:
@@ -81,9 +82,24 @@ class LanguageRanking:
         return self.models[0]
 
     @property
-    def tied(self) -> tuple[ModelInLanguage, ...]:
-        """The other models that are not proved worse than the first."""
-        return tuple(each for each in self.ranked[1:] if each.tied)
+    def leaders(self) -> tuple[ModelInLanguage, ...]:
+        """The models that share the highest mean; none where no model has a mean."""
+        return tuple(each for each in self.models if each.beside == FIRST)
+
+    @property
+    def worse(self) -> tuple[ModelInLanguage, ...]:
+        """The models that are proved worse than every leader."""
+        return tuple(each for each in self.models if each.beside == WORSE)
+
+    @property
+    def level(self) -> tuple[ModelInLanguage, ...]:
+        """The models behind the leaders that are not proved worse."""
+        return tuple(each for each in self.models if each.beside == LEVEL)
+
+    @property
+    def untested(self) -> tuple[ModelInLanguage, ...]:
+        """The models behind the leaders of which it is not known whether they are worse."""
+        return tuple(each for each in self.models if each.beside == UNTESTED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +128,7 @@ class LanguageEvidence:
     rankings: dict[tuple[str, str], LanguageRanking]  # by code and origin
     tasks: dict[str, tuple[TaskOfLanguage, ...]]  # by code
     pairs: dict[str, int]  # by code: subsets of two languages, one of which it is
+    means: dict[str, frozenset[str]]  # by code: origins with a mean over several languages of a task that has it
     unreadable: dict[str, Unreadable]  # by code; where several tasks have some, the one with most
 
     def origins(self, code: str) -> list[str]:
@@ -121,6 +138,11 @@ class LanguageEvidence:
     def ranking(self, code: str, origin: str = "") -> LanguageRanking | None:
         """The ranking in a language of one origin, or of the first that it has; None where there is no score."""
         return self.rankings.get((code, origin or next(iter(self.origins(code)), "")))
+
+    def has_mean(self, code: str, origin: str = "") -> bool:
+        """Whether a mean over several languages, one of which this is, is stored: of an origin, or of any."""
+        stored = self.means.get(code, frozenset())
+        return origin in stored if origin else bool(stored)
 
     def without_score(self, code: str, ranking: LanguageRanking | None) -> tuple[TaskOfLanguage, ...]:
         """The tasks that have a subset in a language, of whose data a ranking holds no score in it."""
@@ -139,7 +161,7 @@ def load(db: Database) -> LanguageEvidence:
     titles = model_queries.models(db)["title"]
     one = _once(frame[frame["language"] != ""])
     rankings = {
-        (str(code), str(origin)): _ranking(rows.to_dict("records"), titles=titles, code=str(code), origin=str(origin))
+        (str(code), str(origin)): ranking_of(rows.to_dict("records"), titles=titles, code=str(code), origin=str(origin))
         for (code, origin), rows in one.groupby(["language", "origin"], sort=False)
     }
     codes = {code for languages in tasks["languages"] for code in codes_of(languages)} | {code for code, _ in rankings}
@@ -153,6 +175,11 @@ def load(db: Database) -> LanguageEvidence:
             both = codes_of(subset.split("-")) & names.keys()
             for code in both if len(both) == 2 else ():
                 pairs[code] = pairs.get(code, 0) + 1
+    means: dict[str, set[str]] = {}
+    whole = frame[(frame["language"] == "") & frame["subset"].isin(WHOLE)]
+    for row in whole.drop_duplicates(["task", "origin"]).itertuples():
+        for code in (codes_of(row.languages) | {language_of_subset(subset) for subset in row.subsets}) - {""}:
+            means.setdefault(code, set()).add(row.origin)
     by_key = tasks.set_index("key")["title"]
     gaps = language_queries.unreadable(db, benchmark=BENCHMARK).sort_values("models")
     return LanguageEvidence(
@@ -160,6 +187,7 @@ def load(db: Database) -> LanguageEvidence:
         rankings=rankings,
         tasks={code: tuple(own) for code, own in inside.items()},
         pairs=pairs,
+        means={code: frozenset(origins) for code, origins in means.items()},
         unreadable={
             code: Unreadable(reason=row.reason, models=int(row.models), title=by_key[row.task])
             for row in gaps.itertuples()
@@ -179,8 +207,12 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["listed"] | ~np.array(twice, bool)]
 
 
-def _ranking(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, origin: str) -> LanguageRanking:
-    """The models' order by the mean of category means over the scores that count; rows in the order of the tasks."""
+def ranking_of(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, origin: str) -> LanguageRanking:
+    """The models' order by the mean of category means over the scores that count.
+
+    rows: as `language_queries.scores` has them, of one language and origin, in the order of the tasks; titles: of the
+    models, by key.
+    """
     facts = list({(row["task"], row["subset"]): row for row in rows}.values())
     columns = {(row["task"], row["subset"]): at for at, row in enumerate(facts)}
     keys = list(dict.fromkeys(row["model"] for row in rows))
@@ -207,8 +239,7 @@ def _ranking(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, origin
         scales=np.array([str(fact["scale"]) for fact in counting]),
         names=categories,
     )
-    letters = tie_classes(ranking=result)
-    best = int(np.argmin(result.rank)) if complete.any() else -1
+    states = _beside(result)
     within = [
         end(_bound(fact[side], missing) for fact in counting)
         for side, end, missing in (("lower", min, -np.inf), ("upper", max, np.inf))
@@ -228,7 +259,7 @@ def _ranking(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, origin
                 rank=-1 if at is None else int(result.rank[at]),
                 low=np.nan if at is None else float(np.clip(result.mean_low[at], *within)),
                 high=np.nan if at is None else float(np.clip(result.mean_high[at], *within)),
-                tied=at is not None and bool(letters[at]) and letters[at] == letters[best],
+                beside="" if at is None else states[at],
                 categories=()
                 if at is None
                 else tuple(float(inside[at, codes == one].mean()) for one in range(len(categories))),
@@ -257,8 +288,31 @@ def _ranking(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, origin
         ),
         categories=categories,
         models=tuple(models),
-        unknown=result.unknown[best] if complete.any() else "",
+        unknown=_why_untested(result, states),
     )
+
+
+def _beside(result: Ranking) -> list[str]:
+    """How each model with a mean stands beside the highest; where several share it, worse is worse than each."""
+    leaders = np.flatnonzero(result.rank == 1)
+    states = []
+    for at, rank in enumerate(result.rank):
+        if rank == 1:
+            states.append(FIRST)
+        elif np.isnan(result.p[at, leaders]).any():
+            states.append(UNTESTED)
+        else:
+            states.append(WORSE if result.better[at, leaders].all() else LEVEL)
+    return states
+
+
+def _why_untested(result: Ranking, states: list[str]) -> str:
+    """Why models cannot be compared with the first: the first's own reason before theirs; empty where all can be."""
+    untested = [at for at, state in enumerate(states) if state == UNTESTED]
+    if not untested:
+        return ""
+    reasons = [result.unknown[at] for at in (*np.flatnonzero(result.rank == 1), *untested)]
+    return next(filter(None, reasons), SAME)
 
 
 def _bound(end: Any, missing: float) -> float:

@@ -50,7 +50,7 @@ def open_page(visit: Callable[..., Any]) -> Callable[..., Any]:
         ("model?model=google/siglip-so400m-patch14-384&by=task", "SigLIP"),
         ("task?task=mieb/stl10", "STL10"),
         ("generators?set=parti&metric=fid", "Parti"),
-        ("languages?language=jpn&model=royokong/e5-v", "Best for Japanese"),
+        ("languages?language=jpn&model=royokong/e5-v", "Highest for Japanese"),
         ("claims?paper=PairBench&verdict=conflict", "PairBench"),
     ],
     ids=lambda value: value.partition("?")[0] if "?" in value else "",

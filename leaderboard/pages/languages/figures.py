@@ -53,9 +53,18 @@ def _what(ranking: LanguageRanking) -> str:
 
 
 def one_task(
-    score: LanguageScore, *, languages: Sequence[str], best: np.ndarray, leaders: Sequence[str], median: np.ndarray
+    score: LanguageScore,
+    *,
+    origin: str,
+    languages: Sequence[str],
+    best: np.ndarray,
+    leaders: Sequence[str],
+    median: np.ndarray,
 ) -> go.Figure:
-    """The best and the median model of a task in each language, the languages by the best. Values in shown units."""
+    """The best and the median model of a task in each language by figures of one origin, the languages by the best.
+
+    Values in shown units.
+    """
     order = np.argsort(-best, kind="stable")
     names = [languages[at] for at in order]
     figure = go.Figure()
@@ -72,7 +81,7 @@ def one_task(
             marker={"size": 8, "symbol": symbol},
             hovertemplate="%{x}: %{text}<extra></extra>",
         )
-    plain(figure, height=HEIGHT, x=unmarked(score.title), y=f"{score.metric}, %", legend=True)
+    plain(figure, height=HEIGHT, x=f"{unmarked(score.title)}, {origin} figures", y=f"{score.metric}, %", legend=True)
     return figure.update_xaxes(showgrid=False, tickangle=-60)
 
 

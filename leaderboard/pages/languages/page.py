@@ -121,6 +121,7 @@ def of_language(site: Site, evidence: LanguageEvidence, *, code: str, model: str
     shown = ranking.origin if ranking else origin
     missing = texts.missing(
         name,
+        shown,
         evidence.without_score(code, ranking),
         evidence.pairs.get(code, 0),
         evidence.unreadable.get(code) if shown == "published" else None,
@@ -178,13 +179,20 @@ def of_all(evidence: LanguageEvidence, *, origin: str) -> tuple:
     """Every language: who leads in how many, and where nothing can be told."""
     rows = shown_rankings(evidence, origin=origin)
     several = [row for row in rows if len(row.ranked) > 1]
-    leaders = Counter((row.first.model, row.first.title) for row in several)
-    leads = [{"model": key, "title": title, "languages": count} for (key, title), count in leaders.most_common()]
-    one = [row for row in rows if len(row.ranked) == 1]
+    alike = of_main_origin(several)
+    leaders = Counter((each.model, each.title) for row in alike for each in row.leaders)
+    leads = [
+        {"model": key, "title": title, "languages": count, "of": len(alike), "origin": alike[0].origin}
+        for (key, title), count in leaders.most_common()
+    ]
+    one = [row for row in rows if len(row.models) == 1]
+    short = [row for row in rows if len(row.ranked) < 2 and len(row.models) > 1]
     scored = {row.code for row in rows}
     nothing = [(code, name) for code, name in evidence.names.items() if code not in scored]
-    answer = _texts().overview(evidence.names, rows, leads, one, nothing)
-    return answer, widest(several), _texts().overview_table(rows)
+    in_means = [each for each in nothing if evidence.has_mean(each[0], origin)]
+    bare = [each for each in nothing if each not in in_means]
+    answer = _texts().overview(evidence.names, several, leads, one, short, bare, in_means, origin)
+    return answer, widest(alike), _texts().overview_table(rows)
 
 
 def shown_rankings(evidence: LanguageEvidence, *, origin: str) -> list[LanguageRanking]:
@@ -193,8 +201,14 @@ def shown_rankings(evidence: LanguageEvidence, *, origin: str) -> list[LanguageR
     return [ranking for ranking in rankings if ranking is not None]
 
 
+def of_main_origin(rankings: list[LanguageRanking]) -> list[LanguageRanking]:
+    """Those of the origin that most of them have: what is counted together must not mix origins."""
+    origins = Counter(ranking.origin for ranking in rankings)
+    return [ranking for ranking in rankings if ranking.origin == origins.most_common(1)[0][0]]
+
+
 def widest(rankings: list[LanguageRanking]) -> Any:
-    """The figure of the task that is scored in most languages; None where none is in several."""
+    """The figure of the task that most languages have, in rankings of one origin; None where none is in several."""
     languages = Counter(score.task for ranking in rankings for score in ranking.scores if score.subset)
     if not languages or max(languages.values()) < 2:
         return None
@@ -214,7 +228,14 @@ def widest(rankings: list[LanguageRanking]) -> Any:
         facts = score
     if facts is None or len(names) < 2:
         return None
-    return figures.one_task(facts, languages=names, best=np.array(best), leaders=leaders, median=np.array(median))
+    return figures.one_task(
+        facts,
+        origin=rankings[0].origin,
+        languages=names,
+        best=np.array(best),
+        leaders=leaders,
+        median=np.array(median),
+    )
 
 
 def _texts() -> Any:

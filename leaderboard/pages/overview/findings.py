@@ -22,14 +22,15 @@ METHOD = "spearman"
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteLead:
-    """The model of the first rank and how many others share its tie class, that is, differ from it by less than is
-    significant; `unknown` says why that is not known."""
+    """The model of the first rank, how many of the others are not proved worse, and how many cannot be tested;
+    `unknown` says why none can."""
 
     model: str
     title: str
     origin: str
     trained: bool  # on a data set of the suite
     tied: int
+    untested: int
     others: int
     unknown: str
 
@@ -104,13 +105,14 @@ def lead(table: SuiteTable, ranked: Ranked) -> SuiteLead | None:
     if not rows:
         return None
     first, *others = rows
-    same = [at for at in others if ranked.ties[at] == ranked.ties[first]]
+    tested = [at for at in others if not ranked.unknown[at]]
     return SuiteLead(
         model=table.rows[first].model,
         title=table.models.loc[table.rows[first].model]["title"],
         origin=origin,
         trained=bool((table.marks[first] & TRAINED).any()),
-        tied=len(same),
+        tied=sum(not ranked.better[at, first] for at in tested),
+        untested=len(others) - len(tested),
         others=len(others),
         unknown=ranked.unknown[first],
     )

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from compute.analysis.uncertainty import rank_with_uncertainty
 from leaderboard.data.database import Database
-from leaderboard.data.language_evidence import LanguageEvidence
+from leaderboard.data.language_evidence import FIRST, LEVEL, UNTESTED, WORSE, LanguageEvidence
 from leaderboard.data.suite_cache import SuiteCache
+from tests.leaderboard.small_languages import small
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "assets" / "published"
 FILES = {  # of a model: language scores in [0, 1] a task
@@ -94,10 +96,49 @@ def test_one_known_figure_is_no_order(evidence: LanguageEvidence) -> None:
 
 
 def test_one_task_proves_nothing_and_two_can(evidence: LanguageEvidence) -> None:
-    assert "not known" in evidence.ranking("tur").unknown and not evidence.ranking("tur").tied
+    turkish, japanese = evidence.ranking("tur"), evidence.ranking("jpn")
+    assert "not known" in turkish.unknown and not turkish.level and not turkish.worse
+    assert turkish.untested == turkish.ranked[1:]
+    assert not japanese.unknown and 0 < len(japanese.level) < len(japanese.ranked) - 1
+    assert japanese.level[0].model == japanese.models[1].model
+
+
+def test_worse_is_what_a_test_of_that_model_itself_shows(evidence: LanguageEvidence) -> None:
+    """Once every model below the first that differs counted as proved worse, 19 of 29 in Japanese without a proof."""
     japanese = evidence.ranking("jpn")
-    assert not japanese.unknown and 0 < len(japanese.tied) < len(japanese.ranked) - 1
-    assert japanese.tied[0].model == japanese.models[1].model
+    values = np.array([each.values for each in japanese.ranked])
+    result = rank_with_uncertainty(scores=values, categories=np.zeros(values.shape[1], int))
+    proved = {each.model for each, better in zip(japanese.ranked, result.better[:, 0], strict=True) if better}
+    assert {each.model for each in japanese.worse} == proved and len(proved) == 10
+    assert len(japanese.worse) + len(japanese.level) == len(japanese.ranked) - 1 and not japanese.untested
+
+
+def test_a_model_without_an_error_is_not_tested() -> None:
+    """Once it was proved worse though nothing can be tested."""
+    ranking = small([("A", "t", 0.90, 0.01), ("C", "t", 0.89, np.nan), ("B", "t", 0.50, 0.01)])
+    assert {each.model: each.beside for each in ranking.models} == {"A": FIRST, "B": WORSE, "C": UNTESTED}
+    assert "error" in ranking.unknown
+
+
+def test_models_of_one_mean_are_all_first() -> None:
+    ranking = small([("A", "t", 0.9, 0.01), ("B", "t", 0.9, 0.01), ("C", "t", 0.89, 0.01), ("D", "t", 0.1, 0.01)])
+    assert [each.model for each in ranking.leaders] == ["A", "B"]
+    assert [each.beside for each in ranking.models] == [FIRST, FIRST, LEVEL, WORSE]
+
+
+def test_without_all_scores_no_model_is_first() -> None:
+    ranking = small([("A", "one", 0.9, 0.01), ("B", "two", 0.8, 0.01)])
+    assert not ranking.ranked and not ranking.leaders and len(ranking.models) == 2
+    assert [each.beside for each in ranking.models] == ["", ""]
+
+
+def test_a_mean_over_languages_is_known_of_those_of_its_task(
+    evidence: LanguageEvidence, imported: LanguageEvidence
+) -> None:
+    """Of the tasks that have Thai and Estonian no mean is stored."""
+    assert evidence.has_mean("deu") and evidence.has_mean("deu", "published")
+    assert not evidence.has_mean("deu", "computed") and not evidence.has_mean("tha") and not evidence.has_mean("est")
+    assert imported.has_mean("deu", "imported") and not imported.has_mean("ara", "imported")
 
 
 def test_result_files_by_language_stay_beside_the_papers(imported: LanguageEvidence) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from leaderboard.data.language_evidence import LanguageEvidence
 from leaderboard.html.named_points import NAMES
 from leaderboard.pages.languages.described import describe
-from leaderboard.pages.languages.page import page
+from leaderboard.pages.languages.page import of_all, page
+from tests.leaderboard.small_languages import small
 
 
 def text(markup: Any) -> str:
@@ -37,7 +40,7 @@ def test_a_language_is_answered_first(view: Any, evidence: LanguageEvidence) -> 
     answer, figure, rest = view(language="deu")
     ranking = evidence.ranking("deu")
     assert answer.startswith(
-        f"Best for German: {ranking.first.title}, mean {100 * ranking.first.mean:.1f} over 3 scores"
+        f"Highest for German: {ranking.first.title}, mean {100 * ranking.first.mean:.1f} over 3 scores"
     )
     assert "Whether it is better than the others is not known" in answer
     names = [trace for trace in figure["value"].data if trace.meta == NAMES]
@@ -47,8 +50,8 @@ def test_a_language_is_answered_first(view: Any, evidence: LanguageEvidence) -> 
 
 def test_what_is_not_proved_is_named(view: Any, evidence: LanguageEvidence) -> None:
     answer, *_ = view(language="jpn")
-    tied = evidence.ranking("jpn").tied
-    assert f"It is not proved better than {tied[0].title}" in answer and f"and {len(tied) - 3} more" in answer
+    level = evidence.ranking("jpn").level
+    assert f"It is not proved better than {level[0].title}" in answer and f"and {len(level) - 3} more" in answer
     assert "It is not proved better than any of the other" in view(language="spa")[0]
 
 
@@ -75,14 +78,15 @@ def test_a_model_by_language(view: Any, evidence: LanguageEvidence) -> None:
     assert f"scores of {len(own)} languages alone and the highest mean of several models in {len(first)}" in answer
     assert "Swahili" in rest and figure["visible"]
     both = view(model="royokong/e5-v", language="deu")[0]
-    assert "E5-V has rank 2 of 35 with 70.2" in both and both.startswith("Best for German")
+    assert "E5-V has rank 2 of 35 with 70.2" in both and both.startswith("Highest for German")
 
 
 def test_all_languages(view: Any, evidence: LanguageEvidence) -> None:
     answer, figure, rest = view()
     several = [code for code in evidence.names if (found := evidence.ranking(code)) and len(found.ranked) > 1]
     assert f"Of the 38 languages of MIEB’s tasks, {len(several)} have scores of their own" in answer
-    assert "Bulgarian, Estonian, Thai, Ukrainian and Vietnamese there is only a mean" in answer
+    assert "is stored for Bulgarian, Estonian, Thai, Ukrainian and Vietnamese." in answer
+    assert "For 7 languages only one model has a figure" in answer and "By published figures, Voyage" in answer
     assert figure["visible"] and "no other to compare" in rest
 
 
@@ -94,10 +98,101 @@ def test_the_head_knows_every_spelling(site: SimpleNamespace, spelling: str) -> 
 
 def test_the_head_names_the_best(site: SimpleNamespace) -> None:
     described = describe(site, {"language": "ja"})
-    assert described.title == "Best for Japanese" and described.rows[0].label == "E5-V"
+    assert described.title == "Models for Japanese" and described.rows[0].label == "E5-V"
     assert all(0 <= end <= 1 for row in described.rows for end in (row.value, row.low, row.high))
     assert describe(site, {"model": "royokong/e5-v"}).title == "E5-V by language"
     assert describe(site, {}) is None and describe(site, {"language": "xyz", "model": "nobody"}) is None
+
+
+def test_the_head_is_no_surer_than_the_page(site: SimpleNamespace) -> None:
+    """Once it was titled the best while the page said that nothing is known."""
+    described = describe(site, {"language": "deu"})
+    assert described.title == "Models for German" and described.sentence.startswith("Highest for German: ")
+    assert "Whether it is better than the others is not known: one task stands for" in described.sentence
+    assert "cross & multi" in described.sentence
+
+
+def test_the_head_is_of_the_origin_in_the_address(site: SimpleNamespace) -> None:
+    described = describe(site, {"language": "deu", "origin": "computed"})
+    assert described.query == (("language", "deu"), ("origin", "computed")) and not described.rows
+    assert described.sentence.startswith("No computed score of German alone is known")
+    model = describe(site, {"model": "royokong/e5-v", "origin": "imported"})
+    assert model.query == (("model", "royokong/e5-v"), ("origin", "imported")) and "in 0 languages" in model.sentence
+    assert describe(site, {"language": "deu", "origin": "nowhere"}) == describe(site, {"language": "deu"})
+
+
+def test_a_mean_is_a_reason_only_where_it_is_stored(view: Any, evidence: LanguageEvidence) -> None:
+    """Once of all 38 languages there was "only a mean" of computed scores, of which none is stored."""
+    answer, figure, _ = view(origin="computed")
+    assert answer == (
+        "Of the 38 languages of MIEB’s tasks, 0 have scores of their own by which several models compare. "
+        "No computed score of one language alone is stored for any of them."
+    )
+    assert not figure["visible"]
+    bare = replace(evidence, rankings={}, means={"deu": frozenset({"published"}), "fra": frozenset({"published"})})
+    answer = text(of_all(bare, origin="published")[0])
+    assert "For French and German there is only a published mean over several languages, which says nothing" in answer
+    assert "No published score of one language alone is stored for 36 languages, such as Arabic" in answer
+
+
+Score = tuple[str, str, float, float]  # model, task, value, standard error
+TWO_TASKS = [("A", "t1", 0.9, 0.01), ("A", "t2", 0.8, 0.01), ("B", "t1", 0.7, 0.01)]
+NO_ERROR = [("A", "t", 0.9, 0.01), ("B", "t", 0.5, 0.01), ("C", "t", 0.89, np.nan)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        (
+            [("A", "t1", 0.9, 0.01), ("B", "t2", 0.8, 0.01)],
+            "No model has all of the 2 computed scores of German alone, so nothing says which is best.",
+        ),
+        (TWO_TASKS, "Only A has all 2 computed scores of German alone that count: mean 85.0 over 2 scores."),
+        (TWO_TASKS[:2], "Only A has computed scores of German alone: mean 85.0 over 2 scores."),
+        (TWO_TASKS[:1], "Only A has a computed score of German alone: 90.0 (nDCG@10, t1, de)."),
+        (NO_ERROR, "It is proved better than 1 of the other 2. 1 cannot be tested: one task stands for Retrieval"),
+        (
+            [("A", "t", 0.9, 0.01), ("B", "t", 0.9, 0.01), ("C", "t", 0.1, 0.01)],
+            "Highest for German: A and B, 90.0 (nDCG@10) on one task, t, de, the highest of 3 models "
+            "(computed figures). They are proved better than the other.",
+        ),
+    ],
+    ids=["none complete", "one complete", "one model", "one score", "one untested", "shared first"],
+)
+def test_few_models_and_few_tests(
+    site: SimpleNamespace, evidence: LanguageEvidence, scores: list[Score], said: str
+) -> None:
+    """In the page and in its head; once "the highest of 0 models, proved better than each of the other -1"."""
+    few = replace(evidence, rankings={("deu", "computed"): small(scores)})
+    chosen = {"language": "deu", "model": "", "origin": "computed"}
+    assert said in text(page(site, few, **chosen)[0])
+    within = SimpleNamespace(db=site.db, suite_cache=SimpleNamespace(languages=lambda: few))
+    assert said in describe(within, {"language": "deu"}).sentence
+
+
+def test_the_table_has_a_word_for_what_is_not_tested(site: SimpleNamespace, evidence: LanguageEvidence) -> None:
+    few = replace(evidence, rankings={("deu", "computed"): small(NO_ERROR)})
+    rest = text(page(site, few, language="deu", model="", origin="")[2])
+    assert rest.count("proved worse") == 1 and rest.count("not known") == 1
+    assert "1 of 2, 1 not known" in text(of_all(few, origin="")[2])
+
+
+def test_languages_without_a_complete_model_are_counted_apart(evidence: LanguageEvidence) -> None:
+    none = small([("A", "t1", 0.9, 0.01), ("B", "t2", 0.8, 0.01)])
+    answer, figure, table = of_all(replace(evidence, rankings={("deu", "computed"): none}), origin="")
+    assert "0 have scores of their own" in text(answer) and figure is None
+    assert "For 1 language fewer than two models have all the scores, such as German." in text(answer)
+    assert "no model has all scores" in text(table)
+
+
+def test_what_is_counted_together_is_of_one_origin(evidence: LanguageEvidence) -> None:
+    """Once the leaders of published and computed figures were counted together, and shared a figure."""
+    pair = [("A", "t", 0.9, 0.01), ("B", "t", 0.8, 0.01)]
+    published = {(code, "published"): replace(small(pair), origin="published", code=code) for code in ("deu", "fra")}
+    mixed = replace(evidence, rankings=published | {("ita", "computed"): small(pair)})
+    answer, figure, _ = of_all(mixed, origin="")
+    assert "By published figures, which 2 of them have, A has the highest mean in 2 of them." in text(answer)
+    assert len(figure.data[0].x) == 2 and "published figures" in figure.layout.xaxis.title.text
 
 
 def test_names_out_of_a_file_stay_text(hostile_site: SimpleNamespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import re
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ from scipy import stats
 
 from leaderboard.data import suite_queries
 from leaderboard.data.leaders import ranked_rows
+from leaderboard.html.templates import render
 from leaderboard.pages.correlations.matrix import MatrixCache, pair
 from leaderboard.pages.correlations.query import CorrelationQuery
 from leaderboard.pages.overview import findings
@@ -32,19 +34,31 @@ def test_every_benchmark_of_real_data_has_one_and_drawn_data_lead_nothing(site: 
     assert "Tiny CLIP" not in words(markup)
 
 
-def test_a_lead_is_significant_over_those_of_another_class_only(site: SimpleNamespace) -> None:
+def test_a_lead_is_significant_over_those_that_are_proved_worse_only(site: SimpleNamespace) -> None:
     for key in ("unisim-core", "pairbench"):
         table, ranked = site.suite_cache.table(key), site.suite_cache.ranked(key)
         lead = findings.lead(table, ranked)
         first = next(at for at, row in enumerate(table.rows) if (row.model, row.origin) == (lead.model, lead.origin))
         assert ranked.rank[first] == 1 and not lead.unknown
         rows = [at for at, row in enumerate(table.rows) if row.origin == lead.origin and ranked.rank[at] > 0]
-        same = [at for at in rows if at != first and ranked.ties[at] == ranked.ties[first]]
-        assert (lead.tied, lead.others) == (len(same), len(rows) - 1)
+        same = [at for at in rows if at != first and not ranked.better[at, first]]
+        assert (lead.tied, lead.untested, lead.others) == (len(same), 0, len(rows) - 1)
     text = words(drawn(site))
     assert "UniSim ViT-L/14 leads, trained on some of these data sets, with no significant" in text
-    assert "significant difference from 13 of the 21 others." in text
-    assert "Gemini 1.5 Flash leads, significantly better than the next of 21 others." in text
+    assert "significant difference from 15 of the 21 others." in text
+    assert "Gemini 1.5 Flash leads, with no significant difference from 1 of the 21 others." in text
+
+
+def test_others_that_cannot_be_tested_are_counted_apart(site: SimpleNamespace) -> None:
+    table, ranked = site.suite_cache.table("unisim-core"), site.suite_cache.ranked("unisim-core")
+    _, (first, *others) = ranked_rows(table, ranked)
+    level = next(at for at in others if not ranked.better[at, first])
+    unknown = tuple("no error" if at == level else why for at, why in enumerate(ranked.unknown))
+    lead = findings.lead(table, dataclasses.replace(ranked, unknown=unknown))
+    assert (lead.tied, lead.untested, lead.others) == (14, 1, 21)
+    found = dataclasses.replace(findings.findings(site, ("unisim-core",))[0], lead=lead)
+    text = words(render("pages/overview/findings.html", findings=[found]))
+    assert "no significant difference from 14 of the 21 others; 1 cannot be tested." in text
 
 
 def test_an_unknown_lead_says_why(site: SimpleNamespace) -> None:
