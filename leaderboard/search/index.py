@@ -130,7 +130,7 @@ def _languages(suite_cache: SuiteCache) -> Iterator[Entry]:
     for code, name in evidence.names.items():
         ranking = evidence.ranking(code)
         count = len(ranking.ranked) if ranking else 0
-        note = f"best of {count} models" if count > 1 else "few scores" if count else "no score of it alone"
+        note = f"{count} models" if count > 1 else "few scores" if ranking else "no score of it alone"
         yield [LANGUAGE, name, note, code, " ".join(("language", "best for", *spellings_of(code))), int(count > 1)]
 
 

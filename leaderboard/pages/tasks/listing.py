@@ -9,7 +9,7 @@ import numpy as np
 from compute.rounding import clean, rounded
 from leaderboard.data import suite_queries, task_queries
 from leaderboard.data.database import Database
-from leaderboard.data.languages import codes_of
+from leaderboard.data.languages import NAMES, codes_of
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteTable
@@ -83,6 +83,11 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
             for row in frame.drop_duplicates("benchmark").itertuples()
         },
         "suites": {key: plain_title(table.suite["title"], table.suite["benchmark"]) for key, table in suites.items()},
+        "languages": {
+            code: NAMES[code]
+            for code in sorted(codes_of(code for each in frame["languages"] for code in each))
+            if code in NAMES
+        },
         "hints": {category: hint(category) for category in sorted(set(frame["category"])) if hint(category)},
     }
 

@@ -8,10 +8,11 @@ import { languageName } from '../../js/language.js';
 import { rounded } from '../../js/number.js';
 
 /** Rows, filters and columns out of what the server sends. */
-export function describe({ fields, rows: listed, benchmarks, suites, hints }) {
+export function describe({ fields, rows: listed, benchmarks, suites, languages: names, hints }) {
+  const nameOf = (code) => languageName(code, names);
   const rows = listed.map((values) => {
     const row = Object.fromEntries(fields.map((field, at) => [field, values[at]]));
-    const spoken = row.languages.map(languageName);
+    const spoken = row.languages.map(nameOf);
     const text = folded([row.title, row.key, row.category, hints[row.category] ?? '', row.dataset, benchmarks[row.benchmark].title, row.metric, ...spoken].join(' '));
     return { ...row, spoken, text };
   });
@@ -28,7 +29,7 @@ export function describe({ fields, rows: listed, benchmarks, suites, hints }) {
     { key: 'category', title: 'Category', options: counted(rows.map(({ category }) => category)), test: (row, value) => row.category === value },
     {
       key: 'language', title: 'Language',
-      options: counted(rows.flatMap(({ languages }) => languages), { label: languageName }), test: ({ languages }, value) => languages.includes(value),
+      options: counted(rows.flatMap(({ languages }) => languages), { label: nameOf }), test: ({ languages }, value) => languages.includes(value),
     },
     { key: 'takes', title: 'Inputs', options: counted(rows.map(({ takes }) => takes.join('+')), { label: (takes) => takes.replaceAll('+', ', ') }), test: ({ takes }, value) => (takes.join('+') || 'unknown') === value },
     { key: 'license', title: 'Licence', options: counted(rows.map(({ license }) => license)), test: ({ license }, value) => (license || 'unknown') === value },

@@ -4,7 +4,11 @@ import { test } from 'node:test';
 import { languageName } from '../../../leaderboard/js/language.js';
 
 test('a language in words, and the code where there are none', () => {
-  assert.equal(languageName('deu'), 'German');
-  assert.equal(languageName('eng'), 'English');
-  assert.equal(languageName('not a code'), 'not a code');
+  assert.equal(languageName('deu', {}), 'German');
+  assert.equal(languageName('eng', {}), 'English');
+  assert.equal(languageName('not a code', {}), 'not a code');
+});
+
+test('the app’s own name comes before the browser’s', () => {
+  assert.equal(languageName('ben', { ben: 'Bengali' }), 'Bengali');
 });

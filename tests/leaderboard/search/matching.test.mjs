@@ -13,7 +13,7 @@ const index = prepare({
     [1, 'SigLIP SO400M/14 384 px', 'Google', 'google/siglip-so400m-patch14-384', 'SoViT', 1],
     [1, 'DINOv2 base', 'Meta', 'facebook/dinov2-base', '', 1],
     [2, '1-RelaxSym', 'Share of pairs rated alike', 'board?suite=pairbench&metric=relax_sym', 'symmetry', 1],
-    [3, 'Swahili', 'best of 3 models', 'swa', 'language best for sw swh', 1],
+    [3, 'Swahili', '3 models', 'swa', 'language best for sw swh', 1],
     [4, 'CLIP ViT-L/14: mean & range', 'MIEB, Table 2: conflict', 'k7', '', 0],
   ],
 });

@@ -53,6 +53,12 @@ def test_best_and_median_are_of_one_origin(rows, imported_suite_cache):
         ], task
 
 
+def test_a_language_has_the_name_that_its_page_has(suite_cache):
+    """Once the browser named it: Bangla here, Bengali on the page of languages."""
+    names = listing.tasks(suite_cache)["languages"]
+    assert names["ben"] == "Bengali" and names == suite_cache.languages().names
+
+
 def test_a_language_is_named_once_and_an_unstated_licence_is_none(rows):
     assert listing.language_codes(["eng-Latn", "eng", "swa"]) == ["eng", "swa"]
     assert {code for row in rows.values() for code in row["languages"]} >= {"eng", "swa", "jpn"}
