@@ -46,7 +46,7 @@ def _sentence(suite_front: SuiteFront, title: str) -> str:
     counts = {state: len(suite_front.of(state)) for state in (ON, OFF, UNKNOWN)}
     if not suite_front.with_cost:
         return f"No model of {title} has {known}."
-    if len(suite_front.with_cost) == 1 and not counts[UNKNOWN]:
+    if len(suite_front.with_cost) == 1:
         return f"Of {score} only {suite_front.with_cost[0].title} has {known}: there is nothing to compare it with."
     if not counts[ON] and not counts[OFF]:
         return f"Which of {counts[UNKNOWN]} models with {known} are on the front of {score} is not known."

@@ -342,6 +342,23 @@ def test_a_round_tick_stands_in_every_range(suite_fronts: SuiteFronts, suite: st
     assert 2 <= len(x.tickvals) <= 8 and min(costs) * 0.9 <= min(x.tickvals) and max(x.tickvals) <= max(costs) * 1.1
 
 
+@pytest.mark.parametrize("suite", ["mini", "mini-pairs"])
+@pytest.mark.parametrize("model", ["tiny", "tiny-random"])
+def test_a_single_model_with_a_cost_is_compared_with_none(
+    suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch, suite: str, model: str
+) -> None:
+    times = SuiteFronts(suite_cache).times()
+    monkeypatch.setattr(SuiteFronts, "times", lambda self: times[times["model"] == model])
+    suite_front = get(SuiteFronts(suite_cache), suite, axis=TIME)
+    (point,) = suite_front.with_cost
+    site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
+    head = describe(site, {"suite": suite, "axis": TIME}).sentence
+    assert f"only {point.title} has a measured encode time on cpu: there is nothing to compare it with." in head
+    assert f"only {point.title} (" in text_of(suite_front) and "there is nothing to compare it with" in text_of(
+        suite_front
+    )
+
+
 def test_a_shared_link_says_what_the_view_found(suite_cache: SuiteCache) -> None:
     site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
     assert describe(site, {}) is None and describe(site, {"suite": "nowhere"}) is None
