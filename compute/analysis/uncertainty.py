@@ -45,6 +45,7 @@ class Ranking:
     fixed: tuple[int, ...]  # categories that count and have one task: the intervals are about that task alone
     p: Floats  # [models, models], one-sided p of each difference, 0.5 if clearly above 5%; NaN unknown, or of itself
     better: Bools  # [models, models], the second is proved better than the first: what `rank_low` counts
+    worse: Bools  # [models, models], the second is proved worse than the first: what `rank_high` leaves out
 
 
 def rank_with_uncertainty(
@@ -82,7 +83,7 @@ def rank_with_uncertainty(
     half, dof = np.full(models, np.nan), np.full(models, np.nan)
     few, unknown = np.zeros(models, bool), [""] * models
     p = np.full((models, models), np.nan)
-    better = np.zeros((models, models), bool)
+    better, worse = np.zeros((models, models), bool), np.zeros((models, models), bool)
     parts = variance.by_category(
         scores=x[rows], stderr=error[rows], categories=codes, parts=blocks, printed=stands_in[rows]
     )
@@ -94,7 +95,7 @@ def rank_with_uncertainty(
         p[np.ix_(rows, rows)] = inner = _pairs(mean, between, pair_dof, scored=sum(part.scored for part in parts))
         claimed, known = holm_by_row(inner), ~np.isnan(own)
         better[np.ix_(rows, rows)] = ahead = (rank[rows][:, None] > rank[rows]) & claimed
-        behind = (rank[rows][:, None] < rank[rows]) & claimed
+        worse[np.ix_(rows, rows)] = behind = (rank[rows][:, None] < rank[rows]) & claimed
         low[rows] = np.where(known, 1 + ahead.sum(axis=1), UNRANKED)
         high[rows] = np.where(known, len(rows) - behind.sum(axis=1), UNRANKED)
         words = names if names is not None else [f"category {code}" for code in range(n_categories)]
@@ -114,6 +115,7 @@ def rank_with_uncertainty(
         fixed=tuple(part.category for part in parts if part.tasks == 1),
         p=p,
         better=better,
+        worse=worse,
     )
 
 

@@ -105,14 +105,14 @@ def lead(table: SuiteTable, ranked: Ranked) -> SuiteLead | None:
     if not rows:
         return None
     first, *others = rows
-    tested = [at for at in others if not ranked.unknown[at]]
+    untested = sum(bool(ranked.unknown[at]) for at in others)
     return SuiteLead(
         model=table.rows[first].model,
         title=table.models.loc[table.rows[first].model]["title"],
         origin=origin,
         trained=bool((table.marks[first] & TRAINED).any()),
-        tied=sum(not ranked.better[at, first] for at in tested),
-        untested=len(others) - len(tested),
+        tied=int(ranked.rank_high[first]) - 1 - untested,
+        untested=untested,
         others=len(others),
         unknown=ranked.unknown[first],
     )
