@@ -10,6 +10,7 @@ import pytest
 from leaderboard.page import BAR
 from leaderboard.pages import VIEWS
 from tests.browser.axe_rules import grave_violations
+from tests.browser.test_pages import settle
 
 LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"width": 390}}
 GROUP = "Insights"
@@ -111,6 +112,7 @@ def test_one_list_is_open_at_a_time_and_a_click_elsewhere_closes_it(ready: Calla
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
 def test_an_open_list_can_be_read_by_all(ready: Callable, look: dict[str, Any]) -> None:
     page = ready("map", **look)
+    settle(page)
     if look.get("width"):
         bar(page).get_by_role("button", name="Menu").click()
     bar(page).get_by_role("button", name=GROUP).click()

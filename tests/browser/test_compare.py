@@ -192,7 +192,10 @@ def test_the_answer_comes_into_view_is_announced_and_takes_the_focus(open_compar
     page = open_compare(reduced=reduced, before=watch)
     live = page.locator(".likeness-tray > [role=status]")
     lead = page.locator(".cp-result .pg-lead")
-    page.get_by_role("button", name="Compare", exact=True).focus()
+    button = page.get_by_role("button", name="Compare", exact=True)
+    button.evaluate(
+        "(node) => { scrollTo(0, 0); node.focus({ preventScroll: true }); }"
+    )  # the answer is below the fold
     page.keyboard.press("Enter")
     page.locator(DONE).wait_for(timeout=SLOW)
     page.wait_for_function("document.activeElement.matches('.cp-result')")

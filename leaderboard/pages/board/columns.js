@@ -283,15 +283,17 @@ function modelColumn(board, narrow) {
       cell.classList.add('lk-model');
       cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), front && frontWords(ranking, row), why].filter(Boolean).join(' · ');
       cell.setAttribute('aria-label', cell.title);
-      const below = narrow ? badge || why || front : true;
-      const room = board.grid.widthOf('title') - NAME_ROOM - (narrow ? 0 : beside(payload.rows[row]));
+      const below = narrow ? badge || why : true;
+      const mark = narrow && front ? width(front.textContent) : 0; // a phone's name has two lines: the mark stands behind them
+      const room = board.grid.widthOf('title') - NAME_ROOM - (narrow ? mark : beside(payload.rows[row]));
       const text = namesIn(below ? 1 : 2, room).get(title);
       const name = el('a', { class: 'lk-name', href: payload.links?.model?.replace('{model}', encodeURIComponent(model)), tabindex: '-1', onclick: onName },
         below ? text : linesOf(text, room, width).join('\n'));
       cell.classList.toggle('lk-short', narrow);
       const sign = badge && el('span', { class: 'lk-badge' }, badge);
       if (narrow) {
-        cell.replaceChildren(name, ...(below ? [el('small', {}, front, sign, why)] : []));
+        if (front) name.replaceChildren(el('span', {}, ...name.childNodes), front);
+        cell.replaceChildren(name, ...(below ? [el('small', {}, sign, why)] : []));
         return;
       }
       if (badge) name.replaceChildren(el('span', {}, text), sign);
