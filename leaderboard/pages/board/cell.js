@@ -2,6 +2,7 @@
 
 import { cellAt, kindTitle, originTitle, trainedTitle } from './rows.js';
 import { coverageWords, marksAt, MARKS, meanDigits, meanInterval, rankText, reasonAt } from './columns.js';
+import { filledPattern } from '../../js/address.js';
 import { button, el } from '../../js/dom.js';
 import { parametersText, rounded } from '../../js/number.js';
 import { runDetails } from '../../js/run_details.js';
@@ -106,8 +107,7 @@ export function createDialog(board) {
   /** A link to another page of the app; `pattern` holds {name} where a value goes. */
   function links(pattern, values, text) {
     if (!pattern) return '';
-    const path = pattern.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(values[name] ?? ''));
-    return el('p', {}, el('a', { href: board.source.url(path) }, text));
+    return el('p', {}, el('a', { href: board.source.url(filledPattern(pattern, values)) }, text));
   }
 
   async function load(row, column) {

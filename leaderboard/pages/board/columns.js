@@ -1,6 +1,7 @@
 /** The columns of the board: what stands in a cell, how wide it is and what a reader hears. */
 
 import { step } from './colour.js';
+import { filledPattern } from '../../js/address.js';
 import { el } from '../../js/dom.js';
 import { parametersText, rounded } from '../../js/number.js';
 import { axisOf, partOf } from './interval.js';
@@ -262,7 +263,9 @@ function modelColumn(board, narrow) {
   const badgeOf = ({ origin }) => (origin === 'published' && !mixed ? '' : origin);
   const beside = (row) => (badgeOf(row) ? textWidth(badgeOf(row), font) + BADGE_ROOM : 0);
   const small = (text) => textWidth(text, font.replace('600 12px', '11px'));
-  const longest = NAME_ROOM + Math.ceil(Math.max(...payload.rows.map((row, at) => Math.max(width(row.title) + beside(row), Math.min(UNDER, small((ranking.front?.includes(at) ? `${FRONT.sign} ` : '') + (whyNot(ranking, at) || underName(row))))))));
+  const under = (row, at) => small((ranking.front?.includes(at) ? `${FRONT.sign} ` : '') + (whyNot(ranking, at) || underName(row)));
+  const claimed = (row, at) => Math.max(width(row.title) + beside(row), Math.min(UNDER, under(row, at)));
+  const longest = NAME_ROOM + Math.ceil(Math.max(...payload.rows.map(claimed)));
   const [least, most] = [board.wide ? 290 : 220, 340].map((bound) => Math.max(150, Math.min(bound, longest)));
   const drawn = new Map();
 
@@ -287,7 +290,7 @@ function modelColumn(board, narrow) {
       const mark = narrow && front ? width(front.textContent) : 0; // a phone's name has two lines: the mark stands behind them
       const room = board.grid.widthOf('title') - NAME_ROOM - (narrow ? mark : beside(payload.rows[row]));
       const text = namesIn(below ? 1 : 2, room).get(title);
-      const name = el('a', { class: 'lk-name', href: payload.links?.model?.replace('{model}', encodeURIComponent(model)), tabindex: '-1', onclick: onName },
+      const name = el('a', { class: 'lk-name', href: payload.links?.model && filledPattern(payload.links.model, { model }), tabindex: '-1', onclick: onName },
         below ? text : linesOf(text, room, width).join('\n'));
       cell.classList.toggle('lk-short', narrow);
       const sign = badge && el('span', { class: 'lk-badge' }, badge);

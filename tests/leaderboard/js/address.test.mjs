@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { encodedKey, encodedQuery } from '../../../leaderboard/js/address.js';
+import { encodedKey, encodedQuery, filledPattern } from '../../../leaderboard/js/address.js';
 
 const KEYS = ['openai/clip-vit-base-patch32', 'hf-hub:a/b~computed', 'a&b=c#d?e', 'x+y z', 'ε 100%', 'a,b'];
 
@@ -18,4 +18,11 @@ test('a query comes back as it was, in its order', () => {
   assert.deepEqual([...new URLSearchParams(encodedQuery(pairs))], pairs);
   assert.equal(encodedQuery([['select', 'a/b~published,c'], ['q', 'two words']]), 'select=a/b~published,c&q=two+words');
   assert.equal(encodedQuery([]), '');
+});
+
+test('a pattern takes each value where its name stands, and nothing for a name without one', () => {
+  for (const key of KEYS) {
+    assert.equal(new URL(filledPattern('model?model={model}', { model: key }), 'https://a.example/').searchParams.get('model'), key);
+  }
+  assert.equal(filledPattern('task?task={task}&model={model}', { task: 'a b' }), 'task?task=a%20b&model=');
 });
