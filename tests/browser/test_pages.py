@@ -14,7 +14,7 @@ from tests.browser.axe_rules import grave_violations
 LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"width": 390}}
 KEYS = [view.key for view in VIEWS]
 NAMES = [view.key or "overview" for view in VIEWS]
-BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text, .empty.large"  # last: a figure to come
+BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text, .pg-waiting, .empty.large"  # a figure last
 NONSENSE = (
     "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3E&paper=none&q=%00&sort=-&n=1e999&page=-7"
 )
@@ -30,6 +30,7 @@ def settle(page: Any) -> None:
       const plots = [...document.querySelectorAll('.js-plotly-plot')].filter((node) => node.offsetParent);
       return plots.every((plot) => plot.querySelector('.main-svg'));
     }""")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")  # styles follow
 
 
 @pytest.fixture
