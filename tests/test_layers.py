@@ -34,6 +34,7 @@ ROOMS = (
     ("compute.engine",),
     ("compute.calibration",),
     ("compute.live", "compute.database.build", "compute.database.publish"),
+    ("compute.interface",),
     ("compute.cli",),
     ("compute.__main__",),
     ("compute",),  # the Python interface: its own names load on first use

@@ -13,6 +13,7 @@ from compute.types import Model, NotHere, Task
 if TYPE_CHECKING:
     from compute.features.subject import LoadedSubject
     from compute.models.adapter import Hardware
+    from compute.models.own.own_model import OwnModel
     from compute.procedures.evidence import Procedure
     from compute.progress import Progress
     from compute.tasks.data import Data
@@ -42,19 +43,36 @@ def assemble(
     skip_bad: bool = False,
     retry_bad: bool = False,
     progress: Progress | None = None,
+    own: Mapping[str, OwnModel] | None = None,
 ) -> Bench:
     """The models, tasks and procedures of this package; encodings are stored under `features`.
 
-    `retry_bad`: items that are remembered as not usable are tried again.
+    `retry_bad`: items that are remembered as not usable are tried again. `own`: models that the caller holds, by key.
     """
     from compute import models, tasks
     from compute.features.store import FeatureStore
     from compute.features.subject import LoadedSubject
     from compute.procedures import PROCEDURES
 
+    own = own or {}
+
     def fetch(row: Model) -> None:
-        if not source.offline and not models.is_identified(row):
+        if row.key not in own and not source.offline and not models.is_identified(row):
             models.fetch(row)
+
+    def subject(row: Model) -> LoadedSubject:
+        held = own.get(row.key)
+        return LoadedSubject(
+            row,
+            store=store,
+            hardware=hardware,
+            batch_size=batch_size,
+            skip_bad=skip_bad,
+            retry_bad=retry_bad,
+            progress=progress,
+            load=once(held.load if held else models.load),
+            identity=held.identity if held else None,
+        )
 
     store = FeatureStore(features)
     return Bench(
@@ -65,16 +83,7 @@ def assemble(
         need=lambda task: tasks.needs(task, source=source),
         identity=cache(lambda task: tasks.identity(task, source=source)),
         fetch=fetch,
-        subject=lambda row: LoadedSubject(
-            row,
-            store=store,
-            hardware=hardware,
-            batch_size=batch_size,
-            skip_bad=skip_bad,
-            retry_bad=retry_bad,
-            progress=progress,
-            load=once(models.load),
-        ),
+        subject=subject,
     )
 
 
