@@ -1,0 +1,109 @@
+"""The smallest difference between two models that a test over n items can be expected to see.
+
+Both models answer the same items, so the test is paired. A difference is seen where the test finds it at 5%, two-sided,
+in 80% of such data sets. A smaller one may be real, yet a data set of this size does not tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from compute.types import BadInput, Undefined
+
+LEVEL, POWER = 0.05, 0.8
+# Share of items that exactly one of two models has right, where no runs say it: two models at 75% whose errors
+# correlate by 0.5 differ on 19%, at 90% on 9%.
+DISCORDANCE = 0.2
+_BY_LEVEL, _BY_POWER = NormalDist().inv_cdf(1 - LEVEL / 2), NormalDist().inv_cdf(POWER)
+
+
+def of_proportions(n: int, *, discordance: float = DISCORDANCE) -> float:
+    """The smallest difference between two shares of right answers over n items, as a fraction.
+
+    `discordance` is the share of items that exactly one of the models has right. Solves
+    difference √n = 1.96 √discordance + 0.84 √(discordance - difference²), the size of McNemar's test (Miettinen 1968,
+    Biometrics 24; Connor 1987, Biometrics 43), for the difference. Raises BadInput for a share outside of (0, 1],
+    Undefined where even a model that wins every such item is not seen.
+    """
+    _check(n)
+    if not 0 < discordance <= 1:
+        raise BadInput(f"The discordance is a share of the items, above 0 and at most 1, not {discordance:g}")
+    # With d the difference: (d √n - a)² = b² (discordance - d²), of whose roots the larger has d √n >= a.
+    a, b = _BY_LEVEL * math.sqrt(discordance), _BY_POWER
+    square, half, constant = n + b**2, a * math.sqrt(n), a**2 - b**2 * discordance
+    root = half**2 - square * constant
+    difference = (half + math.sqrt(root)) / square if root >= 0 else math.inf
+    if difference > discordance:
+        raise Undefined(f"of two models that differ on {discordance:.0%} of the items, neither is proved better")
+    return difference
+
+
+def of_means(n: int, *, deviation: float) -> float:
+    """The smallest difference between two means over n items, in the unit of `deviation`.
+
+    `deviation` is the standard deviation of the differences, item by item. Solves the power of the paired t test, which
+    follows a noncentral t distribution (Cohen 1988, section 2.3), for the difference. Raises BadInput for a negative or
+    infinite deviation, Undefined for fewer than 2 items.
+    """
+    from scipy.optimize import brentq
+    from scipy.stats import nct, t
+
+    _check(n)
+    if not (deviation >= 0 and math.isfinite(deviation)):
+        raise BadInput(f"A standard deviation is finite and never negative, got {deviation:g}")
+    if n < 2:
+        raise Undefined("a single item shows no spread")
+    bound = float(t.ppf(1 - LEVEL / 2, n - 1))
+
+    def missing(shift: float) -> float:
+        """What the power lacks where the mean is so many of its standard errors above 0."""
+        return POWER - float(nct.sf(bound, n - 1, shift))
+
+    shift = brentq(missing, 0.0, 4 * bound, xtol=1e-10)
+    return float(shift) * deviation / math.sqrt(n)
+
+
+def spread(scores: Sequence[np.ndarray]) -> float:
+    """How much two models differ item by item: the median over all pairs of models of the root mean square of the
+    differences about their mean. Of answers that are right or wrong, the root of the discordance less the squared
+    difference.
+
+    `scores` holds a row [items] a model, of the same items; NaN is an item without an answer, which the pair leaves
+    out. Raises Undefined for fewer than two models, or where no pair shares two items.
+    """
+    deviations = []
+    for at, first in enumerate(scores):
+        for second in scores[at + 1 :]:
+            differences = np.asarray(first, float) - np.asarray(second, float)
+            differences = differences[~np.isnan(differences)]
+            if len(differences) > 1:
+                deviations.append(float(differences.std(ddof=1)))
+    if not deviations:
+        raise Undefined("fewer than two models answered the same items")
+    return float(np.median(deviations))
+
+
+def discordance(scores: Sequence[np.ndarray]) -> float:
+    """The share of items that exactly one of two models has right: the median over all pairs of models.
+
+    `scores` as in `spread`, of 0 and 1. Raises Undefined for fewer than two models, or where no pair shares an item.
+    """
+    shares = []
+    for at, first in enumerate(scores):
+        for second in scores[at + 1 :]:
+            differences = np.abs(np.asarray(first, float) - np.asarray(second, float))
+            differences = differences[~np.isnan(differences)]
+            if len(differences):
+                shares.append(float(differences.mean()))
+    if not shares:
+        raise Undefined("fewer than two models answered the same items")
+    return float(np.median(shares))
+
+
+def _check(n: int) -> None:
+    if n < 1:
+        raise BadInput(f"A data set of {n} items shows nothing: at least one is needed")
