@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from compute.analysis import ranking
+from compute.analysis import ranking, standings
 from compute.analysis.anchored import anchor
-from compute.analysis.ties import tie_classes
-from compute.analysis.uncertainty import rank_with_uncertainty
 from compute.types import BadInput
 from leaderboard.data.mean_rule import changed_rule
 from leaderboard.data.suite_table import PARTIAL, PRINTED, SuiteTable
@@ -67,16 +65,11 @@ def rank(
         raise BadInput(f"None of the chosen tasks is part of {table.suite['key']}. Choose others, or clear the choice")
     by_category = np.array([*[(weights or {}).get(name, 1.0) for name in table.categories], 0.0])
     counted = np.array([float(column.ranked and (tasks is None or column.task in tasks)) for column in table.columns])
-    least = float(table.suite["minimum_coverage"]) if coverage is None else coverage
     scores, stands_in = anchor(scores=table.values, categories=table.codes, means=table.printed, counted=counted > 0)
-    used = counted * by_category[table.codes] > 0
-    have, need = (~np.isnan(scores[:, used])).sum(axis=1), int(used.sum())
-    covered = have / max(need, 1)
-    enough = covered >= least - 1e-9
+    used = standings.counting(categories=table.codes, weights=by_category, task_weights=counted)
     higher = np.array([column.higher for column in table.columns])
     rule = {"categories": table.codes, "task_weights": counted, "higher": higher}
     origins = np.array([row.origin for row in table.rows])
-    counting = np.where(enough[:, None], scores, np.nan)
     # No mean lies beyond the bounds of its metrics.
     bounds = (
         min((column.lower for column, counts in zip(table.columns, used, strict=True) if counts), default=-np.inf),
@@ -86,55 +79,42 @@ def rank(
     better = np.zeros((len(table.rows), len(table.rows)), bool)
     for origin in dict.fromkeys(origins):
         rows = np.flatnonzero(origins == origin)
-        ranking_of_origin = rank_with_uncertainty(
-            scores=counting[rows],
+        of_origin = standings.standings(
+            scores=scores[rows],
             stderr=table.stderr[rows],
             aggregate=table.suite["aggregate"],
             weights=by_category,
+            least=float(table.suite["minimum_coverage"]) if coverage is None else coverage,
             scales=np.array([str(column.scale) for column in table.columns]),
             printed=np.column_stack([stands_in[rows], np.zeros(len(rows), bool)]),
+            bounds=bounds,
             names=(*table.categories, ""),
             **rule,
         )
-        columns = {name: getattr(ranking_of_origin, name) for name in SHARED}
-        for end in ("mean_low", "mean_high"):
-            columns[end] = np.clip(columns[end], *bounds)
-        fixed = tuple(table.categories[code] for code in ranking_of_origin.fixed)
+        columns = {name: getattr(of_origin.ranking, name) for name in SHARED}
+        fixed = tuple(table.categories[code] for code in of_origin.ranking.fixed)
         columns["borda"] = ranking.borda(scores=table.values[rows][:, used], higher=higher[used]).total
-        better[np.ix_(rows, rows)] = ranking_of_origin.better
-        columns["ties"] = tie_classes(ranking=ranking_of_origin)
+        better[np.ix_(rows, rows)] = of_origin.ranking.better
+        columns |= {"ties": of_origin.ties, "covered": of_origin.covered, "why": of_origin.why}
         frames.append(pd.DataFrame(columns, index=rows))
     ranked = pd.concat(frames).sort_index()
     means = ranking.aggregate(scores=scores, **rule, weights=np.append(np.ones(len(table.categories)), 0.0))
-    why = tuple(
-        _why(mean, ok, f"{count} have a figure{' or a printed mean' if stands_in.any() else ''}", need, least)
-        for mean, ok, count in zip(ranked["mean"], enough, have, strict=True)
-    )
     missing = np.isnan(table.values) & (counted > 0)
     left_out = np.array([column.ranked for column in table.columns]) & (counted == 0)
     some = missing | left_out
     partial = np.stack([some[:, table.codes == code].any(axis=1) for code in range(len(table.categories))], axis=1)
     marks = np.where(stands_in, PRINTED, np.where(partial & ~np.isnan(means.category_means[:, :-1]), PARTIAL, 0))
     return Ranked(
-        **{name: ranked[name].to_numpy() for name in (*SHARED, "borda") if name != "unknown"},
+        **{name: ranked[name].to_numpy() for name in (*SHARED, "borda", "covered") if name != "unknown"},
         unknown=tuple(ranked["unknown"]),
         better=better,
         fixed=fixed,
         changed=changed_rule(table, weights=weights, tasks=tasks, coverage=coverage),
         ties=tuple(ranked["ties"]),
-        why=why,
+        why=tuple(ranked["why"]),
         counted=counted > 0,
         marks=marks,
         scores=scores,
         coverage=(~np.isnan(table.values[:, used])).mean(axis=1),
-        covered=covered,
         category_means=means.category_means[:, : len(table.categories)],
     )
-
-
-def _why(mean: float, enough: bool, have: str, need: int, least: float) -> str:
-    if not np.isnan(mean):
-        return ""
-    if not enough:
-        return f"Not ranked: needs {'all' if least >= 1 else f'{least:.0%} of'} {need} tasks; {have}"
-    return f"Not ranked: no score in one of the categories that count; of {need} tasks {have}"
