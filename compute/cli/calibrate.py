@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import Data, Models, Offline, Results, named_models, names, rebuild, workbench
+from compute.cli.workspace import Data, Models, Offline, Results, named_models, names, rebuild
+from compute.engine.workspace import workbench
 from compute.types import BadInput
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from compute.cli.backbone_grid import compare_backbones
-from compute.cli.workspace import Data, Offline, Results, rebuild, workbench
+from compute.cli.workspace import Data, Offline, Results, rebuild
+from compute.engine.workspace import workbench
 from compute.types import BadInput
 
 if TYPE_CHECKING:

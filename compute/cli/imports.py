@@ -10,6 +10,7 @@ import typer
 
 from compute import paths
 from compute.cli import workspace
+from compute.engine.workspace import check_writable, stay_offline
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -60,9 +61,9 @@ def parti_prompts(
 
     if out.suffix != ".parquet":
         raise BadInput(f"{out.name}: the table ends in .parquet")
-    workspace.check_writable(out.absolute().parent)
+    check_writable(out.absolute().parent)
     if offline:
-        workspace.stay_offline()
+        stay_offline()
     source = Source(root=data, offline=offline)
     tables = {}
     for name in workspace.names(generators) or parti.GENERATORS:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compute.cli.workspace import Results, catalog_with_own
+from compute.cli.workspace import Results, warn
+from compute.engine.workspace import catalog_with_own
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def show(
     results: Results = None,
 ):
     """Prints the catalogue, one line a row, with the suites of your own data in the results folder."""
-    for line in lines(catalog_with_own(results), noun=noun):
+    for line in lines(catalog_with_own(results, warn=warn), noun=noun):
         typer.echo(line)
 
 

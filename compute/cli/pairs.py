@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compute.cli.workspace import Data, Offline, check_writable, names, stay_offline
+from compute.cli.workspace import Data, Offline, names
+from compute.engine.workspace import check_writable, stay_offline
 from compute.types import BadInput
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from compute import drafts, paths
-from compute.cli.workspace import Data, Database, Offline, Origin, Results, names, rebuild, suite_scores, workbench
+from compute.cli.workspace import Data, Database, Offline, Origin, Results, names, rebuild, suite_scores
+from compute.engine.workspace import workbench
 from compute.types import BadInput
 
 

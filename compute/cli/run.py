@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import DataOrFile, Offline, Results, names, own_suites, rebuild, workbench
+from compute.cli.workspace import DataOrFile, Offline, Results, names, rebuild, warn
 from compute.types import BadInput
 
 
@@ -64,30 +64,29 @@ def run(
     """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import paths
     from compute.engine import estimate as estimating
-    from compute.engine import fault_study, measure, plan, results_table
+    from compute.engine import fault_study, measure, plan, results_table, workspace
     from compute.engine.run import execute
     from compute.models import hardware_for
-    from compute.models.judges import endpoint
 
     if estimate is not None and not dry_run:
         raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
-    offline = offline or endpoint.is_offline()
-    catalog, suite, own = own_suites(data, suite=suite, results=results, read_only=dry_run)
-    root, bench = workbench(
+    space = workspace.opened(
+        suite=suite,
+        data=data,
         results=results,
-        data=None if own else data,
-        offline=offline or dry_run,
+        offline=offline,
         device=device,
         dtype=dtype,
         batch_size=batch_size,
         skip_bad=skip_bad_items,
-        retry_bad=again,
-        read_only=dry_run,
-        own=own,
+        again=again,
+        dry_run=dry_run,
+        warn=warn,
     )
-    if suite == fault_study.SUITE:
+    catalog, root, bench = space.catalog, space.root, space.bench
+    if space.suite == fault_study.SUITE:
         if dry_run:
-            raise BadInput(f"{suite} takes under three minutes and downloads nothing: run it without --dry-run")
+            raise BadInput(f"{space.suite} takes under three minutes and downloads nothing: run it without --dry-run")
         studied = fault_study.execute(
             catalog, bench=bench, results=root, models=names(models), again=again, report=typer.echo
         )
@@ -97,7 +96,7 @@ def run(
         return
     planned = plan.make(
         catalog,
-        suite=suite,
+        suite=space.suite,
         models=names(models),
         tasks=names(tasks),
         options=tuple(option or ()),
@@ -107,7 +106,7 @@ def run(
         again=again,
         baselines=baselines,
         shipped=paths.COMPUTED,
-        offline=offline,
+        offline=space.offline,
     )
     usual = bench.hardware
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}
