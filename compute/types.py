@@ -185,6 +185,8 @@ class Suite:
     description: str
     minimum_coverage: float = 1.0  # default share of tasks a row needs to be ranked
     baselines: tuple[str, ...] = ()  # model keys that computed runs of the suite are shown beside
+    # Of a category in the mean, above 0; a category that is not named has 1.
+    category_weights: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

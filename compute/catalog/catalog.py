@@ -230,7 +230,7 @@ def _options(row: dict[str, str], column: str) -> dict[str, Any]:
     try:
         return json.loads(row[column] or "{}")
     except json.JSONDecodeError as error:
-        raise BadInput(f"models.csv, {row['key']}: {column} is not JSON ({error})") from error
+        raise BadInput(f"{row['key']}: {column} is not JSON ({error})") from error
 
 
 # How a cell becomes a field's value, where it is not simply its text.
@@ -241,7 +241,7 @@ PARSERS: dict[str, Callable[[dict[str, str], str], Any]] = {
     **dict.fromkeys(("embed_dim", "image_size", "n_items"), _count),
     "open_weights": _truth,
     "ranked": lambda row, column: _truth(row, column) is not False,
-    "options": _options,
+    **dict.fromkeys(("options", "category_weights"), _options),
 }
 
 

@@ -1,6 +1,6 @@
 """The database's schema: its tables, and the views that other programs may read."""
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which stand above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -18,7 +18,7 @@ TABLES = {
         bibtex VARCHAR""",
     "suites": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, benchmark VARCHAR NOT NULL REFERENCES benchmarks(key),
         aggregate VARCHAR NOT NULL, description VARCHAR, minimum_coverage DOUBLE NOT NULL, baselines VARCHAR[],
-        position INTEGER NOT NULL""",
+        category_weights JSON, position INTEGER NOT NULL""",
     "datasets": """key VARCHAR PRIMARY KEY, title VARCHAR, url VARCHAR, license VARCHAR, citation VARCHAR,
         notes VARCHAR, part_of VARCHAR[]""",
     "metrics": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, higher_is_better BOOLEAN NOT NULL, lower DOUBLE,

@@ -17,7 +17,7 @@ from compute.database.schema import LEADERBOARD_SCORES, SCHEMA_VERSION, TABLES, 
 from compute.paths import DATABASE
 from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey
 
-JSON_COLUMNS = ("settings", "options", "detail")
+JSON_COLUMNS = ("settings", "options", "detail", "category_weights")
 
 # A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
 # one is there; a part of them is no value. The mean's error is the mean of the subsets' errors, which is its upper

@@ -14,9 +14,10 @@ MOST_NAMES = 3  # tasks that are named; of more the number is given
 def suite_rule(table: SuiteTable) -> str:
     """The suite's own rule, such as `Mean of 10 category means`; of a cut, `Mean of 24 tasks, sensitive condition`."""
     ranked = sum(column.ranked for column in table.columns)
+    weights = _weights(table.weights())
     rules = {
-        "category-mean": f"Mean of {len(table.categories)} category means",
-        "task-mean": f"Mean of {ranked} tasks",
+        "category-mean": f"Mean of {len(table.categories)} category means{weights and f' ({weights})'}",
+        "task-mean": f"Mean of {ranked} tasks{weights and f' ({weights})'}",
         "human": "Ranked by people",
     }
     return ", ".join(filter(None, [rules[table.suite["aggregate"]], cut_in_words(table)]))
@@ -49,7 +50,8 @@ def changed_rule(
     """
     if not table.categories:
         return ""
-    parts = [_weights({name: (weights or {}).get(name, 1.0) for name in table.categories}), _tasks(table, tasks)]
+    chosen, own = table.weights(weights), table.weights()
+    parts = ["" if _same(chosen, own) else _weights(chosen) or "equal weights", _tasks(table, tasks)]
     if coverage is not None and coverage != float(table.suite["minimum_coverage"]):
         parts.append(f"minimum coverage {_percent(coverage)}")
     return "; ".join(filter(None, parts))
@@ -60,6 +62,12 @@ def rule(table: SuiteTable, changed: str) -> str:
     if not changed:
         return suite_rule(table)
     return f"Your mean: {'; '.join(filter(None, [changed, cut_in_words(table)]))}"
+
+
+def _same(weights: Mapping[str, float], others: Mapping[str, float]) -> bool:
+    """Whether two weightings make the same mean: in the same proportions."""
+    first, second = (sum(each.values()) for each in (weights, others))
+    return all(abs(weight * second - others[name] * first) < 1e-9 * first * second for name, weight in weights.items())
 
 
 def _weights(weights: Mapping[str, float]) -> str:

@@ -54,7 +54,8 @@ def rank(
 ) -> Ranked | None:
     """Ranks every row, or None for a suite that people rank. Raises BadInput for weights or tasks that make no mean.
 
-    weights by category (others 1), tasks the keys that count (None: all), coverage the least share of them.
+    weights by category (others have the suite's own), tasks the keys that count (None: all), coverage the least share
+    of them.
     """
     if not table.categories or not table.rows:
         return None
@@ -63,7 +64,7 @@ def rank(
         raise BadInput(f"{table.suite['key']} has no category {unknown[0]!r}; it has: {', '.join(table.categories)}")
     if tasks is not None and not tasks & {column.task for column in table.columns}:
         raise BadInput(f"None of the chosen tasks is part of {table.suite['key']}. Choose others, or clear the choice")
-    by_category = np.array([*[(weights or {}).get(name, 1.0) for name in table.categories], 0.0])
+    by_category = np.array([*table.weights(weights).values(), 0.0])
     counted = np.array([float(column.ranked and (tasks is None or column.task in tasks)) for column in table.columns])
     scores, stands_in = anchor(scores=table.values, categories=table.codes, means=table.printed, counted=counted > 0)
     used = standings.counting(categories=table.codes, weights=by_category, task_weights=counted)

@@ -46,7 +46,7 @@ class SuiteCache:
         cut: Cut = WHOLE,
     ) -> ranked.Ranked | None:
         """The ranking of a suite's table under one choice. Raises as `table` and `leaderboard.data.ranked.rank` do."""
-        return self._rankings(suite, cut, weights, tasks, coverage)
+        return self._rankings(suite, cut, self._changed(suite, cut, weights), tasks, coverage)
 
     def languages(self) -> language_evidence.LanguageEvidence:
         """What is known of the models in single languages."""
@@ -59,6 +59,11 @@ class SuiteCache:
     def ranking(self, suite: str, *choice: object, cut: Cut = WHOLE) -> bytes:
         """The ranking under one choice, as the browser gets it."""
         return self._ranking_bytes(suite, cut, *choice)
+
+    def _changed(self, suite: str, cut: Cut, weights: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...]:
+        """The weights that are not the suite's own, so that equal choices are computed once."""
+        own = self.table(suite, cut).weights()
+        return tuple((name, weight) for name, weight in weights if own.get(name) != weight)
 
     def _ranked(
         self,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ from leaderboard.data import cut as cuts
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.cut import WHOLE, Cut, SuiteCuts
 from leaderboard.data.database import Database
+from leaderboard.html.formatting import blank
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED
 
 SLACK = 1e-9  # beyond a metric's bound, where a sum of floats may end
@@ -95,6 +97,10 @@ class SuiteTable:
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
     choices: SuiteCuts  # what the suite can be cut by
     cut: Cut = WHOLE
+
+    def weights(self, chosen: Mapping[str, float] | None = None) -> dict[str, float]:
+        """The weight of each category in the mean: the chosen, and the suite's own for the others."""
+        return {**next(iter(self.presets.values()), {}), **(chosen or {})}
 
     def row(self, row_id: str) -> int:
         """The index of a row. Raises UnknownKey."""
@@ -368,10 +374,14 @@ def _reasons(
 
 
 def presets(suite: pd.Series, categories: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """Named weightings of the categories; `equal` is the benchmark's own rule."""
+    """Named weightings of the categories; the first is the suite's own rule."""
     if not categories:
         return {}
+    own = {} if blank(suite["category_weights"]) else json.loads(suite["category_weights"])
     named = {"equal": dict.fromkeys(categories, 1.0)}
+    weighted = {name: float(own.get(name, 1.0)) for name in categories}
+    if len(set(weighted.values())) > 1:
+        named = {"suite": weighted, **named}
     if suite["benchmark"] == "mieb":
         english = [name for name in categories if name not in ("Multilingual Retrieval", "Visual STS (cross & multi)")]
         choices = {

@@ -105,7 +105,7 @@ def compare(
     if not 2 <= len(chosen) <= MOST:
         raise BadInput(f"A comparison takes two to {MOST} rows, not {len(chosen)}. Tick others in the table")
     indices = [table.row(row_id) for row_id in chosen]
-    lines = _Lines(table, ranked, indices=indices, names=names_of(table, indices), weights=weights or {}, tasks=tasks)
+    lines = _Lines(table, ranked, indices=indices, names=names_of(table, indices), weights=weights, tasks=tasks)
     columns = {column.key: column for column in (*table.category_columns, *table.columns)}
     column = columns.get(by)
     if column is None and ranked is None:  # where people rank, their column is what the mean of others is
@@ -136,11 +136,11 @@ class _Lines:
         *,
         indices: list[int],
         names: tuple[str, ...],
-        weights: dict[str, float],
+        weights: dict[str, float] | None,
         tasks: frozenset[str] | None,
     ) -> None:
         self.table, self.ranked, self.rows, self.names = table, ranked, indices, names
-        self.weights = np.array([*[weights.get(key, 1.0) for key in table.categories], 0.0])
+        self.weights = np.array([*table.weights(weights).values(), 0.0])
         self.counted = np.array(
             [float(column.ranked and (tasks is None or column.task in tasks)) for column in table.columns]
         )

@@ -55,8 +55,7 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
             raise BadInput(f"The weight of {name!r} is {text!r}, not a number") from error
         if not 0 <= weight <= 100:
             raise BadInput(f"The weight of {name!r} must lie between 0 and 100")
-        if weight != 1:
-            weights.append((name, weight))
+        weights.append((name, weight))
     tasks = frozenset(filter(None, params.get("tasks", "").split(","))) or None
     coverage = (
         Number(key="coverage", default=0, low=0, high=1).read(params["coverage"]) if "coverage" in params else None

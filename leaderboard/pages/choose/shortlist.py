@@ -192,7 +192,7 @@ def _difference(table: SuiteTable, ranked: Ranked, row: int, best: int) -> tuple
         stderr_b=table.stderr[best],
         categories=table.codes,
         task_weights=shared.astype(float),
-        weights=np.append(np.ones(len(table.categories)), 0.0),
+        weights=np.array([*table.weights().values(), 0.0]),
         names=(*table.categories, ""),
         aggregate=table.suite["aggregate"],
         higher=np.array([column.higher for column in table.columns]),
