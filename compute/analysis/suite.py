@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -31,6 +32,7 @@ class SuiteScores:
     values: Floats  # [models, tasks]
     printed: Floats  # [models, categories], means as the source prints them
     hours: Floats  # [tasks], median of the imported runs; NaN unknown
+    weights: Floats | None = None  # [categories], above 0; None: equal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +86,14 @@ def arrange(frames: Mapping[str, pd.DataFrame], *, origin: str) -> SuiteScores:
         values=wide.to_numpy(float),
         printed=printed.reshape(len(models), len(categories)),
         hours=hours.reindex(list(keys)).to_numpy(float),
+        weights=_weights(about["category_weights"], categories),
     )
+
+
+def _weights(stored: object, categories: Sequence[str]) -> Floats | None:
+    """The suite's weight of each category, of the JSON text that the database has; None without one."""
+    own = json.loads(stored) if isinstance(stored, str) else {}
+    return np.array([own.get(name, 1.0) for name in categories], float) if own else None
 
 
 def whole(scores: SuiteScores) -> Whole:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,13 +41,23 @@ def choose(
     never chosen. Raises BadInput or Undefined where the request cannot be met.
     """
     ready, never, cost = _ready(scores, hours=hours, exclude=exclude)
-    rule = {"scores": ready.scores, "categories": scores.codes, "aggregate": scores.aggregate, "higher": scores.higher}
+    rule = {"scores": ready.scores, **_rule(scores)}
     selection = lite.select(
         **rule, size=size, hours_budget=hours, hours=cost, thresholds=thresholds, method=method, exclude=never
     )
     return Smaller(
         scores=scores, whole=ready, selection=selection, fidelity=lite.fidelity(**rule, chosen=selection.chosen)
     )
+
+
+def _rule(scores: SuiteScores) -> dict[str, Any]:
+    """How the suite makes a mean, as `ranking.aggregate` takes it."""
+    return {
+        "categories": scores.codes,
+        "weights": scores.weights,
+        "aggregate": scores.aggregate,
+        "higher": scores.higher,
+    }
 
 
 def _ready(scores: SuiteScores, *, hours: float | None, exclude: tuple[str, ...]) -> tuple[Whole, Ints, Floats]:
@@ -134,7 +145,7 @@ def held_out(
     total = len(ready.rows)
     if total < 8:
         raise BadInput(f"Only {total} models have the mean of {scores.suite}; halves to compare need 8 or more.")
-    rule = {"categories": scores.codes, "aggregate": scores.aggregate, "higher": scores.higher}
+    rule = _rule(scores)
     draw, correlations = np.random.default_rng(seed), []
     for _ in range(splits):
         order = draw.permutation(total)
@@ -168,9 +179,7 @@ def between(scores: SuiteScores, other: SuiteScores) -> SuiteAgreement:
     means = []
     for part in (scores, other):
         ready = whole(part)
-        mean = ranking.aggregate(
-            scores=ready.scores, categories=part.codes, aggregate=part.aggregate, higher=part.higher
-        ).mean
+        mean = ranking.aggregate(scores=ready.scores, **_rule(part)).mean
         means.append({part.models[row]: value for row, value in zip(ready.rows, mean, strict=True)})
     models = [model for model in means[0] if model in means[1]]
     if len(models) < 3:

@@ -34,7 +34,7 @@ def frames(
         ]
     )
     return {
-        "about": pd.DataFrame([{"key": "s", "aggregate": aggregate}]),
+        "about": pd.DataFrame([{"key": "s", "aggregate": aggregate, "category_weights": None}]),
         "tasks": tasks,
         "values": long,
         "averages": pd.DataFrame(
@@ -99,3 +99,11 @@ def test_join_turns_columns_and_names_models_by_key() -> None:
     models, tasks, scores = join([one, other])
     assert models == ("k", "m") and tasks == ("a", "b", "c", "d")
     assert scores.tolist() == [[5, 6, 7, -8], [1, 2, 3, -4]]
+
+
+def test_weights_follow_the_categories_and_are_1_where_none_is_named() -> None:
+    weighted = frames(full("m", "published", 1, 2, 3, 4))
+    assert arrange(weighted, origin="published").weights is None
+    weighted["about"]["category_weights"] = '{"B": 3}'
+    scores = arrange(weighted, origin="published")
+    assert scores.categories == ("A", "B") and scores.weights.tolist() == [1.0, 3.0]

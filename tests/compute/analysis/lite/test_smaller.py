@@ -48,6 +48,22 @@ def test_the_figures_are_those_of_the_chosen_tasks() -> None:
     assert result.fidelity.pearson == pytest.approx(stats.pearsonr(*means).statistic)
 
 
+def test_the_whole_is_the_mean_by_the_suites_own_weights() -> None:
+    scores = made_up()
+    weighted = replace(scores, weights=np.array([9.0, 1.0]))
+    result = choose(weighted, size=4)
+    means = [
+        np.average(
+            [scores.values[:, [task for task in tasks if scores.codes[task] == code]].mean(axis=1) for code in (0, 1)],
+            axis=0,
+            weights=[9, 1],
+        )
+        for tasks in (range(10), result.selection.chosen)
+    ]
+    assert result.fidelity.spearman == pytest.approx(stats.spearmanr(*means).statistic)
+    assert between(weighted, scores).fidelity.pearson < between(weighted, weighted).fidelity.pearson == 1
+
+
 def test_tasks_with_gaps_and_excluded_ones_are_never_chosen() -> None:
     scores = made_up()
     printed = scores.printed.copy()
