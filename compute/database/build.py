@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,8 @@ import pandas as pd
 
 from compute import drafts, paths, records
 from compute.calibration import files as calibrations
-from compute.catalog import Catalog, own, published, shipped
+from compute.catalog import Catalog, own, own_models, published, shipped
+from compute.catalog.own import OwnSuite
 from compute.database import store
 from compute.database.store import frame
 from compute.engine import image_maps, run_folders, thumbnails, variants
@@ -58,6 +59,7 @@ def sources(*, results: Path = paths.RESULTS) -> list[Path]:
         *shipped_files,
         *(results / "imported").glob(f"*/{collections.MARK}"),
         *own.files(results),
+        *own_models.files(results),
         *(folder / run_folders.MARK for folder in run_folders.every(results)),
         *calibrations.files(results).values(),
         *image_maps.files(results, paths.COMPUTED).values(),
@@ -139,12 +141,14 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     # Before they are read: what changes meanwhile makes it stale.
     recorded = f"{_folder_digest(results)}:{sources_digest(results=results)}"
     suites, problems = own.recorded(results)
-    catalog, wrong = own.extended(shipped(), suites)
+    models, wrong = own_models.recorded(results)
+    problems += wrong
+    catalog, wrong = _extended(suites, models)
     problems += wrong
     stored, of_runs = computed((results, paths.COMPUTED), catalog=catalog)
     suites, wrong = own.with_runs(suites, tasks={run.run.task for run in stored})
     problems += wrong
-    catalog, _ = own.extended(shipped(), suites)
+    catalog, _ = _extended(suites, models)
     frames = catalog_frames(catalog)
     figures = published.load(catalog)
     frames["runs"], frames["scores"], frames["gaps"] = frame(figures.runs), frame(figures.scores), frame(figures.gaps)
@@ -190,12 +194,20 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     )
 
 
+def _extended(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catalog, list[str]]:
+    """The catalogue with suites and models of one's own, and why others are left out."""
+    catalog, problems = own.extended(shipped(), suites)
+    catalog, wrong = own_models.extended(catalog, models)
+    return catalog, problems + wrong
+
+
 def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
     """One frame a table that the catalogue fills; suites and tasks keep their order as `position`."""
     frames = {
         name: frame(getattr(catalog, name))
-        for name in ("benchmarks", "suites", "datasets", "metrics", "models", "tasks", "aliases")
+        for name in ("benchmarks", "suites", "datasets", "metrics", "tasks", "aliases")
     }
+    frames["models"] = frame(own_models.without_paths(catalog.models))
     frames["suite_tasks"] = pd.DataFrame(
         [{"suite": suite, "task": task.key} for task in catalog.tasks for suite in task.suites]
     )

@@ -39,6 +39,7 @@ OTHERS = (
     "manifests",
     "calibrations",
     "suites",
+    "models",
 )
 # A page opens at most this many items of a run, those whose names have the lowest MD5: the same items for every model,
 # whatever order a loader gives them in, and a fair draw of the task.

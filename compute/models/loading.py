@@ -14,14 +14,16 @@ from compute.models.files import weights
 from compute.models.files.digests import digest
 from compute.models.files.downloads import Published
 from compute.models.files.weights import OPTIONAL, RequiredFiles
+from compute.models.own.own_model import ADAPTER, NOTE
 from compute.models.registry import ADAPTERS
 from compute.types import BadInput, CannotDo, Model, NotHere
 
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 # Options that describe a row and change no number. `not_computable` says why nothing here can load the model, `caution`
 # what a user should know before running it: both are sentences, shown wherever the row is. `features_of` names the
-# distribution metrics whose features the vectors are, which decides the usual precision (`hardware_for`).
-NOTES = ("parameters", "library", "not_computable", "caution", "features_of")
+# distribution metrics whose features the vectors are, which decides the usual precision (`hardware_for`); NOTE says
+# what an own model came from.
+NOTES = ("parameters", "library", "not_computable", "caution", "features_of", NOTE)
 
 
 def load(row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
@@ -164,6 +166,8 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     """
     if problem := not_computable(row):
         raise CannotDo(f"{row.key}: {problem}")
+    if row.adapter == ADAPTER:
+        raise NotHere(f"{row.key} is no checkpoint: hand it over again, in Python or with --models file.py:function")
     if row.adapter not in ADAPTERS:
         raise BadInput(f"{row.key}: no adapter {row.adapter!r}. There are: {', '.join(ADAPTERS)}")
     family, options = ADAPTERS[row.adapter], row.options

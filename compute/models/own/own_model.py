@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 ADAPTER = "own"  # of rows that only an OwnModel loads: in no table of families
 PREFIX = "own/"  # of the keys of models and suites that no catalogue lists
+NOTE = "own"  # the option of a recorded row that says what it came from; it changes no number
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,276 @@
+"""Models of one's own: their records, and what a build does with them and with damaged or hostile ones."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from compute.catalog import own, own_models, shipped
+from compute.catalog.own_models import ModelSource
+from compute.database import build, store
+from compute.engine import plan, run, run_folders
+from compute.models.own.own_model import NOTE
+from compute.types import BadInput, Model, Run, Score
+from tests.compute.small_bench import CATALOG, World
+
+DIGEST, OTHER = "files-0123456789abcdef0123456789abcdef", "files-fedcba9876543210fedcba9876543210"
+SESSION = own_models.of_session("Towers")
+ROW = Model(
+    key="own/my-model",
+    title="my-model",
+    adapter="own",
+    abilities=("embed_image",),
+    modalities=("image",),
+    parameters_m=1.5,
+    embed_dim=8,
+    options={"temperature": 0.5},
+)
+
+
+def of_folder(folder: Path) -> Model:
+    return replace(ROW, adapter="vision", weights=str(folder), revision=DIGEST)
+
+
+def test_a_record_is_read_back_as_it_was_returned(tmp_path: Path) -> None:
+    row = own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
+    assert own_models.recorded(tmp_path) == ([row], [])
+    note = {"source": "session", "name": "Towers", "digest": DIGEST}
+    assert row == replace(ROW, title="my-model (own)", options={"temperature": 0.5, NOTE: note})
+    assert own_models.source_of(row) == SESSION and own_models.source_of(ROW) is None
+    assert own_models.files(tmp_path) == [tmp_path / "models" / "my-model.json"]
+
+
+def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path: Path) -> None:
+    folder = tmp_path / "checkpoints" / "Mine"
+    source = ModelSource(kind="folder", name="Mine")
+    row = own_models.record(of_folder(folder), digest=DIGEST, results=tmp_path / "results", source=source)
+    text = (tmp_path / "results" / "models" / "my-model.json").read_text()
+    assert str(tmp_path) not in text and json.loads(text)["model"]["weights"] == "../../checkpoints/Mine"
+    ((again,), _) = own_models.recorded(tmp_path / "results")
+    assert again == row and again.weights == str(folder)
+    assert [shown.weights for shown in own_models.without_paths([again])] == ["Mine"]
+
+
+def test_a_name_with_another_digest_gets_its_beginning(tmp_path: Path) -> None:
+    def record(row: Model, digest: str) -> Model:
+        return own_models.record(row, digest=digest, results=tmp_path, source=SESSION)
+
+    first, second = record(ROW, DIGEST), record(ROW, OTHER)
+    assert (first.key, second.key) == ("own/my-model", "own/my-model-fedcba98")
+    assert (first.title, second.title) == ("my-model (own)", "my-model (own, fedcba98)")
+    assert record(ROW, DIGEST) == first and record(ROW, OTHER) == second and record(second, OTHER).key == second.key
+    assert own_models.recorded(tmp_path) == ([second, first], [])
+
+
+def test_the_same_digest_takes_the_latest_row(tmp_path: Path) -> None:
+    own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
+    own_models.record(replace(ROW, parameters_m=3.0), digest=DIGEST, results=tmp_path, source=SESSION)
+    assert [row.parameters_m for row in own_models.recorded(tmp_path)[0]] == [3.0]
+
+
+def test_a_hub_model_that_the_catalogue_has_at_another_revision_gets_a_key_of_its_own(tmp_path: Path) -> None:
+    listed = shipped().model("openai/clip-vit-base-patch32")
+    commit = "89abcdef" * 5
+    row = own_models.record(
+        replace(listed, revision=commit, title="CLIP, tuned"),
+        digest=commit,
+        results=tmp_path,
+        source=ModelSource(kind="hub", name=f"{listed.weights}@{commit}"),
+    )
+    assert row.key == "openai/clip-vit-base-patch32-89abcdef"
+    catalog, problems = own_models.extended(shipped(), own_models.recorded(tmp_path)[0])
+    assert problems == [] and catalog.model(row.key) == row and catalog.model(listed.key) == listed
+
+
+def test_a_key_that_a_catalogue_or_an_own_generator_has_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog, problems = own_models.extended(replace(shipped(), models=(ROW,)), [replace(ROW, title="Another")])
+    assert catalog.models == (ROW,) and "a model of the catalogue has its key" in problems[0]
+    suite = own.OwnSuite(
+        shape="generators",
+        suite=CATALOG.suites[0],
+        tasks=(),
+        file=tmp_path,
+        digest="",
+        models=(own.own_generator("my-model", title="A generator"),),
+    )
+    monkeypatch.setattr(own, "recorded", lambda results: ([suite], []))
+    assert own_models.settled(ROW, digest=DIGEST, results=tmp_path, source=SESSION).key == "own/my-model-01234567"
+
+
+def test_a_damaged_record_does_not_lend_its_name(tmp_path: Path) -> None:
+    row = own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
+    (path,) = own_models.files(tmp_path)
+    path.write_text("{")
+    assert own_models.settled(ROW, digest=DIGEST, results=tmp_path, source=SESSION).key == f"{row.key}-01234567"
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (replace(ROW, title="two\nlines"), "cannot be printed"),
+        (replace(ROW, title="\x1b[31mred"), "cannot be printed"),
+        (replace(ROW, options={"trust_remote_code": True}), "options name trust_remote_code"),
+        (replace(ROW, key="my model"), "no hub id in lower case"),
+        (replace(ROW, adapter="vision"), "has not the adapter 'vision'"),
+    ],
+)
+def test_what_could_not_be_read_back_is_not_recorded(row: Model, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=reason):
+        own_models.record(row, digest=DIGEST, results=tmp_path, source=SESSION)
+    assert own_models.files(tmp_path) == []
+
+
+def test_names_make_keys() -> None:
+    assert own_models.slug("My Model v2.pt") == "my-model-v2.pt" and own_models.slug("模型") == "model"
+    assert len(own_models.slug("x" * 500)) == 60
+
+
+def changed(record: dict, path: str, value: object) -> dict:
+    """The record with one value changed, or removed where it is ...; `model.key` is the path of one."""
+    record = json.loads(json.dumps(record))
+    *way, last = path.split(".")
+    inner = record
+    for part in way:
+        inner = inner[part]
+    if value is ...:
+        del inner[last]
+    else:
+        inner[last] = value
+    return record
+
+
+HOSTILE = {
+    "another version": ("version", 2, "of version 2"),
+    "no key": ("key", ..., "the key None"),
+    "a published model's key": ("key", "openai/clip-vit-base-patch32", "its name is not that of its model"),
+    "a way out of the folder": ("key", "own/../../x", "the key 'own/../../x'"),
+    "markup as a key": ("key", "own/<script>", "the key 'own/<script>'"),
+    "no digest": ("digest", 7, "its digest is 7"),
+    "a digest of another kind": ("digest", "????????", "its digest is"),
+    "no source": ("source", ..., "no source"),
+    "another source": ("source.kind", "network", "no source of the kinds"),
+    "a source of two lines": ("source.name", "a\nb", "cannot be printed"),
+    "no model": ("model", [], "has not the fields"),
+    "another field": ("model.trained_on", [], "has not the fields"),
+    "a missing field": ("model.family", ..., "has not the fields"),
+    "a long title": ("model.title", "x" * 5000, "5,000 characters"),
+    "half a character": ("model.title", "\ud800", "half a character"),
+    "an order to the terminal": ("model.title", "\x1b]0;x\x07", "cannot be printed"),
+    "a title that runs backwards": ("model.title", "a\u202eb", "cannot be printed"),
+    "another kind": ("model.kind", "generator", "kind is 'generator'"),
+    "another adapter": ("model.adapter", "pickle", "adapter is 'pickle'"),
+    "the adapter of a checkpoint": ("model.adapter", "vision", "has not the adapter 'vision'"),
+    "weights of an object": ("model.weights", "org/name", "names weights"),
+    "another ability": ("model.abilities", ["fly"], "abilities are no list"),
+    "generating": ("model.abilities", ["generate"], "the model generates"),
+    "a modality that is no list": ("model.modalities", "image", "modalities are no list"),
+    "a negative size": ("model.parameters_m", -1, "parameters_m is -1"),
+    "a width of text": ("model.embed_dim", "8", "embed_dim is no whole number"),
+    "a width beyond the column": ("model.embed_dim", 2**40, "embed_dim is"),
+    "weights open by half": ("model.open_weights", "yes", "neither true, false nor null"),
+    "options in a list": ("model.options", [], "options are no object"),
+    "long options": ("model.options", {"a": "x" * 5000}, "options are no object"),
+    "the checkpoint's own code": ("model.options", {"trust_remote_code": True}, "options name trust_remote_code"),
+    "a mark of its own": ("model.options", {NOTE: {}}, f"options name {NOTE}"),
+}
+
+
+@pytest.mark.parametrize("fault", HOSTILE)
+def test_a_damaged_or_hostile_record_is_named_and_left_out(fault: str, tmp_path: Path) -> None:
+    own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
+    (path,) = own_models.files(tmp_path)
+    where, value, reason = HOSTILE[fault]
+    path.write_text(json.dumps(changed(json.loads(path.read_text()), where, value)))
+    models, problems = own_models.recorded(tmp_path)
+    assert models == [] and len(problems) == 1
+    assert path.name in problems[0] and reason in problems[0] and "run the model again" in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("cut.json", b'{"version": 1, "k'),
+        ("list.json", b"[]"),
+        ("deep.json", b'{"a":' * 500 + b"1" + b"}" * 500),
+        ("number.json", b'{"version": NaN}'),
+        ("bytes.json", b"\xff\xfe\x00"),
+    ],
+)
+def test_a_file_that_is_no_record_is_named(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / name).write_bytes(content)
+    models, problems = own_models.recorded(tmp_path)
+    assert models == [] and len(problems) == 1 and name in problems[0]
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    own_models.record(ROW, digest=DIGEST, results=tmp_path / "another", source=SESSION)
+    (tmp_path / "results" / "models").mkdir(parents=True)
+    (path,) = own_models.files(tmp_path / "another")
+    (tmp_path / "results" / "models" / path.name).symlink_to(path)
+    models, problems = own_models.recorded(tmp_path / "results")
+    assert models == [] and "is a link out of the folder" in problems[0]
+
+
+def test_a_mark_in_a_records_title_is_not_doubled(tmp_path: Path) -> None:
+    own_models.record(replace(ROW, title="my-model (own)"), digest=DIGEST, results=tmp_path, source=SESSION)
+    assert [row.title for row in own_models.recorded(tmp_path)[0]] == ["my-model (own)"]
+
+
+def test_an_own_row_is_planned_and_run_like_one_of_the_catalogue(tmp_path: Path) -> None:
+    world = World(folder=tmp_path)
+    results = tmp_path / "results"
+    row = own_models.record(ROW, digest=DIGEST, results=results, source=SESSION)
+    catalog, _ = own_models.extended(CATALOG, [row])
+    bench = world.bench()
+    planned = plan.make(catalog, suite="small", models=[row.key], tasks=["unisim/near"], bench=bench, results=results)
+    (outcome,) = run.execute(planned, bench=bench, results=results)
+    assert outcome.state == "made" and outcome.stored.run.model == "own/my-model"
+    assert outcome.stored.folder.relative_to(results).parts[:2] == ("own__my-model", "unisim__near")
+
+
+def test_a_build_shows_the_runs_of_an_own_model_under_its_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
+    folder = tmp_path / "checkpoints" / "Mine"
+    source = ModelSource(kind="folder", name="Mine")
+    row = own_models.record(of_folder(folder), digest=DIGEST, results=results, source=source)
+    (results / "models" / "cut.json").write_text("{")
+    task = next(task for task in shipped().tasks if "mini" in task.suites)
+    stored(results, model=row.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
+    stored(results, model="own/never-recorded", task=task.key, metric=task.metrics[0], subset=task.subsets[0])
+    monkeypatch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
+    report = build.build(database, results=results)
+    assert any("cut.json is left out" in problem for problem in report.problems)
+    assert any("own/never-recorded" in problem and "in no catalogue" in problem for problem in report.problems)
+    with store.connect(database) as connection:
+        rows = connection.execute(
+            "SELECT title, weights, released, options->>'$.own.name' FROM models WHERE key = 'own/my-model'"
+        ).fetchall()
+        runs = connection.execute("SELECT origin, task FROM runs WHERE model = 'own/my-model'").fetchall()
+    assert rows == [("my-model (own)", "Mine", "", "Mine")] and runs == [("computed", task.key)]
+    assert str(tmp_path).encode() not in database.read_bytes()
+    assert results / "models" / "my-model.json" in build.sources(results=results)
+
+
+def stored(results: Path, *, model: str, task: str, metric: str, subset: str) -> None:
+    """A whole run with one score."""
+    run_folders.write(
+        results,
+        run=Run(
+            id=f"computed/{model}/{task}/x",
+            model=model,
+            task=task,
+            origin="computed",
+            fingerprint="x",
+            started="2026-01-01T00:00:00+00:00",
+        ),
+        scores=[Score(run="", subset=subset, metric=metric, value=0.5, n=10)],
+        items=pd.DataFrame({"item": ["a"], "value": np.array([0.5])}),
+    )
