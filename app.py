@@ -25,10 +25,10 @@ def main() -> None:
         fetched = data.start() if data else None
         if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):
             start_anew.once()
-        with mcp.defer_import():
-            from leaderboard import server
-
-        blocks, launch = server.build(fetched or chosen.database, data=data, access=chosen.access)
+        with memory.long_lived():
+            with mcp.defer_import():
+                from leaderboard import server
+            blocks, launch = server.build(fetched or chosen.database, data=data, access=chosen.access)
         server.serve(blocks, launch | chosen.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
         print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)

@@ -118,34 +118,42 @@ class FaultRun:
 def by_fault(runs: Iterable[FaultRun], *, higher: Mapping[str, bool]) -> dict[tuple[str, str, str], Sensitivity]:
     """By metric, subset and fault, from strength 0 on; `higher` says of each metric whether more is better.
 
-    A fault counts from two strengths on. All changes of a metric on one backbone share the level, whichever fault they
-    are of: in at most 5% of studies without any fault does it see one. Without a generator of strength 0 there is
-    nothing.
+    All changes of a metric on one backbone share the level, whichever fault they are of: in at most 5% of studies
+    without any fault does it see one.
     """
-    runs = sorted(runs, key=lambda run: run.strength)
-    clean = next((run for run in runs if run.strength == 0), None)
-    if clean is None:
-        return {}
-    chains: dict[tuple[str, str, str], list[FaultRun]] = {}
-    for metric, subset in clean.values:
-        for fault in dict.fromkeys(run.fault for run in runs if run.strength):
-            chain = [clean, *(run for run in runs if run.strength and run.fault == fault)]
-            if len(chain) >= 3 and all(_left_out(run, metric, subset) for run in chain):
-                chains[metric, subset, fault] = chain
+    by_key = chains(runs)
     comparisons: Counter[tuple[str, str]] = Counter()
-    for (metric, subset, _), chain in chains.items():
+    for (metric, subset, _), chain in by_key.items():
         comparisons[metric, subset] += len(chain) - 1
     return {
         (metric, subset, fault): sensitivity(
             strengths=[run.strength for run in chain],
             values=[run.values[metric, subset] for run in chain],
             left_out=np.transpose([_left_out(run, metric, subset) for run in chain]),
-            sizes=clean.blocks,
+            sizes=chain[0].blocks,
             higher_is_better=higher[metric],
             comparisons=comparisons[metric, subset],
         )
-        for (metric, subset, fault), chain in chains.items()
+        for (metric, subset, fault), chain in by_key.items()
     }
+
+
+def chains(runs: Iterable[FaultRun]) -> dict[tuple[str, str, str], list[FaultRun]]:
+    """The runs of each metric, subset and fault from strength 0 on, those that `by_fault` has a reading of.
+
+    A fault counts from two strengths on. Without a generator of strength 0 there is nothing.
+    """
+    runs = sorted(runs, key=lambda run: run.strength)
+    clean = next((run for run in runs if run.strength == 0), None)
+    if clean is None:
+        return {}
+    by_key: dict[tuple[str, str, str], list[FaultRun]] = {}
+    for metric, subset in clean.values:
+        for fault in dict.fromkeys(run.fault for run in runs if run.strength):
+            chain = [clean, *(run for run in runs if run.strength and run.fault == fault)]
+            if len(chain) >= 3 and all(_left_out(run, metric, subset) for run in chain):
+                by_key[metric, subset, fault] = chain
+    return by_key
 
 
 def _left_out(run: FaultRun, metric: str, subset: str) -> Sequence[float]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, FaultRun, Sensitivity, by_fault
+from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, FaultRun, Sensitivity, by_fault, chains
 from compute.engine.generators.backbones import METRICS, NEEDS
 from compute.tasks.mini.generators import CLEAN, FAULTS
 from leaderboard.data import lens_queries, suite_queries
@@ -53,17 +53,24 @@ class Sighting:
 
 @dataclass(frozen=True)
 class Study:
-    """All figures of a study; `sensitivities` by (metric, subset, fault)."""
+    """All figures of a study."""
 
     runs: Mapping[str, FaultRun]  # by generator
     sizes: Mapping[str, int]  # prompts of each generator
-    sensitivities: Mapping[tuple[str, str, str], Sensitivity]
+    higher: Mapping[str, bool]  # by metric: whether more is better
+    keys: tuple[tuple[str, str, str], ...]  # metric, subset and fault of every reading, in the suite's order
+
+    @cached_property
+    def sensitivities(self) -> dict[tuple[str, str, str], Sensitivity]:
+        """Every reading, by key: computed when the first is needed, as the lists of the controls need none."""
+        readings = by_fault(self.runs.values(), higher=self.higher)
+        return {key: readings[key] for key in self.keys}
 
     @cached_property
     def subsets(self) -> dict[str, tuple[str, ...]]:
         """The backbones of each metric, in the order of the runs' figures."""
         out: dict[str, dict[str, None]] = {}
-        for metric, subset, _ in self.sensitivities:
+        for metric, subset, _ in self.keys:
             out.setdefault(metric, {})[subset] = None
         return {metric: tuple(subsets) for metric, subsets in out.items()}
 
@@ -80,7 +87,7 @@ class Study:
     @property
     def faults(self) -> tuple[str, ...]:
         """Every fault with figures, in the order of the suite."""
-        present = {fault for _, _, fault in self.sensitivities}
+        present = {fault for _, _, fault in self.keys}
         return tuple(fault for fault in FAULTS if fault in present)
 
     def of(self, metric: str, subset: str) -> dict[str, Sensitivity]:
@@ -88,7 +95,7 @@ class Study:
         return {
             fault: self.sensitivities[metric, subset, fault]
             for fault in self.faults
-            if (metric, subset, fault) in self.sensitivities
+            if (metric, subset, fault) in self.keys
         }
 
     def sightings(self, titles: Mapping[str, str]) -> list[Sighting]:
@@ -158,10 +165,9 @@ def load(db: Database) -> Study:
             blocks=tuple(settings["procedure"]["options"].get("blocks", ())),
         )
         sizes[generator] = counts[row.id]
-    sensitivities = by_fault(runs.values(), higher=higher)
     metrics, subsets = _order(db)
-    ranked = sorted(sensitivities, key=lambda key: (_at(key[0], metrics), _at(key[1], subsets)))
-    return Study(runs, sizes, {key: sensitivities[key] for key in ranked})
+    ranked = sorted(chains(runs.values()), key=lambda key: (_at(key[0], metrics), _at(key[1], subsets)))
+    return Study(runs, sizes, higher, tuple(ranked))
 
 
 def _point(value: float, low: float | None, high: float | None) -> SizePoint:

@@ -50,3 +50,21 @@ def test_a_large_block_goes_back_once_it_is_freed() -> None:
 
     assert returned(LARGE) > 90_000_000
     assert returned(LARGE.replace("memory.map_large_blocks()", "")) < 30_000_000, "glibc would keep them"
+
+
+def test_what_a_start_makes_is_never_searched_for_garbage() -> None:
+    program = """
+import gc
+from compute.live.models import memory
+
+with memory.long_lived():
+    assert not gc.isenabled()
+    lasting = [[] for _ in range(1000)]
+assert gc.isenabled() and gc.get_freeze_count() > 1000
+try:
+    with memory.long_lived():
+        raise OSError
+except OSError:
+    assert gc.isenabled()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

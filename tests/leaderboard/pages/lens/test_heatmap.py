@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from compute.analysis.backbone_effects import DRAWS
-from compute.analysis.sensitivity import FaultRun, by_fault
+from compute.analysis.sensitivity import FaultRun, chains
 from leaderboard.data import generator_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.pages.lens import heatmap
@@ -55,13 +55,13 @@ def test_the_study_is_compared_with_its_known_order_over_all_faults_or_one() -> 
             details={key: {"cfred": {"left_out": (value + steps).tolist()}} for key, value in values.items()},
             blocks=(32,) * 8,
         )
-    study = Study(runs, dict.fromkeys(runs, 256), by_fault(runs.values(), higher={"cfred": False}))
+    study = Study(runs, dict.fromkeys(runs, 256), {"cfred": False}, tuple(chains(runs.values())))
     nowhere = SimpleNamespace()
     every, blur = (heatmap.load(nowhere, study, key=key) for key in ("study", "study-blur"))
     assert every.cells == pytest.approx(np.array([[1], [-0.5]])) and blur.cells == pytest.approx(np.array([[1], [-1]]))
     assert every.benchmark == "mini" and "mean of 2 faults" in every.order and "of blur" in blur.order
     assert every.draws.shape == (DRAWS, 2, 1)
-    assert heatmap.load(nowhere, Study({}, {}, {}), key="study") is None
+    assert heatmap.load(nowhere, Study({}, {}, {}, ()), key="study") is None
 
 
 def test_grids_of_backbones_are_no_sets_of_the_page_on_generators(site: SimpleNamespace) -> None:

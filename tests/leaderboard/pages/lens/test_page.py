@@ -77,7 +77,7 @@ def test_another_backbone_and_one_that_the_metric_lacks(site: SimpleNamespace, s
 
 
 def test_without_a_study_the_page_says_how_to_make_it(database: Path) -> None:
-    empty = Study({}, {}, {})
+    empty = Study({}, {}, {}, ())
     head, rest = page(SimpleNamespace(db=Database(database)), empty, metric="cfred", backbone="")
     assert "python -m compute run --suite mini-generators" in head and rest == ""
 
