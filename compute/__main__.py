@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from compute.cli import imports, pairs
+from compute.cli import imports, pairs, publish
 from compute.cli.build import build
 from compute.cli.calibrate import calibrate
 from compute.cli.coverage import coverage
@@ -17,7 +17,6 @@ from compute.cli.frechet import frechet
 from compute.cli.listing import show
 from compute.cli.lite import lite
 from compute.cli.project import project
-from compute.cli.publish import publish
 from compute.cli.run import run
 from compute.cli.train import train
 from compute.types import LikenessError
@@ -57,15 +56,19 @@ app = typer.Typer(
 importing = typer.Typer(no_args_is_help=True, help="Imports scores that others measured, marked as imported.")
 importing.command("mteb-results")(imports.mteb_results)
 importing.command("scores")(imports.scores)
+importing.command("eval-results")(imports.eval_results)
 importing.command("parti-prompts")(imports.parti_prompts)
 pairing = typer.Typer(no_args_is_help=True, help="Makes pairs for judges from images (PairBench), and shows them.")
 pairing.command("make")(pairs.make)
 pairing.command("show")(pairs.show)
-for command in (fetch, run, frechet, calibrate, train, publish, build, lite, project, coverage):
+publishing = typer.Typer(invoke_without_command=True, callback=publish.publish)
+publishing.command("results")(publish.results)
+for command in (fetch, run, frechet, calibrate, train, build, lite, project, coverage):
     app.command()(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")
 app.add_typer(pairing, name="pairs")
+app.add_typer(publishing, name="publish")
 
 if __name__ == "__main__":
     app()

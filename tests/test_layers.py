@@ -33,7 +33,7 @@ ROOMS = (
     ("compute.procedures", "compute.importing", "compute.claims", "compute.training"),
     ("compute.engine",),
     ("compute.calibration",),
-    ("compute.live", "compute.database.build", "compute.database.publish"),
+    ("compute.live", "compute.sharing", "compute.database.build", "compute.database.publish"),
     ("compute.interface",),
     ("compute.cli",),
     ("compute.__main__",),

@@ -34,8 +34,39 @@ def scores(path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, t
     from compute.catalog import shipped
     from compute.importing import read_scores_csv
 
-    name = re.sub(r"[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:60] or "table"
-    _store(read_scores_csv(path, catalog=shipped()), name=f"scores-{name}")
+    _store(read_scores_csv(path, catalog=shipped()), name=f"scores-{_slug(path.stem)}")
+
+
+def eval_results(
+    where: Annotated[
+        str, typer.Argument(help="A model's repository as ORG/NAME, or a folder or file of .eval_results.")
+    ],
+    model: Annotated[
+        str,
+        typer.Option(help="Whose results a folder or file holds: ORG/NAME or a model key. Of a repository, its own."),
+    ] = "",
+    revision: Annotated[str, typer.Option(help="Of the repository: a commit, branch or tag.")] = "main",
+    offline: workspace.Offline = False,
+):
+    """Results in the hub's form, `.eval_results/*.yaml`: those that name a task of the catalogue and a clear unit."""
+    from compute.catalog import hub_tasks, shipped
+    from compute.importing import fetch_eval_results, read_eval_results
+
+    path, source = Path(where), ""
+    if not path.exists() and hub_tasks.HUB_ID.fullmatch(where):
+        if offline:
+            workspace.stay_offline()
+        fetched = fetch_eval_results(where, revision=revision, offline=offline)
+        path, source, model = fetched.folder, fetched.source, model or where
+    if not model:
+        raise BadInput(f"{where} does not say whose results it holds: name the model with --model ORG/NAME")
+    imported = read_eval_results(path, model=model, source=source, catalog=shipped())
+    if not imported.scores:
+        for problem in (*imported.problems, *imported.skipped[:3]):
+            typer.echo(f"Skipped: {problem}", err=True)
+        raise BadInput(f"{where} has no figure that can be read. The lines above say why; nothing was changed")
+    name = re.sub(r"[^a-z0-9._-]+", "--", model.lower())[:60]
+    _store(imported, name=f"eval-results-{name}", what="figure")
 
 
 def parti_prompts(
@@ -81,7 +112,12 @@ def parti_prompts(
     )
 
 
-def _store(imported: Imported, *, name: str) -> None:
+def _slug(text: str) -> str:
+    """A text as part of a collection's name."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "table"
+
+
+def _store(imported: Imported, *, name: str, what: str = "file") -> None:
     """Stores an import, rebuilds the database, and exits with code 1 where files had to be skipped."""
     from compute.engine.plan import counted
     from compute.importing import collection
@@ -89,14 +125,14 @@ def _store(imported: Imported, *, name: str) -> None:
     for problem in imported.problems:
         typer.echo(f"Skipped: {problem}", err=True)
     if imported.skipped:
-        outside = counted(len(imported.skipped), "file")
+        outside = counted(len(imported.skipped), what)
         typer.echo(f"{outside} for tasks outside the catalogue, such as {imported.skipped[0].path}")
     collection.save(imported, name=name, folder=paths.RESULTS / "imported")
     report = workspace.build()
     typer.echo(
         f"{name}: {counted(len(imported.scores), 'score')} of "
         f"{counted(len({run.model for run in imported.runs}), 'model')} imported, "
-        f"{counted(len(imported.problems), 'file')} skipped; {report.path.name} built in {report.seconds:.1f} s"
+        f"{counted(len(imported.problems), what)} skipped; {report.path.name} built in {report.seconds:.1f} s"
     )
     if imported.problems:
         raise typer.Exit(1)

@@ -1,18 +1,26 @@
-"""python -m compute publish: the board's data as a data set of the hub."""
+"""python -m compute publish: the board's data as a data set of the hub; a model's results for its own repository."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from compute import drafts, paths
+from compute.cli import workspace
 from compute.cli.workspace import build
 from compute.types import BadInput
 
+if TYPE_CHECKING:
+    from compute.catalog import Catalog
+    from compute.sharing.computed_runs import SharedRuns
+    from compute.sharing.shared_files import SharedFiles
+    from compute.sharing.standing import Standing
+
 
 def publish(
+    context: typer.Context,
     repo: Annotated[str, typer.Option(help="Data set to upload to, USER/NAME; created if it does not exist.")] = "",
     to: Annotated[Path | None, typer.Option(help="Instead: an empty folder to write the files to.")] = None,
     private: Annotated[bool, typer.Option("--private", help="Make a new data set private.")] = False,
@@ -20,18 +28,115 @@ def publish(
         Path | None, typer.Option(help="Default: assets/likeness.duckdb, built first if it is out of date.")
     ] = None,
 ):
-    """Uploads the database, its main tables as Parquet, and a card that describes them."""
+    """Uploads the database, its main tables as Parquet, and a card that describes them; `results`: of one model."""
     from compute.database import publish
-    from compute.database.build import is_stale
 
+    if context.invoked_subcommand:
+        if repo or to or private or database:
+            raise BadInput(f"Options of {context.invoked_subcommand} stand behind its name: publish results --to ...")
+        return
     if bool(repo) == bool(to):
         raise BadInput("Say where: --repo USER/NAME to upload, or --to FOLDER to write the files only")
-    path = database or paths.DATABASE
-    if database is None and is_stale(path):
-        build()
+    path = _database(database)
     with drafts.temporary_folder() as draft:
         folder = to or draft
         rows = publish.write(folder, database=path)
         for file, count in rows.items():
             typer.echo(f"{file}.parquet: {count:,} rows")
         typer.echo(f"Written to {folder}" if to else publish.upload(folder, repo=repo, private=private))
+
+
+def results(
+    model: Annotated[
+        str, typer.Option(help="Whose computed runs: a model key or ORG/NAME. Default: the model of --repo.")
+    ] = "",
+    to: Annotated[
+        Path | None, typer.Option(help="A folder to write to, such as a clone of the model's repository.")
+    ] = None,
+    repo: Annotated[str, typer.Option(help="Instead: the model's repository, ORG/NAME, as a pull request.")] = "",
+    results: workspace.Results = None,
+    synthetic: Annotated[
+        bool, typer.Option("--synthetic", help="Show runs of synthetic suites in the card, marked.")
+    ] = False,
+    source: Annotated[
+        str, typer.Option(help="Address that results name as their source; default: the model's page on the hub.")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be written or sent, and stop.")] = False,
+    database: workspace.Database = None,
+):
+    """Gives a model's computed results back: .eval_results for the hub, a section of its card, and mteb's files."""
+    from compute.catalog.hub_tasks import HUB_ID
+    from compute.sharing import computed_runs, pull_request, shared_files
+
+    if bool(repo) == bool(to):
+        raise BadInput("Say where: --to FOLDER, or --repo ORG/NAME for a pull request to the model's repository")
+    if not model and not repo:
+        raise BadInput("Say whose results: --model KEY. List them: python -m compute list models")
+    if repo and not HUB_ID.fullmatch(repo):
+        raise BadInput(f"{repo!r} is no name of a model's repository: give it as ORG/NAME")
+    root = (results or paths.RESULTS).absolute()
+    catalog = workspace.catalog_with_own(results)
+    row = catalog.model((model or repo).lower())
+    shared = computed_runs.gather(
+        row, roots=tuple(dict.fromkeys((root, paths.COMPUTED))), catalog=catalog, synthetic=synthetic
+    )
+    if repo and not dry_run:
+        pull_request.require_token()
+    card, commit = pull_request.current_card(repo) if repo else (shared_files.read_card(to), "")
+    files = shared_files.prepare(
+        shared,
+        standings=_standings(shared, catalog=catalog, database=_database(database)),
+        metrics={metric.key: metric for metric in catalog.metrics},
+        hub_id=repo or shared.hub_id,
+        source_url=source,
+        card=card,
+    )
+    _show(files, to_hub=bool(repo))
+    if dry_run:
+        typer.echo("Nothing was written or sent: --dry-run")
+    elif repo:
+        description = "\n".join(
+            ("Made by `python -m compute publish results`.", *(f"- {note}" for note in files.notes))
+        )
+        typer.echo(pull_request.propose(files.repository, repo=repo, parent=commit, description=description))
+    else:
+        shared_files.write(files, folder=to)
+        typer.echo(f"Written to {to}")
+
+
+def _database(path: Path | None) -> Path:
+    """The database that was named, else the app's, built first if it is out of date."""
+    from compute.database.build import is_stale
+
+    if path is None and is_stale(paths.DATABASE):
+        build()
+    return path or paths.DATABASE
+
+
+def _standings(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[Standing]:
+    """The model's standing in every suite that one of its runs is of and that has a mean."""
+    from compute.sharing.standing import standing
+
+    keys = {suite for run in shared.runs for suite in run.task.suites}
+    suites = [suite for suite in catalog.suites if suite.key in keys and suite.aggregate != "human"]
+    published = workspace.suite_scores(database, suites=tuple(suite.key for suite in suites), origin="published")
+    metrics = {metric.key: metric for metric in catalog.metrics}
+    return [
+        standing(suite, published=scores, runs=shared.runs, metrics=metrics)
+        for suite, scores in zip(suites, published, strict=True)
+    ]
+
+
+def _show(files: SharedFiles, *, to_hub: bool) -> None:
+    from compute.engine.plan import counted
+
+    shown = (
+        files.repository if to_hub else {**files.repository, **{f"mteb/{path}": c for path, c in files.mteb.items()}}
+    )
+    for path, content in sorted(shown.items()):
+        typer.echo(f"{path}  {len(content):,} bytes")
+    typer.echo(f"{counted(files.figures, 'figure')} in .eval_results, {counted(len(files.mteb), 'file')} for mteb")
+    if to_hub and files.mteb:
+        typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
+    for note in files.notes:
+        typer.echo(f"Left out: {note}")

@@ -1,0 +1,96 @@
+"""How the hub's evaluation results (`.eval_results/*.yaml`) name the catalogue's tasks: a data set and a task's id.
+
+Of MIEB the ids are those of mteb: the task's name for the whole task, `<name>_<subset>_<split>` for a part, both by the
+task's main metric. Other benchmarks have no ids of their own: `<benchmark>_<task>`, with the subset and the metric
+behind it where they are not the task's first.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+
+from compute.catalog.catalog import Catalog
+from compute.types import WHOLE, Metric, Task
+
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+EVAL_RESULTS = ".eval_results"  # the folder in a model's repository
+DIGITS = 60  # of exact arithmetic: a float has at most 17, and a scale is a power of ten
+PERCENT, AS_DEFINED, FRACTION = "%", "as defined", "fraction"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HubTask:
+    """What an id stands for."""
+
+    task: Task
+    subset: str
+    metric: str
+
+
+def dataset_id(task: Task, *, catalog: Catalog) -> str:
+    """The task's data set on the hub; empty for one that the hub does not have, and for one's own data."""
+    if task.benchmark == "mieb":
+        return task.dataset if HUB_ID.fullmatch(task.dataset) else ""
+    address = next((row.url for row in catalog.datasets if row.key == task.dataset), "")
+    return address if HUB_ID.fullmatch(address) else ""
+
+
+def task_id(task: Task, *, subset: str, metric: str) -> str:
+    """The id of one figure of a task; empty for a figure that has none."""
+    if task.benchmark != "mieb":
+        parts = [task.key.replace("/", "_")]
+        parts += [subset] if subset != whole_subset(task) else []
+        parts += [metric] if metric != task.metrics[0] else []
+        return "_".join(parts)
+    if metric != task.metrics[0]:
+        return ""
+    if subset != whole_subset(task):
+        return f"{task.title}_{subset}_{split(task)}"
+    return task.title if "|" not in task.split else ""  # which of mteb is the mean over all splits
+
+
+def whole_subset(task: Task) -> str:
+    """The subset whose figure is the whole task's."""
+    return task.subsets[0] if len(task.subsets) == 1 else WHOLE
+
+
+def split(task: Task) -> str:
+    """The split that runs of a task read: the last that its row names."""
+    return task.split.split("|")[-1]
+
+
+def table(catalog: Catalog) -> dict[tuple[str, str], HubTask]:
+    """Data set and id of every figure that the catalogue's tasks may have."""
+    rows: dict[tuple[str, str], HubTask] = {}
+    for task in catalog.tasks:
+        dataset = dataset_id(task, catalog=catalog)
+        if not dataset:
+            continue
+        for subset in dict.fromkeys((whole_subset(task), *task.subsets)):
+            for metric in task.metrics:
+                if name := task_id(task, subset=subset, metric=metric):
+                    rows[dataset, name] = HubTask(task=task, subset=subset, metric=metric)
+        if task.benchmark == "mieb" and (dataset, task.title) in rows:  # mteb gives this figure under both names
+            rows[dataset, f"{task.title}_{WHOLE}_{split(task)}"] = rows[dataset, task.title]
+    return rows
+
+
+def unit(metric: Metric) -> str:
+    """The unit in which papers print a metric, in words: `%`, `nats`, `× 1000`."""
+    if metric.unit == PERCENT or metric.scale == 1:
+        return metric.unit or AS_DEFINED
+    return f"{metric.unit} × {metric.scale:g}".strip()
+
+
+def printed(value: float, metric: Metric) -> Decimal:
+    """A stored value in the unit that papers print, exact: as many digits as the float has."""
+    with localcontext(prec=DIGITS):
+        return Decimal(repr(float(value))) * Decimal(repr(metric.scale))
+
+
+def stored(value: Decimal, metric: Metric) -> float:
+    """The stored value of a printed one: what `printed` was given."""
+    with localcontext(prec=DIGITS):
+        return float(value / Decimal(repr(metric.scale)))

@@ -1,0 +1,311 @@
+"""Reads evaluation results in the hub's own form: `.eval_results/*.yaml` of a model's repository.
+
+A data set and a task's id say which figure an entry is (`compute.catalog.hub_tasks`). The unit of a value is what its
+notes say, or mteb's percent where mteb is the source. Else it follows only from a value that no fraction can be: 0.8
+may be a share or a percentage, and is left out rather than guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from huggingface_hub import EvalResultEntry, parse_eval_result_entries
+
+from compute import records
+from compute.catalog import hub_tasks
+from compute.catalog.hub_tasks import EVAL_RESULTS, HubTask
+from compute.importing import plain_yaml
+from compute.importing.figures import Imported, SkippedFile, fingerprint, is_text, outside, short
+from compute.types import BadInput, Metric, Model, NotHere, Run, Score
+
+if TYPE_CHECKING:
+    from compute.catalog import Catalog
+
+MAX_BYTES = 1 << 20  # of a file: a thousand entries take half of it
+MAX_FILES, MAX_ENTRIES = 500, 2000  # of a model, of a file
+MAX_NOTES = 4000  # characters
+MTEB = "https://github.com/embeddings-benchmark/mteb"
+MEND = "Correct the file, or ask who wrote it"
+FACT = re.compile(r"([a-z0-9% ]{1,40}): (.*)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultsFolder:
+    """Where a model's files are: `source` names it in a run, such as a repository with its commit."""
+
+    folder: Path
+    source: str
+
+
+def fetch_eval_results(repo: str, *, revision: str = "main", offline: bool = False) -> ResultsFolder:
+    """Downloads a model's result files, or takes them from the hub library's cache.
+
+    Raises NotHere where they cannot be had, BadInput for a repository without any.
+    """
+    import httpx2
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = Path(
+            snapshot_download(
+                repo, revision=revision, allow_patterns=[f"{EVAL_RESULTS}/*.yaml"], local_files_only=offline
+            )
+        )
+    except (OSError, ValueError, httpx2.HTTPError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        raise NotHere(
+            f"The result files of {repo} at {revision[:12]} are not on this machine and could not be downloaded "
+            f"({reason}). Check the name and the connection, or give a folder that holds {EVAL_RESULTS}"
+        ) from error
+    if not (folder / EVAL_RESULTS).is_dir():
+        raise BadInput(f"{repo} has no {EVAL_RESULTS}: there is nothing to import")
+    return ResultsFolder(folder=folder, source=f"{repo} {EVAL_RESULTS} @ {folder.name[:12]}")
+
+
+def read_eval_results(path: Path, *, model: str, source: str = "", catalog: Catalog | None = None) -> Imported:
+    """Every figure of the catalogue's tasks in a folder's files, as runs of `model` (a hub id or a key).
+
+    `path` is a file, the folder itself, or the one that holds it. Entries of other tasks are `skipped`; `problems`
+    names each file and entry that cannot be read or is ambiguous. Raises BadInput where there is no such file.
+    """
+    if catalog is None:
+        from compute.catalog import shipped
+
+        catalog = shipped()
+    if not hub_tasks.HUB_ID.fullmatch(model) and model not in {row.key for row in catalog.models}:
+        raise BadInput(f"{short(model)} is no model: give it as ORG/NAME, or by a key of python -m compute list models")
+    reader = _EntryReader(catalog=catalog, key=model.lower())
+    root, files = _files(path)
+    for file in files[:MAX_FILES]:
+        reader.read_file(file, root=root)
+    for file in files[MAX_FILES:]:
+        reader.problem(file.name, f"is one of more than {MAX_FILES} files", "Remove those that are not needed")
+    runs, scores = reader.runs(source=source or f"{EVAL_RESULTS} of {model}")
+    known = {row.key for row in catalog.models}
+    organisation, _, name = model.rpartition("/")
+    declared = Model(key=model.lower(), title=name, organisation=organisation, weights=model if organisation else "")
+    return Imported(
+        runs=runs,
+        scores=scores,
+        models=() if declared.key in known or not runs else (declared,),
+        problems=tuple(reader.problems),
+        skipped=tuple(reader.skipped),
+    )
+
+
+def _files(path: Path) -> tuple[Path, list[Path]]:
+    """The folder that nothing may lead out of, and its files. Raises BadInput."""
+    if path.is_file():
+        return path.parent, [path]
+    if not path.is_dir():
+        raise BadInput(
+            f"There is no file or folder {path}: give one with {EVAL_RESULTS}/*.yaml, or a model as ORG/NAME"
+        )
+    folder = path / EVAL_RESULTS if (path / EVAL_RESULTS).is_dir() else path
+    files = sorted((*folder.glob("*.yaml"), *folder.glob("*.yml")))
+    if not files:
+        raise BadInput(
+            f"{folder} holds no .yaml file: give a folder with {EVAL_RESULTS}/*.yaml, or a model as ORG/NAME"
+        )
+    return path, files
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Figure:
+    """One entry that was understood."""
+
+    target: HubTask
+    value: float
+    entry: EvalResultEntry
+    facts: Mapping[str, str]
+    file: str
+
+
+class _EntryReader:
+    """Collects while it reads; one instance reads one model's files."""
+
+    def __init__(self, *, catalog: Catalog, key: str) -> None:
+        self.key = key
+        self.targets = hub_tasks.table(catalog)
+        self.metrics = {metric.key: metric for metric in catalog.metrics}
+        self.figures: dict[tuple[str, str, str], list[_Figure]] = defaultdict(list)
+        self.problems: list[SkippedFile] = []
+        self.skipped: list[SkippedFile] = []
+
+    def problem(self, path: str, reason: str, remedy: str = MEND) -> None:
+        self.problems.append(SkippedFile(path=path.encode("utf-8", "replace").decode(), reason=reason, remedy=remedy))
+
+    def read_file(self, path: Path, *, root: Path) -> None:
+        """Reads one file; what is wrong with it, or with an entry, is noted."""
+        try:
+            # Files of the hub's cache are links into its store.
+            text = records.read_bytes(path, root=_hub_store(root), most=MAX_BYTES).decode()
+            content = plain_yaml.load(text)
+            if not isinstance(content, list) or not content:
+                raise BadInput("holds no list of entries")
+            if len(content) > MAX_ENTRIES:
+                raise BadInput(f"has {len(content):,} entries; at most {MAX_ENTRIES:,} are read")
+        except OSError as error:
+            return self.problem(path.name, f"cannot be opened ({error.strerror})")
+        except (BadInput, ValueError) as error:
+            return self.problem(path.name, f"is not read: {error}" if isinstance(error, ValueError) else str(error))
+        for position, item in enumerate(content, start=1):
+            where = f"{path.name}, entry {position}"
+            try:
+                self.read_entry(item, where=where, file=path.name)
+            except BadInput as error:
+                self.problem(where, str(error))
+        return None
+
+    def read_entry(self, item: Any, *, where: str, file: str) -> None:
+        """Notes an entry's figure. Raises BadInput with the reason alone."""
+        entry = _entry(item)
+        target = self.targets.get((entry.dataset_id, entry.task_id))
+        if target is None:
+            self.skipped.append(
+                SkippedFile(
+                    path=where,
+                    reason=f"the catalogue has no task {short(entry.task_id)} of {short(entry.dataset_id)}",
+                    remedy="Add a row to assets/catalog/tasks.csv to read it",
+                )
+            )
+            return
+        facts = dict(_facts(entry.notes or ""))
+        if facts.get("metric", target.metric) != target.metric:
+            raise BadInput(f"is {short(facts['metric'])} by its notes, but {entry.task_id} is {target.metric}")
+        metric = self.metrics[target.metric]
+        value = _stored(entry, metric, unit=facts.get("unit", ""))
+        if reason := outside(value, metric):
+            raise BadInput(f"value {reason}")
+        figure = _Figure(target=target, value=value, entry=entry, facts=facts, file=file)
+        self.figures[target.task.key, target.subset, target.metric].append(figure)
+
+    def runs(self, *, source: str) -> tuple[tuple[Run, ...], tuple[Score, ...]]:
+        """A run a task, with the scores of its figures; figures that contradict one another are problems."""
+        runs: dict[str, Run] = {}
+        scores = []
+        for (task, subset, key), figures in self.figures.items():
+            first = figures[0]
+            if len({figure.value for figure in figures}) > 1:
+                self.problem(
+                    ", ".join(dict.fromkeys(figure.file for figure in figures)),
+                    f"{first.entry.task_id} has {len(figures)} values that differ, of different protocols perhaps",
+                    "Give one of the files alone",
+                )
+                continue
+            if task not in runs:
+                settings = _settings(first.entry)
+                mark = fingerprint(model=self.key, task=task, source=source)
+                runs[task] = Run(
+                    id=f"eval-results/{self.key}/{task}/{mark[:12]}",
+                    model=self.key,
+                    task=task,
+                    procedure=first.target.task.procedure,
+                    origin="imported",
+                    source=source,
+                    settings=settings,
+                    fingerprint=mark,
+                    started=first.entry.date or "",
+                    dtype=first.facts.get("dtype", "")[:40],
+                    device=first.facts.get("device", "")[:40],
+                )
+            scores.append(_score(runs[task], subset, self.metrics[key], first))
+        return tuple(runs.values()), tuple(scores)
+
+
+def _entry(item: Any) -> EvalResultEntry:
+    """An entry whose parts are of their kinds. Raises BadInput with the reason alone."""
+    if not isinstance(item, dict) or not isinstance(item.get("dataset"), dict):
+        raise BadInput("names no data set")
+    dataset, source = item["dataset"], item.get("source")
+    for name in ("id", "task_id"):
+        if not is_text(dataset.get(name)) or not dataset[name]:
+            raise BadInput(f"the data set's {name} is {short(dataset.get(name))}, not text")
+    if source is not None and (not isinstance(source, dict) or not is_text(source.get("url"))):
+        raise BadInput("its source has no address")
+    for name, text in (("revision", dataset.get("revision")), ("date", item.get("date"))):
+        if text is not None and not is_text(text if not isinstance(text, Decimal) else str(text)):
+            raise BadInput(f"{name} is {short(text)}, not text")
+    try:
+        if item.get("notes") is not None:
+            records.check_text(item["notes"], name="notes", most=MAX_NOTES)
+    except ValueError as error:
+        raise BadInput(str(error)) from error
+    if not isinstance(item.get("value"), Decimal):
+        raise BadInput(f"value is {short(item.get('value'))}, not a number")
+    [entry] = parse_eval_result_entries([{name: item[name] for name in item if name not in ("error", "data")}])
+    return replace(
+        entry,
+        date=None if entry.date is None else str(entry.date),
+        dataset_revision=None if entry.dataset_revision is None else str(entry.dataset_revision),
+    )
+
+
+def _facts(notes: str) -> Iterator[tuple[str, str]]:
+    """The `name: value` parts of notes; of a name that stands twice the first."""
+    seen: set[str] = set()
+    for part in notes.split(";"):
+        match = FACT.fullmatch(part.strip())
+        if match and match[1] not in seen:
+            seen.add(match[1])
+            yield match[1], match[2].strip()
+
+
+def _stored(entry: EvalResultEntry, metric: Metric, *, unit: str) -> float:
+    """The value in stored units. Raises BadInput where its unit is not known."""
+    printed = hub_tasks.unit(metric)
+    if unit == hub_tasks.FRACTION:
+        return float(entry.value)
+    by_mteb = (entry.source_url or "").rstrip("/") == MTEB and printed == hub_tasks.PERCENT
+    # A share above 1 or below -1 can only be a percentage; nothing is nothing in every unit.
+    beyond = metric.upper == 1 and printed == hub_tasks.PERCENT and (abs(entry.value) > 1 or entry.value == 0)
+    if unit == printed or by_mteb or beyond or (not unit and metric.scale == 1):
+        return hub_tasks.stored(entry.value, metric)
+    if unit:
+        raise BadInput(f"its notes give the unit {short(unit)}; {metric.title} is read in {printed!r} or as a fraction")
+    raise BadInput(
+        f"value {entry.value} of {metric.title} may be a fraction or {printed!r}, and nothing says which",
+    )
+
+
+def _settings(entry: EvalResultEntry) -> dict[str, Any]:
+    return {
+        "dataset": entry.dataset_id,
+        "dataset_revision": entry.dataset_revision or "",
+        "source_url": (entry.source_url or "")[:1000],
+        "notes": entry.notes or "",
+    }
+
+
+def _score(run: Run, subset: str, metric: Metric, figure: _Figure) -> Score:
+    """The score of a figure, with what its notes say of the number of items and the error."""
+    count = figure.facts.get("n", "")
+    error = figure.facts.get("standard error", "")
+    stderr = float(error) / metric.scale if plain_yaml.DECIMAL.fullmatch(error) else None
+    spread = float("inf") if metric.lower is None or metric.upper is None else metric.upper - metric.lower
+    return Score(
+        run=run.id,
+        subset=subset,
+        metric=metric.key,
+        value=figure.value,
+        n=int(count) if re.fullmatch(r"\d{1,15}", count) and int(count) else None,
+        stderr=stderr if stderr is not None and 0 <= stderr <= spread else None,
+        printed=str(figure.entry.value)[:40],
+        coverage=_coverage(figure.facts.get("answered", "")),
+    )
+
+
+def _coverage(text: str) -> float | None:
+    match = re.match(r"(\d{1,3}(\.\d{1,4})?)%", text)
+    return float(match[1]) / 100 if match and float(match[1]) <= 100 else None
+
+
+def _hub_store(root: Path) -> Path:
+    """The folder that a file's link may lead into: of a snapshot in the hub's cache, the model's own."""
+    return root.parents[1] if len(root.parents) > 1 and root.parent.name == "snapshots" else root

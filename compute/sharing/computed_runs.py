@@ -1,0 +1,142 @@
+"""The computed runs of one model that are fit to be shared, and why others are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compute import paths
+from compute.catalog import Catalog
+from compute.catalog.hub_tasks import HUB_ID, dataset_id, whole_subset
+from compute.catalog.own import BENCHMARKS, SYNTHETIC_BENCHMARKS
+from compute.engine import run_folders, variants
+from compute.engine.run_folders import StoredRun
+from compute.types import BadInput, Model, Score, Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedRun:
+    """One run with its task. `dataset` is the task's data set on the hub, empty where it has none."""
+
+    task: Task
+    stored: StoredRun
+    dataset: str
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether a program drew the items."""
+        return self.task.benchmark in SYNTHETIC_BENCHMARKS
+
+    @property
+    def own(self) -> bool:
+        """Whether it is of somebody's own data."""
+        return self.task.benchmark in BENCHMARKS
+
+    @property
+    def headline(self) -> Score:
+        """The whole task's figure of its first metric."""
+        return run_folders.headline(self.stored)
+
+    @property
+    def whole_subset(self) -> str:
+        """The subset whose figure is the whole task's."""
+        return whole_subset(self.task)
+
+    @property
+    def model_revision(self) -> str:
+        """Of the weights: a commit of the hub, or a digest of local files; empty where it was not recorded."""
+        return str((self.stored.run.settings.get("model") or {}).get("revision") or "")
+
+    @property
+    def short_revision(self) -> str:
+        """The beginning of the weights' revision, as a reader is shown it."""
+        return self.model_revision.removeprefix("files-")[:12]
+
+    @property
+    def data_revision(self) -> str:
+        """Of the data set; empty where none is pinned."""
+        return str((self.stored.run.settings.get("data") or {}).get("revision") or "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedRuns:
+    """A model's runs in the catalogue's order, one a task. `left_out` says in sentences what is not among them."""
+
+    model: Model
+    runs: tuple[SharedRun, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def hub_id(self) -> str:
+        """The repository of the model's weights; empty for a model whose weights are elsewhere."""
+        weights = self.model.weights
+        return weights if HUB_ID.fullmatch(weights) and not (paths.ROOT / weights).is_dir() else ""
+
+
+def gather(model: Model, *, roots: Sequence[Path], catalog: Catalog, synthetic: bool = False) -> SharedRuns:
+    """The newest complete run of the model on each task, of the variant that the board shows.
+
+    `roots` are results folders, searched in turn. Raises BadInput where no run is left, with what to do.
+    """
+    tasks = {run_folders.slug(task.key): task for task in catalog.tasks}
+    stored, left_out = _stored(model, roots=roots, known=set(tasks))
+    shown = variants.main_runs(
+        [run for run in stored.values() if run.run.status == "complete"],
+        category={task.key: f"{task.benchmark}/{task.category}" for task in catalog.tasks},
+    )
+    complete = {run.run.task for run in stored.values() if run.run.status == "complete"}
+    left_out += [
+        f"{task}: its run is partial, some questions could not be asked. The command that made it completes it"
+        for task in sorted({run.run.task for run in stored.values()} - complete)
+    ]
+    runs = [
+        SharedRun(task=task, stored=run, dataset=dataset_id(task, catalog=catalog))
+        for task in catalog.tasks
+        for run in stored.values()
+        if run.run.id in shown and run.run.task == task.key
+    ]
+    drawn = [run for run in runs if run.synthetic]
+    if drawn and not synthetic:
+        left_out.append(
+            f"{len(drawn)} of {len(runs)} runs are of synthetic suites, which say nothing of photographs; "
+            "--synthetic puts them into the card, marked"
+        )
+        runs = [run for run in runs if not run.synthetic]
+    if not runs:
+        raise BadInput(_nothing(model, drawn=len(drawn), left_out=left_out))
+    return SharedRuns(model=model, runs=tuple(runs), left_out=tuple(left_out))
+
+
+def _stored(model: Model, *, roots: Sequence[Path], known: set[str]) -> tuple[dict[str, StoredRun], list[str]]:
+    """The newest of each whole run by its id; what is damaged, or of a task in no catalogue, is named."""
+    newest: dict[str, StoredRun] = {}
+    problems = []
+    for root in roots:
+        of_model = root / run_folders.slug(model.key)
+        for folder in sorted(of_model.glob(f"*/*/{run_folders.MARK}")):
+            if folder.parts[-3] not in known:
+                problems.append(f"{'/'.join(folder.parts[-4:-1])}: its task is in no catalogue")
+                continue
+            try:
+                run = run_folders.read(folder.parent)
+            except BadInput as error:
+                problems.append(str(error))
+                continue
+            before = newest.get(run.run.id)
+            if before is None or run.date > before.date:
+                newest[run.run.id] = run
+    return newest, problems
+
+
+def _nothing(model: Model, *, drawn: int, left_out: Sequence[str]) -> str:
+    if drawn:
+        return (
+            f"All {drawn} computed runs of {model.key!r} are of synthetic suites, which are not for the hub: run a "
+            "benchmark (python -m compute list suites), or add --synthetic to have them in a card, marked"
+        )
+    reason = f" Left out: {left_out[0]}." if left_out else ""
+    return (
+        f"There is no complete computed run of {model.key!r}.{reason} Make runs first: "
+        f"python -m compute run --suite SUITE --models {model.key}"
+    )

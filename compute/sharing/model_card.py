@@ -1,0 +1,207 @@
+"""A section of a model's card: means and ranks of suites, a table of tasks, and a picture of the intervals.
+
+It stands between two marks, so that writing it again replaces it and leaves the rest of the card as it is. The card's
+metadata stay untouched: the hub reads results from `.eval_results`, and calls their older place there legacy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from jinja2 import Environment, StrictUndefined
+
+from compute.catalog.hub_tasks import PERCENT
+from compute.rounding import rounded
+from compute.sharing import interval_picture
+from compute.sharing.computed_runs import SharedRun, SharedRuns
+from compute.sharing.eval_results import interval
+from compute.sharing.interval_picture import Bar
+from compute.sharing.standing import Standing
+from compute.types import BadInput, Metric, shortened
+
+BEGIN, END = "<!-- likeness results: begin -->", "<!-- likeness results: end -->"
+PICTURE = "likeness-intervals.png"  # beside the card
+TITLE, ANCHOR = "Evaluation with Likeness", "evaluation-with-likeness"
+
+SECTION = """{{ begin }}
+## {{ heading }}
+
+Scores of {{ name|cell }} computed by {{ "[Likeness](" ~ about ~ ")" if about else "Likeness" }}, with 95% intervals.
+{{- " " ~ date }}
+
+{% if standings %}
+| suite | tasks | mean | 95% interval | rank among published rows |
+| --- | ---: | ---: | ---: | --- |
+{% for row in standings %}
+| {{ row.title|cell }} | {{ row.tasks }} | {{ row.mean }} | {{ row.interval }} | {{ row.rank|cell }} |
+{% endfor %}
+
+{% endif %}
+{% if ranked %}
+Published rows are what the benchmark's paper prints. They have the same tasks and metrics, but others computed them, in
+other versions and settings; the range of a rank says what the tasks' scores can tell apart.
+
+{% endif %}
+{% if picture %}
+![Scores by task with 95% intervals; the table below has the same figures]({{ picture }})
+
+{% endif %}
+<details>
+<summary>{{ "All %d tasks"|format(tasks|length) if tasks|length > 1 else "The task" }}</summary>
+
+| task | metric | score | 95% interval | guessing | items | remarks |
+| --- | --- | ---: | ---: | ---: | ---: | --- |
+{% for row in tasks %}
+| {{ row.title|cell }} | {{ row.metric|cell }} | {{ row.value }} | {{ row.interval }} | {{ row.chance }} | {{ row.n }} |
+{{- " " ~ row.remarks|cell }} |
+{% endfor %}
+
+</details>
+
+{{ made }}
+{{ end }}
+"""
+
+
+def section(
+    shared: SharedRuns, *, standings: Sequence[Standing], metrics: Mapping[str, Metric], about: str, picture: bool
+) -> str:
+    """The Markdown of the section, marks included. `about` is an address where the evaluation can be seen, or empty."""
+    environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True, keep_trailing_newline=True)
+    environment.filters["cell"] = cell
+    return environment.from_string(SECTION).render(
+        begin=BEGIN,
+        end=END,
+        heading=TITLE,
+        name=shared.model.title,
+        about=about,
+        date=_dates(shared.runs),
+        standings=[_standing_row(standing) for standing in standings],
+        ranked=any(standing.rank for standing in standings),
+        picture=PICTURE if picture else "",
+        tasks=[_task_row(run, metrics[run.headline.metric]) for run in shared.runs],
+        made=_made(shared.runs),
+    )
+
+
+def bars(runs: Sequence[SharedRun], *, metrics: Mapping[str, Metric]) -> list[Bar]:
+    """A row of the picture for each task whose headline is a percentage."""
+    rows = []
+    for run in runs:
+        metric = metrics[run.headline.metric]
+        if metric.unit == PERCENT:
+            ends = interval(run.headline, metric)
+            low, high = (None, None) if ends is None else (100 * ends[0], 100 * ends[1])
+            chance = None if run.task.chance is None else 100 * run.task.chance
+            mark = " (synthetic)" if run.synthetic else ""
+            title = f"{shortened(run.task.title, interval_picture.LONGEST - len(mark))}{mark}"
+            rows.append(Bar(name=title, value=100 * run.headline.value, low=low, high=high, chance=chance))
+    return rows
+
+
+def picture(rows: Sequence[Bar], *, name: str) -> bytes:
+    """The PNG of the section's picture."""
+    return interval_picture.draw(rows, title=f"{name}: scores and 95% intervals; grey lines: guessing")
+
+
+def insert(card: str, section: str) -> str:
+    """The card with the section: in its place between the marks, else at the end. All other text stays as it is.
+
+    Raises BadInput where the marks are not one pair in order.
+    """
+    ending = "\r\n" if "\r\n" in card else "\n"
+    section = section.replace("\n", ending)
+    begins, ends = card.count(BEGIN), card.count(END)
+    if begins == ends == 0:
+        if not card.strip():
+            return section
+        gap = "" if card.endswith(ending * 2) else ending if card.endswith(ending) else ending * 2
+        return f"{card}{gap}{section}"
+    if begins != 1 or ends != 1 or card.index(BEGIN) > card.index(END):
+        raise BadInput(
+            f"The card has {begins} times {BEGIN} and {ends} times {END}, which must be one pair in this order: "
+            "correct README.md, or remove both marks and what stands between them"
+        )
+    before, rest = card.split(BEGIN)
+    after = rest.split(END)[1]
+    return f"{before}{section.removesuffix(ending)}{after}"
+
+
+def cell(text: object) -> str:
+    """A text in a cell of a Markdown table: one line in which no character is a mark of Markdown or HTML."""
+    line = re.sub(r"\s+", " ", str(text)).strip()
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\|`*_\[\]!#])", r"\\\1", line)
+
+
+def _standing_row(standing: Standing) -> dict[str, str]:
+    marked = f"{standing.suite.title}{' (synthetic)' if standing.synthetic else ''}"
+    row = {
+        "title": marked if "synthetic" not in standing.suite.title.lower() else standing.suite.title,
+        "tasks": f"{standing.done} of {standing.tasks}",
+        "mean": "—",
+        "interval": "—",
+        "rank": "—",
+    }
+    metric = standing.metric
+    if standing.mean is None or metric is None:
+        return {**row, "rank": f"no mean: {standing.reason}"}
+    row["mean"] = _shown(standing.mean, metric)
+    if standing.interval:
+        row["interval"] = _range(standing.interval, metric)
+    if standing.rank:
+        span = f" ({standing.rank_interval[0]} to {standing.rank_interval[1]})" if standing.rank_interval else ""
+        row["rank"] = f"{standing.rank}{span} of {standing.rows + 1}"
+    elif not standing.comparable:
+        row["rank"] = "compares with no published row"
+    return row
+
+
+def _task_row(run: SharedRun, metric: Metric) -> dict[str, object]:
+    score = run.headline
+    ends = interval(score, metric)
+    remarks = [
+        "synthetic: a program drew the items" if run.synthetic else "",
+        "own data" if run.own else "",
+        f"{100 * score.coverage:.1f}% of the items were answered" if score.coverage not in (None, 1) else "",
+        run.stored.variant,
+        f"data at {run.data_revision[:7]}" if run.data_revision else "",
+    ]
+    return {
+        "title": run.task.title,
+        "metric": f"{metric.title}, {metric.unit}" if metric.unit else metric.title,
+        "value": _shown(score.value, metric, unit=False),
+        "interval": "—" if ends is None else _range(ends, metric),
+        "chance": "—" if run.task.chance is None else _shown(run.task.chance, metric, unit=False),
+        "n": "—" if score.n is None else f"{score.n:,}",
+        "remarks": "; ".join(part for part in remarks if part),
+    }
+
+
+def _shown(value: float, metric: Metric, *, unit: bool = True) -> str:
+    text = rounded(value, metric.digits, scale=metric.scale)
+    return f"{text}%" if unit and metric.unit == PERCENT else text
+
+
+def _range(ends: tuple[float, float], metric: Metric) -> str:
+    return " to ".join(_shown(end, metric, unit=False) for end in ends)
+
+
+def _dates(runs: Sequence[SharedRun]) -> str:
+    days = sorted({run.stored.run.started[:10] for run in runs if run.stored.run.started})
+    if not days:
+        return ""
+    return f"Computed on {days[0]}." if len(days) == 1 else f"Computed from {days[0]} to {days[-1]}."
+
+
+def _made(runs: Sequence[SharedRun]) -> str:
+    """Weights, numbers, device and code of the runs; what several runs differ in is listed."""
+    facts = {
+        "Weights": {run.short_revision for run in runs},
+        "numbers": {run.stored.run.dtype for run in runs},
+        "device": {run.stored.run.device for run in runs},
+        "code": {run.stored.run.code for run in runs},
+    }
+    known = {name: sorted(values - {""}) for name, values in facts.items()}
+    return "; ".join(f"{name} {cell(', '.join(values))}" for name, values in known.items() if values) + "."

@@ -1,0 +1,181 @@
+"""Result files in the layout of mteb 2.26, for MIEB's tasks: `results/<org>__<model>/<revision>/<Task>.json`.
+
+A file holds the splits, subsets and metrics that were computed and no others. Fields that mteb's format has and these
+runs do not know (its version, emissions) are null.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from compute.catalog import hub_tasks
+from compute.sharing.computed_runs import SharedRun, SharedRuns
+from compute.types import WHOLE, Task
+
+FOLDER = "results"
+META = "model_meta.json"
+NO_REVISION = "no_revision_available"  # mteb's own word
+# Tasks that are a mean of another task's subsets: mteb stores the mean alone.
+AGGREGATES = ("VisualSTS17Eng", "VisualSTS17Multilingual", "VisualSTS-b-Eng", "VisualSTS-b-Multilingual")
+# mteb's names of metrics that have another one here.
+FIELDS = {"text_accuracy": "text_acc", "image_accuracy": "image_acc", "group_accuracy": "accuracy"}
+METRICS = (
+    "accuracy",
+    "cosine_spearman",
+    "hit_rate_at_1",
+    "hit_rate_at_3",
+    "hit_rate_at_10",
+    "lrap",
+    "map_at_5",
+    "mrr_at_10",
+    "ndcg_at_5",
+    "ndcg_at_10",
+    "nmi",
+    *FIELDS,
+)
+# What mteb calls the language of a subset: ISO 639-3 and ISO 15924. Of a pair of languages it lists both.
+LANGUAGES = {
+    "ar": ("ara-Arab",),
+    "bg": ("bul-Cyrl",),
+    "bn": ("ben-Beng",),
+    "cs": ("ces-Latn",),
+    "da": ("dan-Latn",),
+    "de": ("deu-Latn",),
+    "el": ("ell-Grek",),
+    "en": ("eng-Latn",),
+    "es": ("spa-Latn",),
+    "et": ("est-Latn",),
+    "fa": ("fas-Arab",),
+    "fi": ("fin-Latn",),
+    "fil": ("fil-Latn",),
+    "fr": ("fra-Latn",),
+    "he": ("heb-Hebr",),
+    "hi": ("hin-Deva",),
+    "hr": ("hrv-Latn",),
+    "hu": ("hun-Latn",),
+    "id": ("ind-Latn",),
+    "it": ("ita-Latn",),
+    "ja": ("jpn-Jpan",),
+    "ko": ("kor-Hang",),
+    "mi": ("mri-Latn",),
+    "nl": ("nld-Latn",),
+    "no": ("nor-Latn", "nno-Latn", "nob-Latn"),
+    "pl": ("pol-Latn",),
+    "pt": ("por-Latn",),
+    "quz": ("quz-Latn",),
+    "ro": ("ron-Latn",),
+    "ru": ("rus-Cyrl",),
+    "sv": ("swe-Latn",),
+    "sw": ("swa-Latn",),
+    "te": ("tel-Telu",),
+    "th": ("tha-Thai",),
+    "tr": ("tur-Latn",),
+    "uk": ("ukr-Cyrl",),
+    "vi": ("vie-Latn",),
+    "zh": ("zho-Hans",),
+}
+ENGLISH, MANDARIN = ("eng-Latn",), ("cmn-Hans",)
+
+
+def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The text of every file by its path, and why runs of MIEB's tasks are in none. `name` is ORG/NAME, as mteb has it.
+
+    mteb's format cannot say that a score rests on a part of the items, or on another protocol than its own.
+    """
+    texts: dict[str, str] = {}
+    left_out = []
+    for run in shared.runs:
+        if run.task.benchmark != "mieb":
+            continue
+        coverage = min((score.coverage for score in run.stored.scores if score.coverage is not None), default=1.0)
+        if coverage < 1:
+            left_out.append(f"{run.task.title}: {100 * coverage:.1f}% of the items were answered")
+        elif run.stored.variant:
+            left_out.append(f"{run.task.title}: by another protocol than mteb's ({run.stored.variant})")
+        else:
+            folder = f"{FOLDER}/{_as_folder(name)}/{_as_folder(run.model_revision) or NO_REVISION}"
+            texts[f"{folder}/{run.task.title}.json"] = _text(task_result(run))
+            texts[f"{folder}/{META}"] = _text(model_meta(shared, name=name, revision=run.model_revision))
+    return texts, tuple(left_out)
+
+
+def task_result(run: SharedRun) -> dict[str, Any]:
+    """The content of one task's file."""
+    parts: dict[str, dict[str, float]] = {}
+    for score in run.stored.scores:
+        if score.metric in METRICS:
+            parts.setdefault(score.subset, {})[score.metric] = score.value
+    rows = [
+        {
+            **{FIELDS.get(metric, metric): value for metric, value in sorted(parts[subset].items())},
+            "main_score": parts[subset][run.task.metrics[0]],
+            "hf_subset": name,
+            "languages": languages(run.task, subset),
+        }
+        for subset, name in _subsets(run, parts)
+    ]
+    return {
+        "dataset_revision": run.data_revision,
+        "task_name": run.task.title,
+        "mteb_version": None,
+        "scores": {hub_tasks.split(run.task): rows},
+        "evaluation_time": run.stored.run.seconds,
+        "kg_co2_emissions": None,
+        "date": run.stored.run.started or None,
+    }
+
+
+def _subsets(run: SharedRun, parts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Our subsets that mteb stores, with mteb's names."""
+    if run.task.title in AGGREGATES:
+        return [(run.whole_subset, WHOLE)] if run.whole_subset in parts else []
+    return [(subset, subset) for subset in run.task.subsets if subset in parts]
+
+
+def languages(task: Task, subset: str) -> list[str]:
+    """The languages and scripts of a subset, as mteb writes them; of a mean over subsets, those of all."""
+    subsets = task.subsets if subset == WHOLE else (subset,)
+    found: list[str] = []
+    for part in subsets:
+        for code in part.split("-") if part != WHOLE else ("en",):
+            # Rendered STS benchmarks are in Mandarin by name, the captions in Chinese.
+            found += MANDARIN if code == "zh" and task.procedure == "sts" else LANGUAGES.get(code, ())
+    return list(dict.fromkeys(found))
+
+
+def model_meta(shared: SharedRuns, *, name: str, revision: str) -> dict[str, Any]:
+    """The content of model_meta.json: what the catalogue knows, and null for what it does not."""
+    model = shared.model
+    return {
+        "name": name,
+        "revision": revision or NO_REVISION,
+        "release_date": model.released if re.fullmatch(r"\d{4}-\d\d-\d\d", model.released) else None,
+        "languages": None,
+        "n_parameters": None if model.parameters_m is None else round(model.parameters_m * 1e6),
+        "memory_usage_mb": None,
+        "max_tokens": None,
+        "embed_dim": model.embed_dim,
+        "license": model.license.lower() or None,
+        "open_weights": model.open_weights,
+        "public_training_code": None,
+        "public_training_data": None,
+        "framework": [],
+        "reference": f"https://huggingface.co/{shared.hub_id}" if shared.hub_id else None,
+        "similarity_fn_name": None,
+        "use_instructions": None,
+        "training_datasets": None,
+        "modalities": [part for part in ("image", "text") if part in model.modalities],
+        "loader": None,
+    }
+
+
+def _as_folder(name: str) -> str:
+    """A name as mteb writes it in a path, without anything that leads elsewhere."""
+    return re.sub(r"[^\w.-]", "_", name.replace("/", "__")).lstrip(".")
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

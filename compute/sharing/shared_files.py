@@ -1,0 +1,92 @@
+"""All files that give a model's results back, ready to be written to a folder or sent to the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from compute import drafts
+from compute.engine.plan import counted
+from compute.sharing import eval_results, model_card, mteb_results
+from compute.sharing.computed_runs import SharedRuns
+from compute.sharing.standing import Standing
+from compute.types import BadInput, Metric
+
+CARD = "README.md"
+MTEB_FOLDER = "mteb"
+MAX_CARD = 8 << 20  # bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedFiles:
+    """What a model's repository takes, and mteb's results folder, by path; `notes` say what is in none, and why."""
+
+    repository: dict[str, bytes]
+    mteb: dict[str, bytes]
+    figures: int  # entries of `.eval_results`
+    notes: tuple[str, ...]
+
+
+def prepare(
+    shared: SharedRuns,
+    *,
+    standings: Sequence[Standing],
+    metrics: Mapping[str, Metric],
+    hub_id: str,
+    source_url: str,
+    card: str,
+) -> SharedFiles:
+    """The files of a model's runs. `card` is the repository's README.md as it is, empty where there is none.
+
+    `hub_id` names the model as the hub has it, empty where it does not. Raises BadInput for a card with damaged marks.
+    """
+    page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
+    yaml_files = eval_results.files(shared.runs, metrics=metrics, source_url=source_url or page)
+    bars = model_card.bars(shared.runs, metrics=metrics)
+    section = model_card.section(shared, standings=standings, metrics=metrics, about=source_url, picture=bool(bars))
+    repository = {path: text.encode() for path, text in yaml_files.items()}
+    repository[CARD] = model_card.insert(card, section).encode()
+    if bars:
+        repository[model_card.PICTURE] = model_card.picture(bars, name=shared.model.title)
+    texts, not_mteb = mteb_results.files(shared, name=hub_id or shared.model.key)
+    notes = [*shared.left_out, *(f"{reason}: not in mteb's results" for reason in not_mteb)]
+    without = [run.task.key for run in shared.runs if not run.dataset]
+    if without:
+        notes.append(
+            f"{counted(len(without), 'run')} of data that is not on the hub: in the card alone, such as {without[0]}"
+        )
+    return SharedFiles(
+        repository=repository,
+        mteb={path: text.encode() for path, text in texts.items()},
+        figures=sum(len(eval_results.entries(run, metrics=metrics)) for run in shared.runs),
+        notes=tuple(notes),
+    )
+
+
+def read_card(folder: Path) -> str:
+    """The README.md of a folder; empty where there is none. Raises BadInput for one that is no text."""
+    path = folder / CARD
+    if not path.exists():
+        return ""
+    if path.stat().st_size > MAX_CARD:
+        raise BadInput(f"{path} has more than {MAX_CARD >> 20} MB, more than any model's card: give another folder")
+    return as_card(path.read_bytes(), name=str(path))
+
+
+def as_card(content: bytes, *, name: str) -> str:
+    """A card's text. Raises BadInput where it is not UTF-8, which to replace would destroy."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{name} is no text in UTF-8: convert it, so that nothing of it is lost") from error
+
+
+def write(files: SharedFiles, *, folder: Path) -> None:
+    """Writes all of it into a folder, each file whole or not at all. Other files there stay as they are."""
+    every = {**files.repository, **{f"{MTEB_FOLDER}/{path}": content for path, content in files.mteb.items()}}
+    for name, content in every.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with drafts.replacing(path) as draft:
+            draft.write_bytes(content)

@@ -1,0 +1,228 @@
+"""Evaluation results that others wrote: figures of clear meaning come in, all else is named and left out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from compute.catalog.catalog import Catalog, Dataset
+from compute.importing import Imported, plain_yaml, read_eval_results
+from compute.importing.eval_results import MAX_BYTES, MAX_ENTRIES
+from compute.types import BadInput, Task
+
+MTEB_SOURCE = "https://github.com/embeddings-benchmark/mteb/"
+
+
+@pytest.fixture
+def catalog(catalog: Catalog) -> Catalog:
+    """The small catalogue, with data sets that the hub has."""
+    from dataclasses import replace
+
+    tasks = tuple(replace(task, dataset=f"mteb/{task.title.lower()}") for task in catalog.tasks)
+    judged = Task(
+        key="pairbench/cj",
+        title="Colour",
+        benchmark="pairbench",
+        category="COCO",
+        dataset="pairs",
+        metrics=("mmscore", "smoothness"),
+    )
+    return replace(
+        catalog, tasks=(*tasks, judged), datasets=(Dataset(key="pairs", title="Pairs", url="org/pairs-data"),)
+    )
+
+
+def entry(
+    *, dataset: str = "mteb/cifar10", task: str = "CIFAR10", value: str = "82.5", notes: str = "", source: str = ""
+) -> str:
+    text = f"- dataset:\n    id: {dataset}\n    task_id: {task}\n  value: {value}\n"
+    text += f"  source:\n    url: {source}\n" if source else ""
+    return text + (f'  notes: "{notes}"\n' if notes else "")
+
+
+def read(folder: Path, catalog: Catalog, *texts: str) -> Imported:
+    files = folder / "model" / ".eval_results"
+    files.mkdir(parents=True, exist_ok=True)
+    for position, text in enumerate(texts):
+        (files / f"{position}.yaml").write_text(text, encoding="utf-8")
+    return read_eval_results(folder / "model", model="Org/New", catalog=catalog)
+
+
+def values(imported: Imported) -> dict[tuple[str, str, str], float]:
+    task = {run.id: run.task for run in imported.runs}
+    return {(task[score.run], score.subset, score.metric): score.value for score in imported.scores}
+
+
+def test_a_figure_becomes_a_score_of_a_declared_model(tmp_path: Path, catalog: Catalog) -> None:
+    notes = "metric: accuracy; unit: %; n: 10000; standard error: 0.38; dtype: float32"
+    imported = read(tmp_path, catalog, entry(notes=notes, source="https://example.org/x"))
+    [run], [score], [model] = imported.runs, imported.scores, imported.models
+    assert (run.model, run.task, run.origin, run.dtype) == ("org/new", "mieb/cifar10", "imported", "float32")
+    assert run.source == ".eval_results of Org/New" and run.settings["source_url"] == "https://example.org/x"
+    assert (score.value, score.n, score.printed) == (0.825, 10_000, "82.5")
+    assert score.stderr == pytest.approx(0.0038)
+    assert (model.key, model.title, model.weights, model.organisation) == ("org/new", "New", "Org/New", "Org")
+
+
+@pytest.mark.parametrize(
+    ("value", "notes", "source", "stored"),
+    [
+        ("82.5", "", "", 0.825),  # no fraction is above 1
+        ("82", "", "", 0.82),
+        ("0", "", "", 0.0),  # nothing, in every unit
+        ("0.9", "", MTEB_SOURCE, 0.009),  # mteb writes percent
+        ("0.9", "unit: fraction", "", 0.9),
+        ("0.9", "unit: %", "", 0.009),
+        ("1", "", "", None),  # one percent, or all
+        ("0.9", "", "", None),
+        ("0.9", "unit: points", "", None),
+        ("0.9", "90 percent, surely", "", None),
+        ("120", "", "", None),
+        ("-3", "", "", None),
+    ],
+)
+def test_a_unit_is_known_or_the_figure_is_left_out(
+    tmp_path: Path, catalog: Catalog, value: str, notes: str, source: str, stored: float | None
+) -> None:
+    imported = read(tmp_path, catalog, entry(value=value, notes=notes, source=source))
+    if stored is None:
+        assert imported.scores == () == imported.runs == imported.models
+        assert [problem.path for problem in imported.problems] == ["0.yaml, entry 1"]
+    else:
+        assert values(imported) == {("mieb/cifar10", "default", "accuracy"): stored}
+        assert imported.problems == ()
+
+
+def test_ids_name_subsets_splits_and_metrics(tmp_path: Path, catalog: Catalog) -> None:
+    name, dataset = "XFlickr30kCoT2IRetrieval", "mteb/xflickr30kcot2iretrieval"
+    imported = read(
+        tmp_path,
+        catalog,
+        entry(dataset=dataset, task=f"{name}_de_test")
+        + entry(dataset=dataset, task=name, value="70.5")
+        + entry(dataset="org/pairs-data", task="pairbench_cj", value="60")
+        + entry(dataset="org/pairs-data", task="pairbench_cj_smoothness", value="1.5"),
+    )
+    assert values(imported) == {
+        ("mieb/xflickr30kcot2iretrieval", "de", "ndcg_at_10"): 0.825,
+        ("mieb/xflickr30kcot2iretrieval", "default", "ndcg_at_10"): 0.705,
+        ("pairbench/cj", "default", "mmscore"): 0.6,
+        ("pairbench/cj", "default", "smoothness"): 1.5,
+    }
+
+
+def test_other_tasks_and_metrics_are_skipped_with_their_reason(tmp_path: Path, catalog: Catalog) -> None:
+    imported = read(
+        tmp_path,
+        catalog,
+        entry(dataset="cais/hle", task="default") + entry(dataset="cais/hle"),
+        entry(notes="metric: f1; unit: %"),
+    )
+    assert [skipped.path for skipped in imported.skipped] == ["0.yaml, entry 1", "0.yaml, entry 2"]
+    assert "no task 'default' of 'cais/hle'" in str(imported.skipped[0])
+    assert "by its notes" in str(imported.problems[0]) and imported.scores == ()
+
+
+def test_values_that_contradict_each_other_are_left_out_and_equal_ones_are_one(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    imported = read(tmp_path / "a", catalog, entry(), entry(value="82.6"))
+    assert imported.scores == () and "2 values that differ" in str(imported.problems[0])
+    same = read(tmp_path / "b", catalog, entry(), entry(task="CIFAR10_default_test", value="82.50"))
+    assert list(values(same).values()) == [0.825] and same.problems == ()
+
+
+HOSTILE = {
+    "no yaml": "{[",
+    "a tag": "- !!python/object/apply:os.system ['touch pwned']",
+    "a laugh": 'a: &a ["x"]\nb: &b [*a, *a]\nc: [*b, *b]',
+    "deep": "[" * 5000 + "]" * 5000,
+    "deep blocks": "".join(f"{'  ' * depth}-\n" for depth in range(200)),
+    "a text": "hello",
+    "an object": "dataset: 1",
+    "empty": "",
+    "twice": "- value: 1\n  value: 2",
+    "no data set": "- value: 1",
+    "a list for an id": "- dataset: {id: [1], task_id: x}\n  value: 1",
+    "a text for a value": entry(value="high"),
+    "no number": entry(value=".nan"),
+    "no end": entry(value=".inf"),
+    "sixties": entry(value="1:30"),
+    "a truth": entry(value="true"),
+    "many digits": entry(value="1" * 5000),
+    "a large power": entry(value="1.0e+999"),
+    "notes without end": entry(notes="x" * 5000),
+    "a long id": entry(task="x" * 300),
+    "an empty source": entry() + "  source: {}\n",
+    "a name as a list": "? [a]\n: 1",
+    "a control character": "- a: \x07",
+    "many entries": entry() * (MAX_ENTRIES + 1),
+    "many values": "[" + "1," * 60_000 + "]",
+    "too large": "#" * (MAX_BYTES + 1),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_are_named_and_harm_no_other(
+    tmp_path: Path, catalog: Catalog, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    imported = read(tmp_path, catalog, HOSTILE[name], entry())
+    assert values(imported) == {("mieb/cifar10", "default", "accuracy"): 0.825}
+    assert imported.problems and all(problem.path.startswith("0.yaml") for problem in imported.problems)
+    assert all(len(str(problem)) < 600 for problem in imported.problems)
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_bytes_that_are_no_text_and_links_out_are_named(tmp_path: Path, catalog: Catalog) -> None:
+    read(tmp_path, catalog, entry())
+    folder = tmp_path / "model" / ".eval_results"
+    (folder / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "secret.yaml").write_text(entry(task="CIFAR10", value="11"))
+    os.symlink(tmp_path / "secret.yaml", folder / "link.yaml")
+    imported = read_eval_results(tmp_path / "model", model="Org/New", catalog=catalog)
+    assert {problem.path for problem in imported.problems} == {"bytes.yaml", "link.yaml"}
+    assert list(values(imported).values()) == [0.825]
+
+
+def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path: Path, catalog: Catalog) -> None:
+    blob = tmp_path / "models--Org--New" / "blobs" / "abc"
+    folder = tmp_path / "models--Org--New" / "snapshots" / ("c" * 40) / ".eval_results"
+    folder.mkdir(parents=True)
+    blob.parent.mkdir()
+    blob.write_text(entry())
+    os.symlink(Path("../../../blobs/abc"), folder / "x.yaml")
+    imported = read_eval_results(folder.parent, model="Org/New", source="Org/New @ c", catalog=catalog)
+    assert imported.problems == () and imported.runs[0].source == "Org/New @ c"
+
+
+@pytest.mark.parametrize(
+    ("where", "model", "words"),
+    [("nowhere", "Org/New", "no file or folder"), (".", "Org/New", "no .yaml file"), (".", "new", "give it as ORG")],
+)
+def test_what_cannot_be_read_at_all_is_refused(
+    tmp_path: Path, catalog: Catalog, where: str, model: str, words: str
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        read_eval_results(tmp_path / where, model=model, catalog=catalog)
+
+
+def test_numbers_keep_their_digits_and_dates_stay_texts() -> None:
+    text = "- [0.1234567890123456789, 1e3, 12, '12', 2025-01-15, yes, ~, 0x1F, 1_000, true]"
+    [row] = plain_yaml.load(text)
+    shown = [str(value) for value in row]
+    assert shown == [
+        "0.1234567890123456789",
+        "1E+3",
+        "12",
+        "12",
+        "2025-01-15",
+        "yes",
+        "None",
+        "0x1F",
+        "1_000",
+        "True",
+    ]
+    assert isinstance(row[3], str) and not isinstance(row[2], str)

@@ -1,0 +1,90 @@
+"""Results folders in their real layout, with runs that no model made: for what reads and shares runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compute.catalog import Catalog, shipped
+from compute.engine import run_folders
+from compute.engine.run_folders import StoredRun
+from compute.types import Run, Score, Task
+
+MODEL = "openai/clip-vit-base-patch32"
+COMMIT = "3d74acf9a28c67741b2f4f2ea7635f0aaf6f0268"
+STARTED = "2026-05-04T03:02:01+00:00"
+
+
+def value_of(draw: np.random.Generator) -> float:
+    """A share with as many digits as a float may have."""
+    return float(draw.random())
+
+
+def figures(task: Task, *, seed: int = 0) -> list[Score]:
+    """A score for every subset and metric that a run of the task has."""
+    draw = np.random.default_rng([seed, *map(ord, task.key)])
+    subsets = list(task.subsets) if len(task.subsets) == 1 else [*task.subsets, "default"]
+    return [
+        Score(run="", subset=subset, metric=metric, value=value_of(draw), n=400, stderr=float(draw.random() / 40))
+        for subset in subsets
+        for metric in task.metrics
+    ]
+
+
+def store(
+    root: Path,
+    key: str,
+    *,
+    model: str = MODEL,
+    catalog: Catalog | None = None,
+    scores: list[Score] | None = None,
+    fingerprint: str = "f" * 20,
+    settings: dict[str, Any] | None = None,
+    seed: int = 0,
+    **run: Any,
+) -> StoredRun:
+    """Writes one run of a task under `root`."""
+    catalog = catalog or shipped()
+    task = catalog.task(key)
+    id = f"computed/{model}/{key}/{fingerprint}"
+    record = Run(
+        id=id,
+        model=model,
+        task=key,
+        procedure=task.procedure,
+        origin="computed",
+        settings={
+            "model": {"revision": COMMIT},
+            "data": {"dataset": task.dataset, "revision": task.revision, "options": {}},
+            "procedure": {"key": task.procedure, "options": {"quality": "prompt"}},
+            "coverage": 1.0,
+            "variant": "",
+            **(settings or {}),
+        },
+        fingerprint=fingerprint,
+        **{
+            "code": "0b2be2804bd1e6ac",
+            "dtype": "float32",
+            "device": "cpu",
+            "seconds": 12.5,
+            "started": STARTED,
+            **run,
+        },
+    )
+    rows = scores if scores is not None else figures(task, seed=seed)
+    items = pd.DataFrame({"item": ["a"], "subset": ["default"], "value": [1.0]})
+    coverage = record.settings["coverage"]
+    return run_folders.write(
+        root,
+        run=record,
+        scores=[Score(**{**vars_of(row), "run": id, "coverage": row.coverage or coverage}) for row in rows],
+        items=items,
+    )
+
+
+def vars_of(score: Score) -> dict[str, Any]:
+    """A score's fields."""
+    return {name: getattr(score, name) for name in score.__dataclass_fields__}

@@ -1,0 +1,145 @@
+"""The hub's own form of results: what is written is what the hub's library reads, and imports as it was stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from huggingface_hub import parse_eval_result_entries
+
+from compute.catalog import hub_tasks, shipped
+from compute.importing import read_eval_results
+from compute.metrics import METRICS
+from compute.sharing import computed_runs, eval_results
+from compute.types import Score
+from tests.compute.sharing import results
+
+BY_KEY = {metric.key: metric for metric in METRICS}
+TASKS = (
+    "mieb/cifar10",
+    "mieb/winoground",
+    "mieb/sts17multilingualvisualsts",
+    "mieb/visualsts17eng",
+    "mieb/visualsts17multilingual",
+    "mieb/stsbenchmarkmultilingualvisualsts",
+    "mieb/xm3600t2iretrieval",
+    "unisim/nights",
+    "unisim/imagereward",
+    "pairbench/coco-cj",
+)
+
+
+def written(root: Path, *, source_url: str = "") -> dict[str, str]:
+    catalog = shipped()
+    shared = computed_runs.gather(catalog.model(results.MODEL), roots=(root,), catalog=catalog)
+    return eval_results.files(shared.runs, metrics=BY_KEY, source_url=source_url)
+
+
+def test_a_round_trip_gives_every_score_as_it_was_stored(tmp_path: Path) -> None:
+    """Two hundred values of all a float's digits, and those at the ends, in every unit that the tasks have."""
+    stored = {}
+    for seed in range(4):
+        for key in TASKS:
+            stored[key] = results.store(tmp_path / "results", key, seed=seed, fingerprint=f"{seed:020d}")
+        folder = tmp_path / f"model-{seed}"
+        for name, text in written(tmp_path / "results").items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        imported = read_eval_results(folder, model=results.MODEL)
+        assert imported.problems == () == imported.skipped
+        task_of = {run.id: run.task for run in imported.runs}
+        back = {(task_of[score.run], score.subset, score.metric): score for score in imported.scores}
+        expected = {
+            (key, score.subset, score.metric): score
+            for key, run in stored.items()
+            for score in run.scores
+            if hub_tasks.task_id(shipped().task(key), subset=score.subset, metric=score.metric)
+        }
+        assert len(expected) > 60 and set(back) == set(expected)
+        assert {place: score.value for place, score in back.items()} == {
+            place: score.value for place, score in expected.items()
+        }
+        for place, score in expected.items():
+            assert back[place].n == score.n and back[place].stderr == pytest.approx(score.stderr, rel=1e-3)
+        for run in (*stored.values(),):
+            (run.folder / "run.json").unlink()
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1 + 0.2, 1 / 3, 5e-324, 0.8047619047619047, 0.29, 1e-7, 0.57])
+def test_no_digit_of_a_float_is_lost(tmp_path: Path, value: float) -> None:
+    score = Score(run="", subset="default", metric="accuracy", value=value, n=10)
+    results.store(tmp_path / "results", "mieb/cifar10", scores=[score])
+    [(name, text)] = written(tmp_path / "results").items()
+    assert name == ".eval_results/likeness-mteb--cifar10.yaml"
+    (tmp_path / "one.yaml").write_text(text)
+    [back] = read_eval_results(tmp_path / "one.yaml", model="a/b").scores
+    assert back.value == value
+
+
+def test_the_hubs_library_reads_a_file_and_finds_all_that_it_should_say(tmp_path: Path) -> None:
+    scores = [Score(run="", subset="default", metric="accuracy", value=0.825, n=10_000, stderr=0.0038)]
+    results.store(tmp_path, "mieb/cifar10", scores=scores)
+    [text] = written(tmp_path, source_url="https://example.org/run").values()
+    [entry] = parse_eval_result_entries(yaml.safe_load(text))
+    assert (entry.dataset_id, entry.task_id, entry.value) == ("mteb/cifar10", "CIFAR10", 82.5)
+    assert entry.dataset_revision == shipped().task("mieb/cifar10").revision and len(entry.dataset_revision) == 40
+    assert (entry.date, entry.source_url, entry.source_name) == (
+        results.STARTED,
+        "https://example.org/run",
+        "Likeness",
+    )
+    assert entry.notes == (
+        "metric: accuracy; unit: %; n: 10000; 95% interval: 81.8 to 83.2; standard error: 0.38; "
+        "protocol: probe (quality=prompt); weights: 3d74acf9a28c; dtype: float32; device: cpu; "
+        "code: Likeness 0b2be2804bd1e6ac"
+    )
+
+
+def test_a_source_without_an_address_is_left_out_as_the_hub_demands(tmp_path: Path) -> None:
+    results.store(tmp_path, "unisim/nights")
+    [text] = written(tmp_path).values()
+    assert all("source" not in entry for entry in yaml.safe_load(text))
+
+
+def test_data_sets_have_a_file_each_and_their_tasks_share_it(tmp_path: Path) -> None:
+    for key in ("unisim/nights", "unisim/bapps", "mieb/cifar10", "mieb/cifar10zeroshot"):
+        results.store(tmp_path, key)
+    files = written(tmp_path)
+    named = {name: {entry["dataset"]["task_id"] for entry in yaml.safe_load(text)} for name, text in files.items()}
+    assert named == {
+        ".eval_results/likeness-saraghznfri--unisim_data.yaml": {"unisim_nights", "unisim_bapps"},
+        ".eval_results/likeness-mteb--cifar10.yaml": {"CIFAR10", "CIFAR10ZeroShot"},
+    }
+
+
+def test_what_rests_on_a_part_of_the_items_says_so(tmp_path: Path) -> None:
+    score = Score(run="", subset="default", metric="accuracy", value=0.9, n=90, coverage=0.9, lower_bound=0.81)
+    results.store(tmp_path, "unisim/nights", scores=[score], settings={"coverage": 0.9})
+    [text] = written(tmp_path).values()
+    notes = yaml.safe_load(text)[0]["notes"]
+    assert "answered: 90.00% of the items; if all others were wrong: 81.0" in notes
+    (tmp_path / "one.yaml").write_text(text)
+    [back] = read_eval_results(tmp_path / "one.yaml", model="a/b").scores
+    assert back.coverage == pytest.approx(0.9)
+
+
+def test_every_id_stands_for_one_figure_and_mieb_has_mtebs() -> None:
+    """Reference: the ids that mteb itself writes into `eval.yaml` and `.eval_results`."""
+    catalog = shipped()
+    ids = [
+        (dataset, name)
+        for task in catalog.tasks
+        if (dataset := hub_tasks.dataset_id(task, catalog=catalog))
+        for subset in dict.fromkeys((hub_tasks.whole_subset(task), *task.subsets))
+        for metric in task.metrics
+        if (name := hub_tasks.task_id(task, subset=subset, metric=metric))
+    ]
+    assert len(ids) == len(set(ids)) > 400
+    mteb = pytest.importorskip("mteb")
+    for task in (task for task in catalog.tasks if task.benchmark == "mieb" and len(task.subsets) > 1):
+        theirs = {one.id for one in mteb.get_task(task.title)._create_task_hf_config().tasks}
+        ours = {name for dataset, name in ids if name.startswith(task.title) and dataset == task.dataset}
+        if not mteb.get_task(task.title).is_aggregate:
+            assert ours <= theirs and len(ours) >= len(task.subsets), task.title
+        assert "|" in task.split or task.title in ours
