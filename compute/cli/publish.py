@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.sharing.computed_runs import SharedRuns
     from compute.sharing.shared_files import SharedFiles
-    from compute.sharing.standing import Standing
+    from compute.sharing.standing import SuiteStanding
 
 
 def publish(
@@ -113,7 +113,7 @@ def _database(path: Path | None) -> Path:
     return path or paths.DATABASE
 
 
-def _standings(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[Standing]:
+def _standings(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[SuiteStanding]:
     """The model's standing in every suite that one of its runs is of and that has a mean."""
     from compute.sharing.standing import standing
 

@@ -117,7 +117,7 @@ def _files(path: Path) -> tuple[Path, list[Path]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Figure:
+class _ReadEntry:
     """One entry that was understood."""
 
     target: HubTask
@@ -134,7 +134,7 @@ class _EntryReader:
         self.key = key
         self.targets = hub_tasks.table(catalog)
         self.metrics = {metric.key: metric for metric in catalog.metrics}
-        self.figures: dict[tuple[str, str, str], list[_Figure]] = defaultdict(list)
+        self.figures: dict[tuple[str, str, str], list[_ReadEntry]] = defaultdict(list)
         self.problems: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
 
@@ -183,7 +183,7 @@ class _EntryReader:
         value = _stored(entry, metric, unit=facts.get("unit", ""))
         if reason := outside(value, metric):
             raise BadInput(f"value {reason}")
-        figure = _Figure(target=target, value=value, entry=entry, facts=facts, file=file)
+        figure = _ReadEntry(target=target, value=value, entry=entry, facts=facts, file=file)
         self.figures[target.task.key, target.subset, target.metric].append(figure)
 
     def runs(self, *, source: str) -> tuple[tuple[Run, ...], tuple[Score, ...]]:
@@ -283,7 +283,7 @@ def _settings(entry: EvalResultEntry) -> dict[str, Any]:
     }
 
 
-def _score(run: Run, subset: str, metric: Metric, figure: _Figure) -> Score:
+def _score(run: Run, subset: str, metric: Metric, figure: _ReadEntry) -> Score:
     """The score of a figure, with what its notes say of the number of items and the error."""
     count = figure.facts.get("n", "")
     error = figure.facts.get("standard error", "")

@@ -17,7 +17,7 @@ from compute.sharing import interval_picture
 from compute.sharing.computed_runs import SharedRun, SharedRuns
 from compute.sharing.eval_results import interval
 from compute.sharing.interval_picture import Bar
-from compute.sharing.standing import Standing
+from compute.sharing.standing import SuiteStanding
 from compute.types import BadInput, Metric, shortened
 
 BEGIN, END = "<!-- likeness results: begin -->", "<!-- likeness results: end -->"
@@ -65,7 +65,7 @@ other versions and settings; the range of a rank says what the tasks' scores can
 
 
 def section(
-    shared: SharedRuns, *, standings: Sequence[Standing], metrics: Mapping[str, Metric], about: str, picture: bool
+    shared: SharedRuns, *, standings: Sequence[SuiteStanding], metrics: Mapping[str, Metric], about: str, picture: bool
 ) -> str:
     """The Markdown of the section, marks included. `about` is an address where the evaluation can be seen, or empty."""
     environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True, keep_trailing_newline=True)
@@ -135,7 +135,7 @@ def cell(text: object) -> str:
     return re.sub(r"([\\|`*_\[\]!#])", r"\\\1", line)
 
 
-def _standing_row(standing: Standing) -> dict[str, str]:
+def _standing_row(standing: SuiteStanding) -> dict[str, str]:
     marked = f"{standing.suite.title}{' (synthetic)' if standing.synthetic else ''}"
     row = {
         "title": marked if "synthetic" not in standing.suite.title.lower() else standing.suite.title,

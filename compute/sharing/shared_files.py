@@ -10,7 +10,7 @@ from compute import drafts
 from compute.engine.plan import counted
 from compute.sharing import eval_results, model_card, mteb_results
 from compute.sharing.computed_runs import SharedRuns
-from compute.sharing.standing import Standing
+from compute.sharing.standing import SuiteStanding
 from compute.types import BadInput, Metric
 
 CARD = "README.md"
@@ -31,7 +31,7 @@ class SharedFiles:
 def prepare(
     shared: SharedRuns,
     *,
-    standings: Sequence[Standing],
+    standings: Sequence[SuiteStanding],
     metrics: Mapping[str, Metric],
     hub_id: str,
     source_url: str,

@@ -16,7 +16,7 @@ from compute.types import BadInput, Metric, Score, Suite
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class SuiteStanding:
     """One suite. `mean` and its interval are in stored units; None where they are not known, and `reason` says why.
 
     `rank` and its interval count the `rows` published models that have the suite's mean, and this model.
@@ -46,7 +46,7 @@ class Standing:
 
 def standing(
     suite: Suite, *, published: SuiteScores, runs: Iterable[SharedRun], metrics: Mapping[str, Metric]
-) -> Standing:
+) -> SuiteStanding:
     """The model's mean over the suite, by the suite's own rule, and its rank among the published rows.
 
     A mean takes a complete run of every task that counts: of a part of them there is none.
@@ -57,7 +57,7 @@ def standing(
     done = int((~np.isnan(row)).sum())
     used = {score.metric for task in published.tasks if (score := scores.get(task))}
     metric = metrics[next(iter(used))] if len({(metrics[key].unit, metrics[key].scale) for key in used}) == 1 else None
-    part = Standing(suite=suite, done=done, tasks=len(published.tasks), metric=metric)
+    part = SuiteStanding(suite=suite, done=done, tasks=len(published.tasks), metric=metric)
     if done < part.tasks:
         return _without(part, f"{done} of {part.tasks} tasks: a mean takes all of them")
     known, printed = _published(published)
@@ -80,7 +80,7 @@ def standing(
     rows = int((result.rank[:-1] != ranking.UNRANKED).sum())
     ranked = rows > 0 and part.comparable
     ends = (float(result.mean_low[-1]), float(result.mean_high[-1]))
-    return Standing(
+    return SuiteStanding(
         suite=suite,
         done=done,
         tasks=part.tasks,
@@ -117,5 +117,5 @@ def _published(scores: SuiteScores) -> tuple[np.ndarray, np.ndarray]:
     return values[whole], printed[whole]
 
 
-def _without(part: Standing, reason: str) -> Standing:
-    return Standing(suite=part.suite, done=part.done, tasks=part.tasks, metric=part.metric, reason=reason)
+def _without(part: SuiteStanding, reason: str) -> SuiteStanding:
+    return SuiteStanding(suite=part.suite, done=part.done, tasks=part.tasks, metric=part.metric, reason=reason)
