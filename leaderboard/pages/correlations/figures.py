@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,43 @@ STRENGTH = 0.8
 # Widths of the 95% interval up to which a cell has each share of its strength; the last is of wider and unknown ones.
 WIDTHS = (0.75, 1.25)
 SHARES = (1.0, 0.5, 0.2)
-APART = 300  # between the percents of two shares
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellScale:
+    """Correlation and share of strength as one number: `reach` times the correlation from the centre of its share."""
+
+    reach: int
+    centres: tuple[int, ...]  # of SHARES
+
+    def values(self, r: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """Whole numbers of correlations and indices of SHARES; NaN stays."""
+        return np.asarray(self.centres)[share] + np.round(self.reach * r)
+
+    def colours(self) -> dict[str, Any]:
+        """The colours of a heatmap of such numbers; below them, at GAP, nothing is drawn."""
+        top = self.centres[-1] + self.reach
+
+        def at(value: float) -> float:
+            return (value - GAP) / (top - GAP)
+
+        stops: list[tuple[float, str]] = [(0.0, "rgba(0,0,0,0)")]
+        for centre, share in zip(self.centres, SHARES, strict=True):
+            alpha = STRENGTH * share
+            negative, positive = (f"rgba({end},{{:g}})" for end in ENDS)
+            stops += [
+                (at(centre - self.reach), stops[-1][1]),
+                (at(centre - self.reach), negative.format(alpha)),
+                (at(centre), negative.format(0)),
+                (at(centre), positive.format(0)),
+                (at(centre + self.reach), positive.format(alpha)),
+            ]
+        return {"zmin": GAP, "zmax": top, "showscale": False, "colorscale": stops}
+
+
+PERCENTS = CellScale(reach=100, centres=(0, 300, 600))
+BYTES = CellScale(reach=42, centres=(-85, 0, 85))  # all in a byte: 1/42 of the scale is finer than an eye sees
 
 
 def heatmap(
@@ -40,8 +76,8 @@ def heatmap(
 ) -> go.Figure:
     """Correlations [axes, axes] as colours, fainter where the interval is wide, blank where NaN.
 
-    `groups` [axes] are drawn as a band along both sides where there are several and many axes. A byte a cell when there
-    are many axes and no wide interval.
+    `groups` [axes] are drawn as a band along both sides where there are several and many axes. Of many axes a cell is a
+    byte, or two where an interval is wide.
     """
     names, size = list(labels), len(labels)
     r, n, low, high = correlation.r, correlation.n, correlation.low, correlation.high
@@ -53,10 +89,10 @@ def heatmap(
         bounds = np.where(np.isnan(low), -1, low), np.where(np.isnan(high), 1, high)
         detail = np.stack([rounded_array(r, 2), n, *(rounded_array(bound, 2) for bound in bounds)], axis=2)
         figure.add_heatmap(
-            z=(percent + APART * share).astype(np.float32),
+            z=PERCENTS.values(percent / 100, share).astype(np.float32),
             x=names,
             y=names,
-            **_colours(),
+            **PERCENTS.colours(),
             customdata=detail.astype(np.float32),
             hoverongaps=False,
             xgap=1,
@@ -72,10 +108,10 @@ def heatmap(
         whole = np.nan_to_num(percent, nan=GAP).astype(np.int8)
         wide = bool(share.any())
         figure.add_heatmap(
-            z=(whole + APART * share.astype(np.int16)).astype(np.int16) if wide else whole,
+            z=np.nan_to_num(BYTES.values(percent / 100, share), nan=GAP).astype(np.int8) if wide else whole,
             x=names,
             y=names,
-            **_colours(),
+            **(BYTES if wide else PERCENTS).colours(),
             customdata=whole if wide else None,
             hovertemplate=f"%{{y}}<br>%{{x}}<br>%{{{'customdata' if wide else 'z'}}} / 100; click for models and "
             "interval<extra></extra>",
@@ -104,8 +140,6 @@ def heatmap(
         "ticks": "",
         "constrain": "domain",
         "type": "category",
-        "categoryorder": "array",
-        "categoryarray": names,
     }
     figure.update_layout(
         # Across, a narrow screen turns the names upright, then leaves some out.
@@ -133,27 +167,6 @@ def heatmap(
 def group_colours(groups: Sequence[str]) -> dict[str, str]:
     """A colour for each group, in the order of its first member; groups beyond the list share the last one."""
     return {group: BANDS[min(at, len(BANDS) - 1)] for at, group in enumerate(dict.fromkeys(groups))}
-
-
-def _colours() -> dict[str, Any]:
-    """The scale of a heatmap of percents, each share of strength APART from the last; below them nothing is drawn."""
-    top = APART * (len(SHARES) - 1) + 100
-
-    def at(value: float) -> float:
-        return (value - GAP) / (top - GAP)
-
-    stops: list[tuple[float, str]] = [(0.0, "rgba(0,0,0,0)")]
-    for index, share in enumerate(SHARES):
-        centre, alpha = APART * index, STRENGTH * share
-        negative, positive = (f"rgba({end},{{:g}})" for end in ENDS)
-        stops += [
-            (at(centre - 100), stops[-1][1]),
-            (at(centre - 100), negative.format(alpha)),
-            (at(centre), negative.format(0)),
-            (at(centre), positive.format(0)),
-            (at(centre + 100), positive.format(alpha)),
-        ]
-    return {"zmin": GAP, "zmax": top, "showscale": False, "colorscale": stops}
 
 
 def _add_bands(figure: go.Figure, *, names: Sequence[str], groups: Sequence[str], named: bool) -> None:

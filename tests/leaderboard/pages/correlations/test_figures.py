@@ -9,7 +9,7 @@ from compute.analysis.correlation import Correlation
 from leaderboard.pages.correlations.figures import GAP, heatmap, scatter
 
 
-def draw(size: int, *, blanks: int = 0) -> object:
+def draw(size: int, *, blanks: int = 0, width: float = 0.1) -> object:
     rng = np.random.default_rng(3)
     r = rng.uniform(-1, 1, (size, size))
     r = (r + r.T) / 2
@@ -21,14 +21,26 @@ def draw(size: int, *, blanks: int = 0) -> object:
         labels=[f"A task with a long name, number {place}" for place in range(size)],
         keys=[f"mieb/a-task-with-a-long-key-{place}" for place in range(size)],
         groups=["A group"] * size,
-        correlation=Correlation(r=r, n=n, low=r - 0.1, high=r + 0.1),
+        correlation=Correlation(r=r, n=n, low=r - width, high=r + width * (r > 0)),
         minimum=4,
     )
 
 
+@pytest.mark.parametrize("width", [0.1, 0.8], ids=["narrow", "wide"])
 @pytest.mark.parametrize(("size", "blanks"), [(130, 0), (130, 60), (40, 20), (10, 0)])
-def test_payload_stays_below_60_kb(size: int, blanks: int) -> None:
-    assert len(draw(size, blanks=blanks).to_json().encode()) < 60_000
+def test_payload_stays_small(size: int, blanks: int, width: float) -> None:
+    assert len(draw(size, blanks=blanks, width=width).to_json().encode()) < (75_000 if width > 0.5 else 60_000)
+
+
+def test_many_cells_some_of_them_wide_are_a_byte_of_colour_and_their_percent() -> None:
+    figure = draw(130, blanks=2, width=0.8)
+    trace = figure.data[0]
+    z, percents = np.asarray(trace.z).astype(int), np.asarray(trace.customdata)
+    assert z.dtype == int and np.asarray(trace.z).dtype == np.int8 and (z == GAP).sum() == (percents == GAP).sum() == 4
+    centre = np.where(percents > 0, 85, 0)  # an interval of 1.6 or of 0.8
+    known = z != GAP
+    assert np.abs(z - centre - 0.42 * percents)[known].max() <= 0.5
+    assert [trace.zmin, trace.zmax] == [GAP, 127]
 
 
 def test_many_cells_are_whole_percents_in_a_byte_each() -> None:
@@ -75,7 +87,7 @@ def test_groups_are_a_band_and_named_where_many_stand_together() -> None:
 def test_few_cells_carry_their_interval_and_number() -> None:
     cell = np.asarray(draw(10).data[0].customdata)[2, 3]
     z = np.asarray(draw(10).data[0].z)[2, 3]
-    assert cell == pytest.approx([z / 100, 46, z / 100 - 0.1, z / 100 + 0.1], abs=0.0101)
+    assert cell == pytest.approx([z / 100, 46, z / 100 - 0.1, z / 100 + 0.1 * (z > 0)], abs=0.0101)
 
 
 def test_blank_cells_are_marked_apart_from_zero() -> None:
