@@ -17,6 +17,7 @@ from compute.cli.frechet import frechet
 from compute.cli.listing import show
 from compute.cli.lite import lite
 from compute.cli.project import project
+from compute.cli.rank import rank
 from compute.cli.run import run
 from compute.cli.train import train
 from compute.types import LikenessError
@@ -63,7 +64,7 @@ pairing.command("make")(pairs.make)
 pairing.command("show")(pairs.show)
 publishing = typer.Typer(invoke_without_command=True, callback=publish.publish)
 publishing.command("results")(publish.results)
-for command in (fetch, run, frechet, calibrate, train, build, lite, project, coverage):
+for command in (fetch, run, frechet, calibrate, train, build, lite, rank, project, coverage):
     app.command()(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")

@@ -12,11 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from compute.analysis import ranking
+from compute.analysis.ranking import UNRANKED
 from compute.analysis.ties import tie_classes
 from compute.analysis.uncertainty import Ranking, rank_with_uncertainty
 from compute.arrays import Bools, Floats, Ints
 
 SLACK = 1e-9  # of a share of tasks, which is a quotient
+NO_INTERVAL = "Borda points depend on the other models, so they have no interval"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +58,7 @@ def standings(
     the scores; other arguments and errors as in `uncertainty.rank_with_uncertainty`.
     """
     used = counting(categories=categories, weights=weights, task_weights=task_weights)
-    have, need = (~np.isnan(scores[:, used])).sum(axis=1), int(used.sum())
-    covered = have / max(need, 1)
-    enough = covered >= least - SLACK
+    enough = covered(scores, used) >= least - SLACK
     result = rank_with_uncertainty(
         scores=np.where(enough[:, None], scores, np.nan),
         categories=categories,
@@ -70,23 +71,60 @@ def standings(
         printed=printed,
         names=names,
     )
+    within = replace(result, mean_low=np.clip(result.mean_low, *bounds), mean_high=np.clip(result.mean_high, *bounds))
     stand_in = " or a printed mean" if printed is not None and printed.any() else ""
     return Standings(
-        ranking=replace(
-            result, mean_low=np.clip(result.mean_low, *bounds), mean_high=np.clip(result.mean_high, *bounds)
-        ),
+        ranking=within,
         ties=tie_classes(ranking=result),
-        covered=covered,
-        why=tuple(
-            _why(mean, ok, f"{count} have a figure{stand_in}", need, least)
-            for mean, ok, count in zip(result.mean, enough, have, strict=True)
-        ),
+        covered=covered(scores, used),
+        why=_why(result.mean, scores[:, used], enough, least=least, stand_in=stand_in),
     )
 
 
-def _why(mean: float, enough: bool, have: str, need: int, least: float) -> str:
-    if not np.isnan(mean):
-        return ""
-    if not enough:
-        return f"Not ranked: needs {'all' if least >= 1 else f'{least:.0%} of'} {need} tasks; {have}"
-    return f"Not ranked: no score in one of the categories that count; of {need} tasks {have}"
+def borda_standings(*, scores: Floats, higher: Bools, least: float) -> Standings:
+    """The same by Borda points (`ranking.borda`), whose sum stands for the mean; they have no interval and no class."""
+    every = np.ones(scores.shape[1], bool)
+    enough = covered(scores, every) >= least - SLACK
+    points = ranking.borda(scores=np.where(enough[:, None], scores, np.nan), higher=higher)
+    models = len(scores)
+    nothing, unranked = np.full(models, np.nan), np.full(models, UNRANKED)
+    return Standings(
+        ranking=Ranking(
+            rank=points.rank,
+            rank_low=unranked,
+            rank_high=unranked,
+            mean=points.total,
+            mean_low=nothing,
+            mean_high=nothing,
+            dof=nothing,
+            few=np.zeros(models, bool),
+            unknown=tuple("" if rank == UNRANKED else NO_INTERVAL for rank in points.rank),
+            fixed=(),
+            p=np.full((models, models), np.nan),
+            better=np.zeros((models, models), bool),
+            worse=np.zeros((models, models), bool),
+        ),
+        ties=("",) * models,
+        covered=covered(scores, every),
+        why=_why(points.total, scores, enough, least=least, stand_in=""),
+    )
+
+
+def covered(scores: Floats, used: Bools) -> Floats:
+    """The share of the tasks in `used` [tasks] that every model has a score on: [models]."""
+    return (~np.isnan(scores[:, used])).sum(axis=1) / max(int(used.sum()), 1)
+
+
+def _why(means: Floats, scores: Floats, enough: Bools, *, least: float, stand_in: str) -> tuple[str, ...]:
+    """Why each model has no rank. scores: of the tasks that count."""
+    need = scores.shape[1]
+    sentences = []
+    for mean, ok, have in zip(means, enough, (~np.isnan(scores)).sum(axis=1), strict=True):
+        known = f"{have} have a figure{stand_in}"
+        if not np.isnan(mean):
+            sentences.append("")
+        elif not ok:
+            sentences.append(f"Not ranked: needs {'all' if least >= 1 else f'{least:.0%} of'} {need} tasks; {known}")
+        else:
+            sentences.append(f"Not ranked: no score in one of the categories that count; of {need} tasks {known}")
+    return tuple(sentences)

@@ -69,7 +69,7 @@ def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
     single = of_label + of_cluster
     influence = -2 * (joint - single * joint.mean() / single.mean()) / single.mean()
     return Figure(
-        value=min(max(2 * (1 - joint.mean() / (of_label.mean() + of_cluster.mean())), 0.0), 1.0),
+        value=float(np.clip(2 * (1 - joint.mean() / (of_label.mean() + of_cluster.mean())), 0.0, 1.0)),
         n=len(labels),
         stderr=float(influence.std() / np.sqrt(len(labels))),
     )

@@ -1,0 +1,92 @@
+"""python -m compute rank: ranks, intervals and classes of any table of scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compute.cli.workspace import names
+from compute.types import BadInput
+
+
+def rank(
+    scores: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV, TSV or Parquet: a row a model and a column a task, or the columns model, task, value and "
+            "optionally stderr, n, category, higher_is_better."
+        ),
+    ],
+    model: Annotated[str, typer.Option(help="The column of models, where it is not named model.")] = "",
+    only: Annotated[str, typer.Option(help="The tasks to rank by, comma-separated; without it all.")] = "",
+    ignore: Annotated[str, typer.Option(help="Columns or tasks to leave out, comma-separated.")] = "",
+    category: Annotated[
+        list[str] | None, typer.Option(help="A category and its tasks: NAME=TASK,TASK. Give it once for each.")
+    ] = None,
+    weight: Annotated[
+        list[str] | None, typer.Option(help="The weight of a category or task: NAME=NUMBER; others have 1.")
+    ] = None,
+    lower_is_better: Annotated[str, typer.Option(help="Tasks of which lower is better, comma-separated.")] = "",
+    aggregate: Annotated[
+        str,
+        typer.Option(help="category-mean, task-mean, or borda: for tasks of unlike direction or unit, no intervals."),
+    ] = "category-mean",
+    coverage: Annotated[float, typer.Option(help="The least share of the tasks that a model needs for a rank.")] = 1.0,
+    bounds: Annotated[str, typer.Option(help="The least and largest possible mean, such as 0,100.")] = "",
+    shares: Annotated[
+        bool, typer.Option("--shares", help="Values are shares of n right answers, so their errors are known.")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Also write the board to this file, which needs no network.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="The heading of that file; default: the table's name.")] = "",
+):
+    """Ranks any table of scores: ranks and means with 95% intervals, and tie classes, as on the board."""
+    from compute.interface.rank import rank as ranked_table
+
+    limits = _numbers(bounds)
+    if limits is not None and len(limits) != 2:
+        raise BadInput(f"--bounds takes the least and the largest mean, such as 0,100; got {bounds!r}")
+    result = ranked_table(
+        scores,
+        model=model,
+        only=names(only),
+        ignore=names(ignore),
+        categories={name: names(tasks) for name, tasks in _pairs(category, "--category NAME=TASK,TASK")},
+        weights={name: _number(text) for name, text in _pairs(weight, "--weight NAME=NUMBER")},
+        lower_is_better=names(lower_is_better),
+        aggregate=aggregate,
+        coverage=coverage,
+        bounds=limits,
+        shares=shares,
+    )
+    typer.echo(str(result))
+    if html is not None:
+        result.save_html(html, title=title or scores.stem)
+        typer.echo(f"Wrote {html}")
+
+
+def _pairs(texts: list[str] | None, form: str) -> list[tuple[str, str]]:
+    """`NAME=VALUE` as name and value, each name once. A name may hold `=`, a value may not."""
+    pairs = []
+    for text in texts or []:
+        name, equals, value = text.rpartition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise BadInput(f"Write {form}; got {text!r}")
+        if name.strip() in (before for before, _ in pairs):
+            raise BadInput(f"{name.strip()!r} is named twice. Write it once: {form}")
+        pairs.append((name.strip(), value.strip()))
+    return pairs
+
+
+def _numbers(text: str) -> tuple[float, ...] | None:
+    return tuple(_number(part) for part in names(text)) or None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise BadInput(f"{text!r} is not a number; write one such as 0.5") from error

@@ -1,0 +1,150 @@
+"""`compute.lite`: a smaller suite of any table of scores, what it preserves and what it loses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.lite import selection, smaller
+from compute.analysis.lite.selection import Fidelity
+from compute.analysis.lite.smaller import HeldOut, LostTask
+from compute.analysis.ranking import CATEGORY_MEAN, TASK_MEAN
+from compute.analysis.suite import SuiteScores
+from compute.arrays import Floats
+from compute.interface.score_table import WHOLE, ScoreTable, category_and_task_weights, read_scores
+from compute.types import BadInput
+
+NAME = "the table"
+FOR_HALVES = 8  # models, below which halves of them say nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallerTable:
+    """The tasks that rank models most like the whole table."""
+
+    table: ScoreTable
+    tasks: tuple[str, ...]  # in the order in which they were chosen
+    spearman_by_step: tuple[float, ...]  # with the whole, after each of them
+    dropped: tuple[str, ...]  # as redundant, before the choice
+    fidelity: Fidelity  # on the models it was chosen on, so it flatters
+    largest_change: str  # the model whose rank changes most
+    held_out: HeldOut | None  # on models that took no part; None below FOR_HALVES models
+    lost: tuple[LostTask, ...]  # the tasks left out, those least like any chosen one first
+    lines: tuple[str, ...]  # the choice as text
+
+    def frame(self) -> pd.DataFrame:
+        """A row a task, the chosen ones first: task, category, step, spearman, nearest, r, n.
+
+        `step` and `spearman` are of chosen tasks, `nearest`, `r` and `n` of others: the chosen task that orders models
+        most like it.
+        """
+        category = {
+            task: self.table.categories[code] for task, code in zip(self.table.tasks, self.table.codes, strict=True)
+        }
+        rows = [
+            {"task": task, "category": category[task], "step": step, "spearman": reached}
+            for step, (task, reached) in enumerate(zip(self.tasks, self.spearman_by_step, strict=True), start=1)
+        ]
+        for one in self.lost:
+            name, nearest = self.table.tasks[one.task], self.table.tasks[one.nearest] if one.nearest >= 0 else None
+            rows.append({"task": name, "category": category[name], "nearest": nearest, "r": one.r, "n": one.n_models})
+        frame = pd.DataFrame(rows, columns=["task", "category", "step", "spearman", "nearest", "r", "n"])
+        return frame.astype({"step": "Int64", "n": "Int64"})
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+
+def lite(
+    scores: pd.DataFrame | str | Path,
+    *,
+    tasks: int,
+    thresholds: Sequence[float] = selection.THRESHOLDS,
+    aggregate: str = CATEGORY_MEAN,
+    model: str = "",
+    only: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    categories: Mapping[str, Sequence[str]] | None = None,
+    weights: Mapping[str, float] | None = None,
+    lower_is_better: Sequence[str] = (),
+    seed: int = 0,
+) -> SmallerTable:
+    """Chooses `tasks` tasks of any table that rank its models like all of them, after MIEB section 6.3.
+
+    scores, how to read it and weights (of categories) as in `compute.rank`. thresholds: mean correlations above which
+    tasks are dropped as redundant, the highest first. Models without a score on every task take no part. Agreement on
+    the models it is chosen on flatters; `held_out` chooses on half of the models and measures on the others. Raises
+    BadInput, Undefined.
+    """
+    if aggregate not in (CATEGORY_MEAN, TASK_MEAN):
+        raise BadInput(f"No rule {aggregate!r} for a smaller suite. Use {CATEGORY_MEAN} or {TASK_MEAN}")
+    table = read_scores(
+        scores, model=model, only=only, ignore=ignore, categories=categories, lower_is_better=lower_is_better
+    )
+    if isinstance(tasks, bool) or not isinstance(tasks, int) or not 0 < tasks < len(table.tasks):
+        raise BadInput(
+            f"Cannot choose {tasks!r} of {len(table.tasks)} tasks: give a whole number from 1 to "
+            f"{max(len(table.tasks) - 1, 1)}"
+        )
+    whole = int((~np.isnan(table.values).any(axis=1)).sum())
+    if whole < 3:
+        raise BadInput(
+            f"Only {whole} of {len(table.models)} models have a score on every task; choosing tasks needs 3 or more. "
+            "Leave out tasks that few models have (ignore)"
+        )
+    suite = _suite(table, aggregate, weights=_category_weights(table, weights))
+    limits = smaller.thresholds(",".join(map(str, thresholds)))
+    choice = smaller.choose(suite, size=tasks, thresholds=limits)
+    chosen = choice.selection
+    names = [table.tasks[index] for index in chosen.path]
+    halves = smaller.held_out(suite, size=tasks, thresholds=limits, seed=seed) if whole >= FOR_HALVES else None
+    lines = list(smaller.lines(choice))
+    if halves is not None:
+        lines.insert(
+            2,
+            f"On models that took no part in the choice (halves of {halves.n_models} or more): median Spearman "
+            f"{halves.median:.3f}, lowest {min(halves.spearman):.3f}",
+        )
+    return SmallerTable(
+        table=table,
+        tasks=tuple(names),
+        spearman_by_step=tuple(map(float, chosen.agreement)),
+        dropped=tuple(table.tasks[index] for index in chosen.dropped),
+        fidelity=choice.fidelity,
+        largest_change=table.models[choice.whole.rows[choice.fidelity.largest_change_model]],
+        held_out=halves,
+        lost=tuple(smaller.lost(choice, minimum=min(10, whole))),
+        lines=tuple(lines),
+    )
+
+
+def _category_weights(table: ScoreTable, weights: Mapping[str, float] | None) -> Floats:
+    """The weights of the categories [categories]. Raises BadInput for others, and for weights of 0."""
+    by_category, by_task = category_and_task_weights(table, weights)
+    if (by_task != 1).any() or (by_category == 0).any():
+        raise BadInput("A smaller suite takes weights of categories, above 0. Leave tasks out by name (ignore)")
+    return by_category
+
+
+def _suite(table: ScoreTable, aggregate: str, *, weights: Floats) -> SuiteScores:
+    """The table as what a smaller suite is chosen from."""
+    models, tasks, categories = len(table.models), len(table.tasks), len(table.categories)
+    return SuiteScores(
+        suite=NAME,
+        aggregate=aggregate,
+        models=table.models,
+        origins=("imported",) * models,
+        tasks=table.tasks,
+        titles=table.tasks,
+        categories=table.categories if table.categories != (WHOLE,) else ("",),
+        codes=table.codes,
+        higher=table.higher,
+        values=table.values,
+        printed=np.full((models, categories), np.nan),
+        hours=np.full(tasks, np.nan),
+        weights=weights,
+    )
