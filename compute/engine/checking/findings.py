@@ -1,0 +1,258 @@
+"""What is odd about a data set's items, told from their contents alone: repeats, leaks, and labels that contradict.
+
+Contents are compared by their keys, so a repeat is the same file or text, byte by byte. Near copies of images are
+recognised apart, by `compute.content.near_copies`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from compute.content.items import Column
+from compute.tasks.data import (
+    Choices,
+    Clusters,
+    Data,
+    Labelled,
+    Matches,
+    Mixed,
+    OddOneOut,
+    Probe,
+    Retrieval,
+    Sentences,
+    ZeroShot,
+)
+
+LISTED = 20  # examples of one kind of finding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One kind of oddity: what it is, how often, and the first examples of items by name."""
+
+    what: str  # "items that are the same as an earlier item"
+    count: int
+    examples: tuple[str, ...]
+    fault: bool = False  # whether a right answer is wrong or none, not only superfluous
+
+
+def findings(data: Data) -> list[Finding]:
+    """What is odd about the items of one subset; empty where nothing is."""
+    match data:
+        case Probe(train=train, test=test):
+            found = [
+                *_labelled(test, "test items"),
+                *_labelled(train, "training items"),
+                *_leak(train, test),
+            ]
+        case Clusters(test=test) | ZeroShot(test=test):
+            found = [*_labelled(test, "items")]
+            if isinstance(data, ZeroShot):
+                found.append(
+                    _repeats(_keys(data.prompts), test.classes, "classes with the prompt of another", fault=True)
+                )
+        case Choices():
+            found = [*_choices(data)]
+        case OddOneOut():
+            found = [*_odd(data)]
+        case Sentences():
+            found = [*_sentences(data)]
+        case Matches():
+            found = [*_matches(data)]
+        case Retrieval():
+            found = [*_retrieval(data)]
+        case _:
+            found = []
+    return [finding for finding in found if finding.count]
+
+
+def _labelled(part: Labelled, what: str) -> Iterator[Finding]:
+    """Repeated items, those of them with another label, and items without any label."""
+    keys, labels = _keys(part.items), _label_texts(part)
+    yield _repeats(keys, part.names, f"{what} that repeat an earlier one")
+    yield _conflicts(keys, part.names, labels, f"{what} that repeat an earlier one under another label")
+
+
+def _leak(train: Labelled, test: Labelled) -> Iterator[Finding]:
+    """Test items that the probe is trained on."""
+    first: dict[bytes, int] = {}
+    for row, key in enumerate(_keys(train.items)):
+        first.setdefault(key, row)
+    shared = [(row, first[key]) for row, key in enumerate(_keys(test.items)) if key in first]
+    yield Finding(
+        what="test items that are training items too",
+        count=len(shared),
+        examples=tuple(f"{test.names[row]} = {train.names[other]}" for row, other in shared[:LISTED]),
+        fault=True,
+    )
+
+
+def _choices(data: Choices) -> Iterator[Finding]:
+    sides = [_keys(column) for column in data.alternatives]
+    reference = _keys(data.reference) if data.reference is not None else [b""] * len(data.names)
+    identity = [(reference[row], *sorted(side[row] for side in sides)) for row in range(len(data.names))]
+    answers = [sides[answer][row] for row, answer in enumerate(data.answer.tolist())]
+    yield _repeats(identity, data.names, "items that repeat an earlier one")
+    yield _conflicts(identity, data.names, answers, "items that repeat an earlier one with another answer")
+    yield _where(
+        [_twice([side[row] for side in sides]) for row in range(len(data.names))],
+        data.names,
+        "items with the same alternative twice",
+    )
+    if data.reference is not None:
+        yield _where(
+            [
+                any(side[row] == reference[row] for at, side in enumerate(sides) if at != data.answer[row])
+                for row in range(len(data.names))
+            ],
+            data.names,
+            "items whose reference is an alternative that is not the answer",
+        )
+
+
+def _odd(data: OddOneOut) -> Iterator[Finding]:
+    sides = [_keys(column) for column in data.members]
+    members = [[side[row] for side in sides] for row in range(len(data.names))]
+    identity = [tuple(sorted(row)) for row in members]
+    odd = [row[at] for row, at in zip(members, data.odd.tolist(), strict=True)]
+    yield _repeats(identity, data.names, "items that repeat an earlier one")
+    yield _conflicts(identity, data.names, odd, "items that repeat an earlier one with another odd image")
+    yield _where(
+        [row.count(key) > 1 for row, key in zip(members, odd, strict=True)],
+        data.names,
+        "items whose odd image is another of their images too",
+    )
+
+
+def _sentences(data: Sentences) -> Iterator[Finding]:
+    first, second = _keys(data.first), _keys(data.second)
+    identity = [tuple(sorted(pair)) for pair in zip(first, second, strict=True)]
+    yield _repeats(identity, data.names, "pairs that repeat an earlier one")
+    ratings = [f"{value:g}" for value in data.human.tolist()]
+    yield _conflicts(identity, data.names, ratings, "pairs that repeat an earlier one with another rating")
+    highest = float(np.nanmax(data.human)) if len(data.human) else 0.0
+    yield _where(
+        [one == other and rating < highest for one, other, rating in zip(first, second, data.human, strict=True)],
+        data.names,
+        "pairs of the same content twice that are not rated highest",
+    )
+
+
+def _matches(data: Matches) -> Iterator[Finding]:
+    images, captions = ([_keys(column) for column in part] for part in (data.images, data.captions))
+    rows = range(len(data.names))
+    identity = [
+        (tuple(sorted(side[row] for side in images)), tuple(sorted(side[row] for side in captions))) for row in rows
+    ]
+    right = [(images[0][row], captions[0][row]) for row in rows]
+    yield _repeats(identity, data.names, "items that repeat an earlier one")
+    if 1 in (len(images), len(captions)):
+        yield _conflicts(identity, data.names, right, "items that repeat an earlier one with another match")
+    yield _where(
+        [_twice([side[row] for side in images]) or _twice([side[row] for side in captions]) for row in rows],
+        data.names,
+        "items with the same image or the same caption twice",
+    )
+
+
+def _retrieval(data: Retrieval) -> Iterator[Finding]:
+    queries, documents = _mixed(data.queries), _mixed(data.documents)
+    yield _repeats(documents, data.documents.names, "documents that repeat an earlier one")
+    yield _repeats(queries, data.queries.names, "queries that repeat an earlier one")
+    copies = Counter(documents)
+    grades: dict[tuple[int, bytes], list[tuple[int, float]]] = {}  # of a query, for the copies of one content
+    for query, document, grade in zip(*(side.tolist() for side in data.relevant), strict=True):
+        if copies[documents[document]] > 1:
+            grades.setdefault((query, documents[document]), []).append((document, grade))
+    wrong = []
+    for (query, key), judged in grades.items():
+        values = {grade for _, grade in judged} | ({0} if len(judged) < copies[key] else set())
+        if len(values) > 1:
+            wrong.append(f"query {data.queries.names[query]}, document {data.documents.names[judged[0][0]]}")
+    yield Finding(
+        what="relevant documents of which a copy is judged otherwise or not at all",
+        count=len(wrong),
+        examples=tuple(wrong[:LISTED]),
+        fault=True,
+    )
+    if not data.skip_first:
+        among = set(documents)
+        yield _where(
+            [key in among for key in queries],
+            data.queries.names,
+            "queries that are documents themselves",
+            fault=False,
+        )
+
+
+def _keys(column: Column) -> list[bytes]:
+    return np.asarray(column.keys).tolist()
+
+
+def _mixed(items: Mixed) -> list[bytes]:
+    """One key an item, of its image and its text together."""
+    none = b""
+    parts = [
+        [none if at < 0 else column.keys[at] for at in positions.tolist()]
+        if column is not None
+        else [none] * len(items)
+        for column, positions in ((items.image, items.image_at), (items.text, items.text_at))
+    ]
+    return [bytes(image) + b"+" + bytes(text) for image, text in zip(*parts, strict=True)]
+
+
+def _label_texts(part: Labelled) -> list[str]:
+    if part.labels.ndim == 1:
+        return [part.classes[label] for label in part.labels.tolist()]
+    return [", ".join(name for name, has in zip(part.classes, row, strict=True) if has) for row in part.labels.tolist()]
+
+
+def _repeats(identity: Sequence[object], names: Sequence[str], what: str, *, fault: bool = False) -> Finding:
+    """Rows whose identity an earlier row has."""
+    return _beside_first(identity, names, what, lambda row, first: "", lambda row, first: True, fault=fault)
+
+
+def _conflicts(identity: Sequence[object], names: Sequence[str], answers: Sequence[object], what: str) -> Finding:
+    """Rows whose identity an earlier row has, with another answer."""
+
+    def said(row: int, first: int) -> str:
+        return f": {answers[row]!r} and {answers[first]!r}" if isinstance(answers[row], str) else ""
+
+    return _beside_first(identity, names, what, said, lambda row, first: answers[row] != answers[first], fault=True)
+
+
+def _beside_first(
+    identity: Sequence[object],
+    names: Sequence[str],
+    what: str,
+    said: Callable[[int, int], str],
+    counts: Callable[[int, int], bool],
+    *,
+    fault: bool,
+) -> Finding:
+    first: dict[object, int] = {}
+    count, examples = 0, []
+    for row, own in enumerate(identity):
+        earlier = first.setdefault(own, row)
+        if earlier == row or not counts(row, earlier):
+            continue
+        count += 1
+        if len(examples) < LISTED:
+            examples.append(f"{names[row]} = {names[earlier]}{said(row, earlier)}")
+    return Finding(what=what, count=count, examples=tuple(examples), fault=fault)
+
+
+def _where(wrong: Sequence[bool], names: Sequence[str], what: str, *, fault: bool = True) -> Finding:
+    rows = np.flatnonzero(wrong)
+    return Finding(
+        what=what, count=len(rows), examples=tuple(names[row] for row in rows[:LISTED].tolist()), fault=fault
+    )
+
+
+def _twice(keys: Sequence[bytes]) -> bool:
+    return any(one == other for one, other in combinations(keys, 2))

@@ -1,0 +1,192 @@
+"""Repeats, leaks and contradicting labels in small data sets, each with one known fault, and in one without."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from compute.content.items import Column, texts
+from compute.engine.checking.findings import LISTED, Finding, findings
+from compute.tasks.data import (
+    Choices,
+    Clusters,
+    Labelled,
+    Matches,
+    Mixed,
+    OddOneOut,
+    Probe,
+    Retrieval,
+    Sentences,
+    ZeroShot,
+)
+
+
+def column(letters: str) -> Column:
+    return texts(list(letters), of="letters")
+
+
+def labelled(letters: str, labels: list[int], *, start: int = 1) -> Labelled:
+    names = tuple(f"row {start + at}" for at in range(len(letters)))
+    return Labelled(names=names, items=column(letters), labels=np.array(labels), classes=("cat", "dog"))
+
+
+def rows(count: int) -> tuple[str, ...]:
+    return tuple(f"row {at + 1}" for at in range(count))
+
+
+def said(data: object) -> dict[str, tuple[int, tuple[str, ...], bool]]:
+    return {each.what: (each.count, each.examples, each.fault) for each in findings(data)}
+
+
+def test_labelled_items() -> None:
+    found = said(Clusters(test=labelled("abcab", [0, 1, 0, 0, 0])))
+    assert found == {
+        "items that repeat an earlier one": (2, ("row 4 = row 1", "row 5 = row 2"), False),
+        "items that repeat an earlier one under another label": (1, ("row 5 = row 2: 'cat' and 'dog'",), True),
+    }
+
+
+def test_items_of_several_labels() -> None:
+    part = Labelled(
+        names=rows(3),
+        items=column("aba"),
+        labels=np.array([[True, False], [True, True], [True, True]]),
+        classes=("cat", "dog"),
+    )
+    assert said(Clusters(test=part))["items that repeat an earlier one under another label"][1] == (
+        "row 3 = row 1: 'cat, dog' and 'cat'",
+    )
+
+
+def test_test_items_among_the_training_items() -> None:
+    data = Probe(train=labelled("abc", [0, 1, 0]), test=labelled("xcb", [0, 0, 1], start=11))
+    assert said(data) == {
+        "test items that are training items too": (2, ("row 12 = row 3", "row 13 = row 2"), True),
+    }
+
+
+def test_prompts_of_two_classes() -> None:
+    data = ZeroShot(test=labelled("ab", [0, 1]), prompts=column("pp"))
+    assert said(data) == {"classes with the prompt of another": (1, ("dog = cat",), True)}
+
+
+def test_choices() -> None:
+    """Row 2 is row 1 with its alternatives in the other order; row 3 contradicts it; rows 4 and 5 have no right answer
+    that a model could tell."""
+    data = Choices(
+        names=rows(5),
+        reference=column("rrrst"),
+        alternatives=(column("abact"), column("babcu")),
+        answer=np.array([0, 1, 1, 0, 1]),
+    )
+    assert said(data) == {
+        "items that repeat an earlier one": (2, ("row 2 = row 1", "row 3 = row 1"), False),
+        "items that repeat an earlier one with another answer": (1, ("row 3 = row 1",), True),
+        "items with the same alternative twice": (1, ("row 4",), True),
+        "items whose reference is an alternative that is not the answer": (1, ("row 5",), True),
+    }
+
+
+def test_choices_without_a_reference() -> None:
+    data = Choices(
+        names=rows(2), alternatives=(column("ab"), column("ba")), answer=np.array([0, 0]), question="quality"
+    )
+    assert said(data)["items that repeat an earlier one with another answer"][0] == 1
+
+
+def test_odd_one_out() -> None:
+    data = OddOneOut(names=rows(3), members=(column("aba"), column("bcb"), column("cac")), odd=np.array([0, 0, 2]))
+    found = said(data)
+    assert found["items that repeat an earlier one"] == (2, ("row 2 = row 1", "row 3 = row 1"), False)
+    assert found["items that repeat an earlier one with another odd image"][0] == 2
+    same = OddOneOut(names=rows(1), members=(column("a"), column("b"), column("a")), odd=np.array([0]))
+    assert said(same) == {"items whose odd image is another of their images too": (1, ("row 1",), True)}
+
+
+def test_rated_pairs() -> None:
+    data = Sentences(names=rows(4), first=column("abcd"), second=column("bace"), human=np.array([4.0, 2.0, 3.0, 5.0]))
+    assert said(data) == {
+        "pairs that repeat an earlier one": (1, ("row 2 = row 1",), False),
+        "pairs that repeat an earlier one with another rating": (1, ("row 2 = row 1: '2' and '4'",), True),
+        "pairs of the same content twice that are not rated highest": (1, ("row 3",), True),
+    }
+
+
+def test_matches() -> None:
+    data = Matches(names=rows(3), images=(column("iij"),), captions=(column("abx"), column("bax")))
+    assert said(data) == {
+        "items that repeat an earlier one": (1, ("row 2 = row 1",), False),
+        "items that repeat an earlier one with another match": (1, ("row 2 = row 1",), True),
+        "items with the same image or the same caption twice": (1, ("row 3",), True),
+    }
+
+
+def retrieval(queries: str, documents: str, relevant: list[tuple[int, int, int]], **rest: bool) -> Retrieval:
+    def mixed(letters: str, what: str) -> Mixed:
+        names = tuple(f"{what}{at}" for at in range(len(letters)))
+        return Mixed(names=names, text=column(letters), text_at=np.arange(len(letters)))
+
+    return Retrieval(
+        queries=mixed(queries, "q"),
+        documents=mixed(documents, "d"),
+        relevant=tuple(np.array(side) for side in zip(*relevant, strict=True)),
+        **rest,
+    )
+
+
+def test_retrieval() -> None:
+    found = said(retrieval("xya", "abcb", [(0, 1, 1), (1, 1, 1), (1, 3, 1), (2, 2, 1)]))
+    assert found == {
+        "documents that repeat an earlier one": (1, ("d3 = d1",), False),
+        "relevant documents of which a copy is judged otherwise or not at all": (1, ("query q0, document d1",), True),
+        "queries that are documents themselves": (1, ("q2",), False),
+    }
+    assert not said(retrieval("a", "ab", [(0, 1, 1)], skip_first=True)), "each query's own image is dropped there"
+
+
+def test_documents_of_an_image_and_a_text_are_the_same_only_in_both() -> None:
+    documents = Mixed(
+        names=("d0", "d1", "d2"),
+        image=column("ii"),
+        image_at=np.array([0, 1, 0]),
+        text=column("ab"),
+        text_at=np.array([0, 1, 0]),
+    )
+    queries = Mixed(names=("q0",), text=column("z"), text_at=np.array([0]))
+    data = Retrieval(queries=queries, documents=documents, relevant=(np.array([0]), np.array([1]), np.array([1])))
+    assert said(data) == {"documents that repeat an earlier one": (1, ("d2 = d0",), False)}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        Clusters(test=labelled("abc", [0, 1, 0])),
+        Choices(names=rows(1), reference=column("r"), alternatives=(column("a"), column("b")), answer=np.array([0])),
+        Sentences(names=rows(2), first=column("ab"), second=column("ac"), human=np.array([5.0, 1.0])),
+        retrieval("xy", "ab", [(0, 0, 1), (1, 1, 1)]),
+    ],
+    ids=["labelled", "choices", "pairs", "retrieval"],
+)
+def test_sound_data_has_no_finding(data: object) -> None:
+    assert findings(data) == []
+
+
+def test_examples_are_few_and_counts_whole() -> None:
+    found = findings(Clusters(test=labelled("a" * 100, [0] * 100)))
+    assert found == [
+        Finding(
+            what="items that repeat an earlier one",
+            count=99,
+            examples=tuple(f"row {at} = row 1" for at in range(2, LISTED + 2)),
+        )
+    ]
+
+
+def test_many_copies_take_no_more_than_linear_time() -> None:
+    """20,000 documents of one content, all judged by each of two queries: every pair of copies would be 4 x 10^8."""
+    count = 20_000
+    started = time.process_time()
+    found = said(retrieval("xy", "a" * count, [(query, at, 1) for query in (0, 1) for at in range(count)]))
+    assert list(found) == ["documents that repeat an earlier one"] and time.process_time() - started < 20
