@@ -50,11 +50,16 @@ class DistinctItems:
 
     def at(self, keys: np.ndarray) -> np.ndarray:
         """The position of each key, -1 where it is not wanted."""
-        if not len(self.keys):
-            return np.full(len(keys), -1)
-        order = np.argsort(self.keys)
-        nearest = order[np.minimum(np.searchsorted(self.keys[order], keys), len(order) - 1)]
-        return np.where(self.keys[nearest] == keys, nearest, -1)
+        return positions(keys, among=self.keys)
+
+
+def positions(keys: np.ndarray, *, among: np.ndarray) -> np.ndarray:
+    """(n,) int: where each key stands in `among`, whose keys are distinct; -1 where it does not."""
+    if not len(among):
+        return np.full(len(keys), -1)
+    order = np.argsort(among)
+    nearest = order[np.minimum(np.searchsorted(among[order], keys), len(order) - 1)]
+    return np.where(among[nearest] == keys, nearest, -1)
 
 
 def distinct(columns: Sequence[Column]) -> DistinctItems:
