@@ -16,7 +16,7 @@ import numpy as np
 
 from compute.content import decoding, near_copies
 from compute.content.items import Column, content_key
-from compute.engine.checking.findings import LISTED, Finding
+from compute.engine.checking.findings import LISTED, DataFinding
 from compute.features.encoding import workers
 from compute.features.passes import DistinctItems, distinct, positions
 from compute.tasks.data import Clusters, Data, Labelled, Mixed, Probe, Retrieval, ZeroShot
@@ -97,7 +97,7 @@ def _hashes(images: DistinctItems, row: int) -> np.ndarray | str:
         return str(error)
 
 
-def within(data: Mapping[str, Data], images: HashedImages) -> list[Finding]:
+def within(data: Mapping[str, Data], images: HashedImages) -> list[DataFinding]:
     """Near copies among the items that should differ: of a class, of a training and a test split, of documents.
 
     Alternatives and pairs may be near copies by design, and are not compared.
@@ -115,7 +115,7 @@ def within(data: Mapping[str, Data], images: HashedImages) -> list[Finding]:
     return [found for found in out if found.count]
 
 
-def _among(part: Labelled | Mixed, images: HashedImages, what: str) -> Finding:
+def _among(part: Labelled | Mixed, images: HashedImages, what: str) -> DataFinding:
     rows, at = _rows(part, images)
     count, examples = 0, []
     for own in range(1, len(at)):
@@ -124,10 +124,10 @@ def _among(part: Labelled | Mixed, images: HashedImages, what: str) -> Finding:
         if len(near) and len(examples) < LISTED:
             row, other = int(rows[own]), int(rows[near[0]])
             examples.append(f"{part.names[row]} ~ {part.names[other]}{_labels(part, row, other)}")
-    return Finding(what=f"{what} that are near copies of an earlier one", count=count, examples=tuple(examples))
+    return DataFinding(what=f"{what} that are near copies of an earlier one", count=count, examples=tuple(examples))
 
 
-def _between(test: Labelled, train: Labelled, images: HashedImages) -> Finding:
+def _between(test: Labelled, train: Labelled, images: HashedImages) -> DataFinding:
     (rows, at), (others, of_train) = _rows(test, images), _rows(train, images)
     count, examples = 0, []
     for row, own in zip(rows.tolist(), at.tolist(), strict=True):
@@ -135,7 +135,7 @@ def _between(test: Labelled, train: Labelled, images: HashedImages) -> Finding:
         count += len(near) > 0
         if len(near) and len(examples) < LISTED:
             examples.append(f"{test.names[row]} ~ {train.names[others[near[0]]]}")
-    return Finding(what="test items that are near copies of training items", count=count, examples=tuple(examples))
+    return DataFinding(what="test items that are near copies of training items", count=count, examples=tuple(examples))
 
 
 def _rows(part: Labelled | Mixed, images: HashedImages) -> tuple[np.ndarray, np.ndarray]:

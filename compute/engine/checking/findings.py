@@ -32,7 +32,7 @@ LISTED = 20  # examples of one kind of finding
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class DataFinding:
     """One kind of oddity: what it is, how often, and the first examples of items by name."""
 
     what: str  # "items that are the same as an earlier item"
@@ -41,7 +41,7 @@ class Finding:
     fault: bool = False  # whether a right answer is wrong or none, not only superfluous
 
 
-def findings(data: Data) -> list[Finding]:
+def findings(data: Data) -> list[DataFinding]:
     """What is odd about the items of one subset; empty where nothing is."""
     match data:
         case Probe(train=train, test=test):
@@ -71,20 +71,20 @@ def findings(data: Data) -> list[Finding]:
     return [finding for finding in found if finding.count]
 
 
-def _labelled(part: Labelled, what: str) -> Iterator[Finding]:
+def _labelled(part: Labelled, what: str) -> Iterator[DataFinding]:
     """Repeated items, those of them with another label, and items without any label."""
     keys, labels = _keys(part.items), _label_texts(part)
     yield _repeats(keys, part.names, f"{what} that repeat an earlier one")
     yield _conflicts(keys, part.names, labels, f"{what} that repeat an earlier one under another label")
 
 
-def _leak(train: Labelled, test: Labelled) -> Iterator[Finding]:
+def _leak(train: Labelled, test: Labelled) -> Iterator[DataFinding]:
     """Test items that the probe is trained on."""
     first: dict[bytes, int] = {}
     for row, key in enumerate(_keys(train.items)):
         first.setdefault(key, row)
     shared = [(row, first[key]) for row, key in enumerate(_keys(test.items)) if key in first]
-    yield Finding(
+    yield DataFinding(
         what="test items that are training items too",
         count=len(shared),
         examples=tuple(f"{test.names[row]} = {train.names[other]}" for row, other in shared[:LISTED]),
@@ -92,7 +92,7 @@ def _leak(train: Labelled, test: Labelled) -> Iterator[Finding]:
     )
 
 
-def _choices(data: Choices) -> Iterator[Finding]:
+def _choices(data: Choices) -> Iterator[DataFinding]:
     sides = [_keys(column) for column in data.alternatives]
     reference = _keys(data.reference) if data.reference is not None else [b""] * len(data.names)
     identity = [(reference[row], *sorted(side[row] for side in sides)) for row in range(len(data.names))]
@@ -115,7 +115,7 @@ def _choices(data: Choices) -> Iterator[Finding]:
         )
 
 
-def _odd(data: OddOneOut) -> Iterator[Finding]:
+def _odd(data: OddOneOut) -> Iterator[DataFinding]:
     sides = [_keys(column) for column in data.members]
     members = [[side[row] for side in sides] for row in range(len(data.names))]
     identity = [tuple(sorted(row)) for row in members]
@@ -129,7 +129,7 @@ def _odd(data: OddOneOut) -> Iterator[Finding]:
     )
 
 
-def _sentences(data: Sentences) -> Iterator[Finding]:
+def _sentences(data: Sentences) -> Iterator[DataFinding]:
     first, second = _keys(data.first), _keys(data.second)
     identity = [tuple(sorted(pair)) for pair in zip(first, second, strict=True)]
     yield _repeats(identity, data.names, "pairs that repeat an earlier one")
@@ -143,7 +143,7 @@ def _sentences(data: Sentences) -> Iterator[Finding]:
     )
 
 
-def _matches(data: Matches) -> Iterator[Finding]:
+def _matches(data: Matches) -> Iterator[DataFinding]:
     images, captions = ([_keys(column) for column in part] for part in (data.images, data.captions))
     rows = range(len(data.names))
     identity = [
@@ -160,7 +160,7 @@ def _matches(data: Matches) -> Iterator[Finding]:
     )
 
 
-def _retrieval(data: Retrieval) -> Iterator[Finding]:
+def _retrieval(data: Retrieval) -> Iterator[DataFinding]:
     queries, documents = _mixed(data.queries), _mixed(data.documents)
     yield _repeats(documents, data.documents.names, "documents that repeat an earlier one")
     yield _repeats(queries, data.queries.names, "queries that repeat an earlier one")
@@ -174,7 +174,7 @@ def _retrieval(data: Retrieval) -> Iterator[Finding]:
         values = {grade for _, grade in judged} | ({0} if len(judged) < copies[key] else set())
         if len(values) > 1:
             wrong.append(f"query {data.queries.names[query]}, document {data.documents.names[judged[0][0]]}")
-    yield Finding(
+    yield DataFinding(
         what="relevant documents of which a copy is judged otherwise or not at all",
         count=len(wrong),
         examples=tuple(wrong[:LISTED]),
@@ -212,12 +212,12 @@ def _label_texts(part: Labelled) -> list[str]:
     return [", ".join(name for name, has in zip(part.classes, row, strict=True) if has) for row in part.labels.tolist()]
 
 
-def _repeats(identity: Sequence[object], names: Sequence[str], what: str, *, fault: bool = False) -> Finding:
+def _repeats(identity: Sequence[object], names: Sequence[str], what: str, *, fault: bool = False) -> DataFinding:
     """Rows whose identity an earlier row has."""
     return _beside_first(identity, names, what, lambda row, first: "", lambda row, first: True, fault=fault)
 
 
-def _conflicts(identity: Sequence[object], names: Sequence[str], answers: Sequence[object], what: str) -> Finding:
+def _conflicts(identity: Sequence[object], names: Sequence[str], answers: Sequence[object], what: str) -> DataFinding:
     """Rows whose identity an earlier row has, with another answer."""
 
     def said(row: int, first: int) -> str:
@@ -234,7 +234,7 @@ def _beside_first(
     counts: Callable[[int, int], bool],
     *,
     fault: bool,
-) -> Finding:
+) -> DataFinding:
     first: dict[object, int] = {}
     count, examples = 0, []
     for row, own in enumerate(identity):
@@ -244,12 +244,12 @@ def _beside_first(
         count += 1
         if len(examples) < LISTED:
             examples.append(f"{names[row]} = {names[earlier]}{said(row, earlier)}")
-    return Finding(what=what, count=count, examples=tuple(examples), fault=fault)
+    return DataFinding(what=what, count=count, examples=tuple(examples), fault=fault)
 
 
-def _where(wrong: Sequence[bool], names: Sequence[str], what: str, *, fault: bool = True) -> Finding:
+def _where(wrong: Sequence[bool], names: Sequence[str], what: str, *, fault: bool = True) -> DataFinding:
     rows = np.flatnonzero(wrong)
-    return Finding(
+    return DataFinding(
         what=what, count=len(rows), examples=tuple(names[row] for row in rows[:LISTED].tolist()), fault=fault
     )
 

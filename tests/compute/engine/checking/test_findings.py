@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from compute.content.items import Column, texts
-from compute.engine.checking.findings import LISTED, Finding, findings
+from compute.engine.checking.findings import LISTED, DataFinding, findings
 from compute.tasks.data import (
     Choices,
     Clusters,
@@ -176,7 +176,7 @@ def test_sound_data_has_no_finding(data: object) -> None:
 def test_examples_are_few_and_counts_whole() -> None:
     found = findings(Clusters(test=labelled("a" * 100, [0] * 100)))
     assert found == [
-        Finding(
+        DataFinding(
             what="items that repeat an earlier one",
             count=99,
             examples=tuple(f"row {at} = row 1" for at in range(2, LISTED + 2)),
