@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from compute.models.own.own_model import ADAPTER
 from compute.models.registry import ADAPTERS
 from compute.types import Model
 
@@ -14,10 +15,12 @@ def pairing_of(first: str, second: str) -> str:
 def compares(row: Model, pairing: str) -> bool:
     """Whether the model's own comparison takes the pairing; `image` is one image alone.
 
-    A family that is not in the table takes whatever its row says it is shown.
+    A family that is not in the table takes whatever its row says it is shown; an own model, two images.
     """
     if "compare" not in row.abilities:
         return False
+    if row.adapter == ADAPTER:
+        return pairing == "image-image"
     if row.adapter in ADAPTERS:
         return ADAPTERS[row.adapter].compares == pairing
     return set(pairing.split("-")) <= set(row.modalities or ("image", "text"))

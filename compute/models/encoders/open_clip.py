@@ -34,7 +34,6 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     `tag`, the pretraining whose preprocessing it lists, and `file`, the weights within the folder.
     """
     import open_clip
-    from open_clip.transform import PreprocessCfg, image_transform_v2
 
     options = chosen(row, OPTIONS)
     own = (folder / "open_clip_config.json").is_file() and not options["file"]
@@ -60,38 +59,61 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
         except (RuntimeError, ValueError, KeyError, AssertionError) as error:
             raise BadInput(f"{row.key}: {folder} does not fit OpenCLIP: {one_line(error)}") from error
     ready(model, hardware)
+    return towers_of(
+        model,
+        name=row.key,
+        hardware=hardware,
+        tokenizer=open_clip.get_tokenizer(name),
+        configuration="own" if own else name,
+        prefix=options["text_prefix"],
+        normalise=bool(options["normalise"]),
+    )
+
+
+def towers_of(
+    model: Any,
+    *,
+    name: str,
+    hardware: Hardware,
+    tokenizer: Any,
+    configuration: str,
+    prefix: str = "",
+    normalise: bool = False,
+) -> Towers:
+    """The towers of a loaded model behind the preprocessing that it holds; `tokenizer` is one of the library's."""
+    import open_clip
+    from open_clip.transform import PreprocessCfg, image_transform_v2
+
     described = open_clip.get_model_preprocess_cfg(model)
     transform = image_transform_v2(PreprocessCfg(**described), is_train=False)
-    tokenizer = open_clip.get_tokenizer(name)
-
     read = tokens_of(tokenizer)
 
     def tokens(text: str) -> list[int]:
-        return read(options["text_prefix"] + text)
+        return read(prefix + text)
 
     tokens("")
     text = text_tower(model, tokens=tokens, limit=tokenizer.context_length)
     return Towers(
-        name=row.key,
+        name=name,
         hardware=hardware,
-        normalise=bool(options["normalise"]),
+        normalise=normalise,
         image=ImageTower(
             ready=lambda image: {"pixel_values": transform(image)},
             run=lambda inputs: model.encode_image(inputs["pixel_values"]),
-            patches=lambda inputs: patches.of_open_clip(model.visual, inputs["pixel_values"], of=row.key),
+            patches=lambda inputs: patches.of_open_clip(model.visual, inputs["pixel_values"], of=name),
             frame=framing.of_open_clip(described, patch=patches.open_clip_patch(model.visual)),
         ),
         text=text,
         settings={
             "image": {key: described[key] for key in SHOWN if key in described},
             "pooling": "the model's own, projected",
-            "normalised": bool(options["normalise"]),
-            "configuration": "own" if own else name,
+            "normalised": normalise,
+            "configuration": configuration,
             "text": {
                 "tokenizer": type(tokenizer).__name__,
                 "max_tokens": tokenizer.context_length,
                 "longer": "cut",
-                "prefix": options["text_prefix"],
+                "prefix": prefix,
                 "padding": f"to the next of {', '.join(map(str, text.buckets))}" if text.buckets else "to max_tokens",
             },
         },

@@ -62,9 +62,11 @@ class CausalText:
 
 def _causal(model: Any) -> CausalText | None:
     """The model's text tower where a text may be cut after its end token; None where it may not."""
-    from open_clip import CLIP
+    from open_clip import CLIP, CustomTextCLIP
     from open_clip.transformer import TextTransformer
 
+    if "encode_text" in vars(model) or type(model).encode_text not in (CLIP.encode_text, CustomTextCLIP.encode_text):
+        return None  # a way of its own, which may see more than the tower
     if isinstance(model, CLIP):  # it holds the tower's parts itself
         tower, pooling, end = model, model.text_pool_type, model.text_eos_id
     else:

@@ -1,0 +1,74 @@
+"""Prepared items as the batch of tensors that a module takes, on its device and in its precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compute.models.own.held import weight_of
+from compute.types import BadInput
+
+if TYPE_CHECKING:
+    import torch
+
+    from compute.models.adapter import Hardware
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batches:
+    """Where batches go."""
+
+    device: Any
+    dtype: Any  # of floating-point inputs
+
+    @classmethod
+    def on(cls, module: torch.nn.Module | None, *, hardware: Hardware) -> Batches:
+        """Where a module's parameters are and in their precision; `hardware` for an object without any."""
+        weight = None if module is None else weight_of(module)
+        if weight is None:
+            return cls(device=hardware.device, dtype=hardware.torch_dtype)
+        return cls(device=weight.device, dtype=weight.dtype)
+
+    def of(self, items: Sequence[Any]) -> Any:
+        """(n, ...) of n tensors or arrays of one shape; for n mappings a mapping of such. Raises BadInput."""
+        if isinstance(items[0], Mapping):
+            return {name: self.of([item[name] for item in items]) for name in items[0]}
+        import torch
+
+        tensors = [item if isinstance(item, torch.Tensor) else torch.as_tensor(np.asarray(item)) for item in items]
+        shapes = list(dict.fromkeys(tuple(tensor.shape) for tensor in tensors))
+        if len(shapes) > 1:
+            named = " and ".join(map(str, shapes[:2]))
+            raise BadInput(
+                f"the preprocessing gives tensors of different shapes, {named}, which do not make a batch. Resize and "
+                "crop images to one size, pad texts to one length"
+            )
+        batch = torch.stack(tensors)
+        return batch.to(self.device, self.dtype if batch.is_floating_point() else None)
+
+    def call(self, function: Callable[..., Any], items: Sequence[Any]) -> Any:
+        """What a function gives for the batch; a mapping is passed by its names."""
+        batch = self.of(items)
+        return function(**batch) if isinstance(batch, Mapping) else function(batch)
+
+
+def tokens_of(tokenizer: Callable[..., Any]) -> Callable[[str], Any]:
+    """A text's tokens, padded to one length: by a tokenizer of transformers as a mapping, by another as a tensor.
+
+    A tokenizer of transformers pads to its `model_max_length`; another gets a list of one text and gives (1, length).
+    """
+    longest = getattr(tokenizer, "model_max_length", None)
+    if longest is None:
+        return lambda text: tokenizer([text])[0]
+    if longest > 100_000:
+        raise BadInput("tokenizer= names no length that texts are padded to: set tokenizer.model_max_length")
+
+    def ready(text: str) -> Mapping[str, Any]:
+        tokens = tokenizer(text, padding="max_length", truncation=True, max_length=longest, return_tensors="np")
+        return {name: value[0] for name, value in tokens.items()}
+
+    ready("")  # settles truncation and padding, which would not be safe to change among threads
+    return ready

@@ -1,0 +1,51 @@
+"""Where a model in memory runs: where its parameters are, and in their precision. Nothing is moved."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import Any
+
+from compute.models import loading
+from compute.models.adapter import Hardware
+from compute.models.own.held import weight_of
+from compute.types import BadInput
+
+
+def hardware_of(model: Any, *, device: str = "", dtype: str = "") -> Hardware:
+    """The device and precision of an object's parameters; those of `compute.models.hardware` where it has none.
+
+    Raises BadInput where another device or precision is named than the object's: to move it is the caller's to do.
+    """
+    weight = _weight(model)
+    if weight is None:
+        return replace(
+            loading.hardware(device, dtype), dtype=loading.DTYPES.get(dtype, dtype) or "float32", chosen=True
+        )
+    own = Hardware(device=str(weight.device), dtype=str(weight.dtype).removeprefix("torch."))
+    if own.device == "cuda:0":
+        own = replace(own, device="cuda")
+    of = type(model).__name__
+    if device and device.removesuffix(":0") != own.device:
+        raise BadInput(
+            f"{of} is on {own.device}, not on {device}: move it first, model.to({device!r}), or leave device out"
+        )
+    if dtype and loading.DTYPES.get(dtype, dtype) != own.dtype:
+        raise BadInput(
+            f"{of} is in {own.dtype}, not in {dtype}: convert it first, model.to(torch.{dtype}), or leave dtype out"
+        )
+    return own
+
+
+def modules_of(model: Any) -> list[Any]:
+    """The torch modules that an object is or holds as its attributes."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return []
+    if isinstance(model, torch.nn.Module):
+        return [model]
+    return [part for part in getattr(model, "__dict__", {}).values() if isinstance(part, torch.nn.Module)]
+
+
+def _weight(model: Any) -> Any:
+    return next((weight for module in modules_of(model) if (weight := weight_of(module)) is not None), None)

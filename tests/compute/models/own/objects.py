@@ -1,0 +1,98 @@
+"""Small objects that somebody may bring as a model, and what all of them are wrapped with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import open_clip
+import torch
+from PIL import Image
+
+from compute.models.adapter import Hardware
+from compute.models.own.own_model import OwnModel
+from compute.models.own.placement import hardware_of
+from compute.models.own.wrapping import wrap
+
+CPU = Hardware(device="cpu", dtype="float32")
+SIDE, DIM = 8, 6
+MATRIX = np.random.default_rng(5).standard_normal((SIDE * SIDE * 3, DIM)).astype(np.float32)
+
+
+def wrapped(model: Any, **given: Any) -> OwnModel:
+    """The object wrapped where it is."""
+    return wrap(model, hardware=given.pop("hardware", None) or hardware_of(model), **given)
+
+
+def identity(own: OwnModel) -> dict[str, Any]:
+    return own.identity(own.row, hardware=CPU)
+
+
+def embedded(own: OwnModel, modality: str, items: Sequence[Any]) -> np.ndarray:
+    """What the engine gets: each item prepared by itself, all in one batch."""
+    encoder = own.load(own.row, hardware=CPU)
+    return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
+
+
+def pixels(image: Image.Image) -> torch.Tensor:
+    """(3, SIDE, SIDE) float32 from 0 to 1."""
+    small = np.asarray(image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX), dtype=np.float32)
+    return torch.from_numpy(small / 255).permute(2, 0, 1).contiguous()
+
+
+def of_image(image: Image.Image) -> np.ndarray:
+    return (pixels(image).numpy().ravel() - 0.5) @ MATRIX
+
+
+def of_text(text: str) -> np.ndarray:
+    counts = np.bincount(np.frombuffer(text.encode(), dtype=np.uint8), minlength=256)
+    return counts[:192].astype(np.float32) @ MATRIX / len(text)
+
+
+class Eye:
+    """The duck type: lists in, an array out."""
+
+    def encode_image(self, images: list[Image.Image]) -> np.ndarray:
+        return np.stack([of_image(image) for image in images])
+
+    def encode_text(self, texts: list[str]) -> np.ndarray:
+        return np.stack([of_text(text) for text in texts])
+
+
+@cache
+def small_open_clip(seed: int = 0, *, vocabulary: int = 49408) -> torch.nn.Module:
+    """A CLIP of open_clip with one layer a tower, random weights, 32 pixels and texts of 16 tokens."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = open_clip.CLIP(
+            embed_dim=DIM,
+            vision_cfg={"image_size": 32, "patch_size": 16, "width": 32, "layers": 1, "head_width": 16},
+            text_cfg={"context_length": 16, "vocab_size": vocabulary, "width": 32, "heads": 2, "layers": 1},
+        )
+        for weight in model.parameters():
+            if weight.ndim > 1:
+                torch.nn.init.normal_(weight, std=1.5 / weight[0].numel() ** 0.5)
+    preprocessing = open_clip.get_model_preprocess_cfg(model) or {}
+    open_clip.set_model_preprocess_cfg(
+        model,
+        {
+            "size": 32,
+            "mode": "RGB",
+            "mean": (0.5, 0.4, 0.3),
+            "std": (0.2, 0.3, 0.25),
+            "interpolation": "bicubic",
+            "resize_mode": "shortest",
+            "fill_color": 0,
+            **preprocessing,
+        },
+    )
+    return model.eval()
+
+
+def transform_of(model: torch.nn.Module) -> Any:
+    """The library's own transform."""
+    from open_clip.transform import PreprocessCfg, image_transform_v2
+
+    return image_transform_v2(PreprocessCfg(**open_clip.get_model_preprocess_cfg(model)), is_train=False)

@@ -1,0 +1,78 @@
+"""An open_clip model in memory: the vectors of its own methods, with preprocessing and tokenizer told by the model."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+
+from compute.models.own import probing
+from compute.types import BadInput
+from tests.compute.models.own.objects import DIM, embedded, identity, pixels, small_open_clip, transform_of, wrapped
+
+
+def test_vectors_are_those_of_its_own_methods():
+    model = small_open_clip()
+    own = wrapped(model)
+    transform, tokenizer = transform_of(model), open_clip.get_tokenizer("", context_length=16)
+    with torch.inference_mode():
+        images = model.encode_image(torch.stack([transform(image) for image in probing.images()])).numpy()
+        texts = model.encode_text(tokenizer(probing.texts())).numpy()
+    np.testing.assert_allclose(embedded(own, "image", probing.images()), images, atol=1e-5)
+    np.testing.assert_allclose(embedded(own, "text", probing.texts()), texts, atol=1e-5)
+    assert own.row.key == "own/clip"
+    assert own.row.embed_dim == DIM
+    assert own.row.abilities == ("embed_image", "embed_text")
+    assert own.row.parameters_m == pytest.approx(sum(weight.numel() for weight in model.parameters()) / 1e6, abs=1e-3)
+
+
+def test_a_transform_of_the_callers_replaces_the_models_own():
+    model = small_open_clip()
+
+    def dark(image):
+        return transform_of(model)(image) * 0
+
+    own = wrapped(model, preprocess=dark)
+    vectors = embedded(own, "image", probing.images())
+    assert np.ptp(vectors, axis=0).max() == 0
+    assert identity(own)["digest"] != identity(wrapped(model))["digest"]
+
+
+def test_a_model_that_overrides_encode_text_is_read_by_its_own_method():
+    class Twice(open_clip.CLIP):
+        def encode_text(self, text, normalize=False):
+            return super().encode_text(text, normalize) * 2
+
+    model = copy.deepcopy(small_open_clip())
+    plain = embedded(wrapped(small_open_clip()), "text", probing.texts())
+    model.__class__ = Twice
+    np.testing.assert_allclose(embedded(wrapped(model), "text", probing.texts()), 2 * plain, rtol=1e-4, atol=1e-5)
+
+
+def test_a_vocabulary_of_several_tokenizers_needs_one():
+    model = small_open_clip(vocabulary=32000)
+    with pytest.raises(BadInput, match=r"tokenizer=open_clip\.get_tokenizer"):
+        wrapped(model)
+
+
+def test_a_model_without_preprocessing_needs_one():
+    model = copy.deepcopy(small_open_clip())
+    model.visual.preprocess_cfg = {}
+    with pytest.raises(BadInput, match="preprocess="):
+        wrapped(model)
+    own = wrapped(model, preprocess=lambda image: torch.nn.functional.interpolate(pixels(image)[None], size=32)[0])
+    assert embedded(own, "image", probing.images()).shape == (probing.COUNT, DIM)
+
+
+def test_the_training_flag_stays():
+    model = copy.deepcopy(small_open_clip()).train()
+    wrapped(model)
+    assert all(part.training for part in model.modules())
+
+
+def test_an_argument_that_changes_nothing_is_refused():
+    with pytest.raises(BadInput, match="takes no processor="):
+        wrapped(small_open_clip(), processor=object())
