@@ -1,6 +1,7 @@
 """Suites of one's own data, recorded as `suites/<key>.json`.
 
-A data file named with `run --data` makes one, and so does a comparison of one's own generators (`frechet`).
+Data named with `run --data` make one, and so does a comparison of one's own generators (`frechet`). Each task has data
+of its own: a file, a folder or a data set of the hub, of one of the shapes in compute/tasks/own/shapes.py.
 
 The record lies in the results folder, where anyone may have put or changed it: it is read with limits, and a build
 leaves out what cannot be. Its tasks are of the benchmark `own`, so that they never stand among published figures.
@@ -18,18 +19,25 @@ from typing import Any
 
 from compute import drafts, records
 from compute.catalog.catalog import Catalog
-from compute.types import BadInput, Benchmark, Model, Suite, Task
+from compute.content.items import content_key
+from compute.tasks.own import OwnData, shapes
+from compute.tasks.source import OwnFile
+from compute.types import BadInput, Benchmark, Model, Suite, Task, shortened
 
-VERSION, FOLDER = 1, "suites"
+VERSION, FOLDER = 2, "suites"
+EARLIER = 1  # the version of records whose tasks have one file and shape together
 KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}")
 MAX_SUITES, MAX_TASKS, MAX_SUBSETS = 200, 100, 50
 MAX_NAME, MAX_TEXT = 200, 2000  # characters
+MAX_COLUMNS = 50  # of a file that are mapped
 MODALITIES = ("image", "text")
 MAX_MODELS = 200  # generators of one suite
+PAIRS = "pairs"  # a manifest of pairs, which judges rate (compute/tasks/pairbench/manifest.py)
 # Shapes that no file can be given to: a comparison of generators, and one of backbones over generators, where each task
 # is an image backbone and only the first, the headline, is ranked by.
 GENERATORS, GRID = "generators", "grid"
 COMPARISONS = (GENERATORS, GRID)
+KNOWN = (PAIRS, *shapes.KEYS, *COMPARISONS)
 AGGREGATES = ("task-mean", "human")  # the latter of generators alone, where people rated them
 BENCHMARK = Benchmark(
     key="own",
@@ -75,15 +83,24 @@ OF_TASK = (
 
 @dataclass(frozen=True, kw_only=True)
 class OwnSuite:
-    """A suite of one's own data, and the file that its items are read from."""
+    """A suite of one's own data, and what the items of each of its tasks are read from."""
 
-    shape: str  # one of SHAPES: what the file holds; or one of COMPARISONS
     suite: Suite
     tasks: tuple[Task, ...]
-    file: Path
-    digest: str  # of the file's content: the same content is the same suite
+    data: tuple[OwnFile, ...]  # of each task, its shape one of KNOWN; tasks may share it
     models: tuple[Model, ...] = ()  # one's own generators, which no catalogue lists
     synthetic: bool | None = None  # whether a program drew the images; None: nobody said
+
+    @property
+    def shape(self) -> str:
+        """The shape of all tasks, or those of each."""
+        return ", ".join(dict.fromkeys(file.shape for file in self.data))
+
+    @property
+    def digest(self) -> str:
+        """Of all content: the same content is the same suite."""
+        digests = list(dict.fromkeys(file.digest for file in self.data))
+        return digests[0] if len(digests) == 1 else content_key(json.dumps(digests)).decode()
 
 
 def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
@@ -97,7 +114,10 @@ def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnS
     shape = same.shape if same else next((name for name, (replaced, _) in SHAPES.items() if replaced == suite), None)
     if shape is None:
         takes = ", ".join(replaced for replaced, _ in SHAPES.values())
-        raise BadInput(f"--data {path.name} is a file, and only these suites take one: {takes}. Or name a folder")
+        raise BadInput(
+            f"--data {path.name} is a file, and only these suites take one: {takes}. For a suite of its own name no "
+            "--suite; or name a folder of data sets"
+        )
     made = SHAPES[shape][1](path)
     if same and made.digest != same.digest:
         takes = SHAPES[shape][0]
@@ -105,6 +125,62 @@ def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnS
             f"{path.name} is not the file of the suite {suite}. To make another suite of it: --suite {takes}"
         )
     return made
+
+
+def of_data(
+    data: Mapping[str, OwnData],
+    *,
+    name: str,
+    title: str = "",
+    categories: Mapping[str, str] | None = None,
+    synthetic: bool | None = None,
+) -> OwnSuite:
+    """A suite of tasks by their names, each with data of its own; `name` becomes part of its key.
+
+    `categories` are those of tasks that have another than their shape's. Raises BadInput for data with problems, and
+    for names that make one key.
+    """
+    key = f"{BENCHMARK.key}-{slug(name)}"
+    benchmark = _benchmark(synthetic).key
+    tasks = []
+    for own_name, part in data.items():
+        facts = part.facts
+        tasks.append(
+            Task(
+                key=f"{BENCHMARK.key}/{key}/{slug(own_name)}",
+                title=f"{name[:80]}: {part.shape.title.lower()}" if len(data) == 1 else own_name[:MAX_NAME],
+                benchmark=benchmark,
+                category=(categories or {}).get(own_name, facts.category),
+                dataset=part.title,
+                revision=part.digest,
+                procedure=part.shape.procedure,
+                metrics=facts.metrics,
+                chance=facts.chance,
+                n_items=facts.n_items,
+                modalities=facts.modalities,
+                notes=" ".join(filter(None, (f"{facts.counts} in {part.title}.", facts.notes))),
+                suites=(key,),
+            )
+        )
+    keys = [task.key for task in tasks]
+    if twice := next((task for task in keys if keys.count(task) > 1), None):
+        raise BadInput(f"Two tasks of {name} make one key, {twice}: name them more differently")
+    about = "; ".join(f"{part.facts.counts} in {part.title}" for part in data.values())
+    return OwnSuite(
+        suite=Suite(
+            key=key,
+            title=title or f"Own data: {name[:80]}{' (synthetic)' if synthetic else ''}",
+            benchmark=benchmark,
+            aggregate="task-mean",
+            description=(
+                f"Your own data: {shortened(about, MAX_TEXT // 2)}. No published figure compares with these. "
+                f"{SOURCES[synthetic]}"
+            ),
+        ),
+        tasks=tuple(tasks),
+        data=tuple(part.file for part in data.values()),
+        synthetic=synthetic,
+    )
 
 
 def replaced() -> frozenset[str]:
@@ -120,13 +196,26 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
     named = settled(own, results=results)
     path = results / FOLDER / f"{named.suite.key}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
+    files = list({(file.shape, file.digest): file for file in named.data}.values())
+    at = {(file.shape, file.digest): index for index, file in enumerate(files)}
     content = {
         "version": VERSION,
-        "shape": named.shape,
-        "data": {"file": named.file.name, "path": os.path.relpath(named.file, path.parent), "digest": named.digest},
+        "data": [
+            {
+                "shape": file.shape,
+                "file": file.name,
+                "path": os.path.relpath(file.path, path.parent) if file.path else "",
+                "digest": file.digest,
+                "columns": dict(file.columns),
+            }
+            for file in files
+        ],
         "synthetic": named.synthetic,
         "suite": {name: getattr(named.suite, name) for name in OF_SUITE},
-        "tasks": [{name: getattr(task, name) for name in OF_TASK} for task in named.tasks],
+        "tasks": [
+            {name: getattr(task, name) for name in OF_TASK} | {"data": at[file.shape, file.digest]}
+            for task, file in zip(named.tasks, named.data, strict=True)
+        ],
         **({"models": [{"key": row.key, "title": row.title} for row in named.models]} if named.models else {}),
     }
     drafts.write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
@@ -138,7 +227,9 @@ def settled(own: OwnSuite, *, results: Path) -> OwnSuite:
     known, _ = recorded(results)
     same = next((other for other in known if (other.shape, other.digest) == (own.shape, own.digest)), None)
     if same is not None:
-        return _renamed(own, same.suite.key)
+        datasets = {task.revision: task.dataset for task in same.tasks}  # a file that was renamed is the same data
+        tasks = tuple(replace(task, dataset=datasets.get(task.revision, task.dataset)) for task in own.tasks)
+        return _renamed(replace(own, tasks=tasks), same.suite.key)
     if any(other.suite.key == own.suite.key for other in known):
         return _renamed(own, f"{own.suite.key[:70]}-{own.digest[:8]}")
     return own
@@ -233,42 +324,89 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     key = path.stem
     if not KEY.fullmatch(key):
         raise ValueError("its name is no key: lower-case letters, digits, dots and dashes")
-    if content.get("version") != VERSION:
+    if content.get("version") not in (EARLIER, VERSION):
         raise ValueError(f"it is of version {records.short(content.get('version'))}; this program reads {VERSION}")
-    shape = content.get("shape")
-    if not isinstance(shape, str) or shape not in (*SHAPES, *COMPARISONS):
-        raise ValueError(f"its shape is {records.short(shape)}; there are: {', '.join((*SHAPES, *COMPARISONS))}")
+    if content["version"] == EARLIER:
+        content = _of_earlier(content)
     data, suite, tasks = content.get("data"), content.get("suite"), content.get("tasks")
-    for name, value, kind in (("data", data, dict), ("suite", suite, dict), ("tasks", tasks, list)):
+    for name, value, kind in (("data", data, list), ("suite", suite, dict), ("tasks", tasks, list)):
         if not isinstance(value, kind):
             raise ValueError(f"it has no {name}")
-    if not 0 < len(tasks) <= MAX_TASKS:
-        raise ValueError(f"it has {len(tasks)} tasks; 1 to {MAX_TASKS} are read")
-    for name in ("file", "path", "digest"):
-        records.check_text(data.get(name), name=name, most=MAX_TEXT)
+    for name, values in (("files", data), ("tasks", tasks)):
+        if not 0 < len(values) <= MAX_TASKS:
+            raise ValueError(f"it has {len(values)} {name}; 1 to {MAX_TASKS} are read")
+    files = [_file(file, folder=path.parent) for file in data]
+    of_tasks = [files[_index(task, len(files))] for task in tasks]
     for name in OF_SUITE:
         records.check_text(suite.get(name), name=f"the suite's {name}", most=MAX_TEXT)
-    aggregates = AGGREGATES if shape == GENERATORS else AGGREGATES[:1]
+    kinds = {file.shape for file in of_tasks}
+    if len(kinds) > 1 and kinds & set(COMPARISONS):
+        raise ValueError("a comparison of generators stands beside other tasks")
+    aggregates = AGGREGATES if GENERATORS in kinds else AGGREGATES[:1]
     if suite["aggregate"] not in aggregates:
         raise ValueError(f"its aggregate is {records.short(suite['aggregate'])}, not {' or '.join(aggregates)}")
     synthetic = content.get("synthetic")  # earlier records have none
     if synthetic is not None and not isinstance(synthetic, bool):
         raise ValueError(f"synthetic is {records.short(synthetic)}, neither true, false nor null")
     benchmark = _benchmark(synthetic).key
-    parsed = tuple(_task(task, suite=key, benchmark=benchmark, data=data) for task in tasks)
-    if shape == GRID:
+    parsed = tuple(
+        _task(task, suite=key, benchmark=benchmark, file=file) for task, file in zip(tasks, of_tasks, strict=True)
+    )
+    if GRID in kinds:
         parsed = headline_first(parsed)
     if len({task.key for task in parsed}) < len(parsed):
         raise ValueError("two of its tasks have one key")
     return OwnSuite(
-        shape=shape,
         suite=Suite(key=key, benchmark=benchmark, **{name: suite[name] for name in OF_SUITE}),
         tasks=parsed,
-        file=Path(os.path.normpath(path.parent / data["path"])),
-        digest=data["digest"],
+        data=tuple(of_tasks),
         models=_models(content.get("models", [])),
         synthetic=synthetic,
     )
+
+
+def _of_earlier(content: dict[str, Any]) -> dict[str, Any]:
+    """A record of the first version as one of this: its tasks have one file and shape together."""
+    data, tasks = content.get("data"), content.get("tasks")
+    return {
+        **content,
+        "data": [{"columns": {}, **data, "shape": content.get("shape")}] if isinstance(data, dict) else None,
+        "tasks": [{**task, "data": 0} if isinstance(task, dict) else task for task in tasks]
+        if isinstance(tasks, list)
+        else None,
+    }
+
+
+def _file(content: Any, *, folder: Path) -> OwnFile:
+    """What the items of tasks are read from. Raises ValueError with what is wrong with it."""
+    if not isinstance(content, dict) or set(content) != {"shape", "file", "path", "digest", "columns"}:
+        raise ValueError("one of its files has not the fields shape, file, path, digest, columns")
+    shape, columns = content["shape"], content["columns"]
+    if not isinstance(shape, str) or shape not in KNOWN:
+        raise ValueError(f"its shape is {records.short(shape)}; there are: {', '.join(KNOWN)}")
+    for name in ("file", "path", "digest"):
+        records.check_text(content[name], name=name, most=MAX_TEXT)
+    if not isinstance(columns, dict) or len(columns) > MAX_COLUMNS:
+        raise ValueError(f"its columns are no object of at most {MAX_COLUMNS}")
+    for name, own in columns.items():
+        records.check_text(name, name="a column", most=MAX_NAME)
+        records.check_text(own, name="a column", most=MAX_NAME)
+    return OwnFile(
+        shape=shape,
+        digest=content["digest"],
+        path=Path(os.path.normpath(folder / content["path"])) if content["path"] else None,
+        hub="" if content["path"] else content["file"],
+        columns=columns,
+    )
+
+
+def _index(task: Any, files: int) -> int:
+    """Which file a task's items are read from."""
+    if not isinstance(task, dict) or set(task) != {*OF_TASK, "data"}:
+        raise ValueError(f"a task has not the fields {', '.join(OF_TASK)}, data")
+    if records.integer(task["data"], name="a task's data") >= files:
+        raise ValueError(f"a task's data is file {task['data']}, there are {files}")
+    return task["data"]
 
 
 def headline_first(tasks: Sequence[Task]) -> tuple[Task, ...]:
@@ -305,9 +443,7 @@ def _benchmark(synthetic: bool | None) -> Benchmark:
     return SYNTHETIC if synthetic else BENCHMARK
 
 
-def _task(content: Any, *, suite: str, benchmark: str, data: Mapping[str, str]) -> Task:
-    if not isinstance(content, dict) or set(content) != set(OF_TASK):
-        raise ValueError(f"a task has not the fields {', '.join(OF_TASK)}")
+def _task(content: Mapping[str, Any], *, suite: str, benchmark: str, file: OwnFile) -> Task:
     for name in ("key", "title", "category", "split", "procedure"):
         records.check_text(content[name], name=f"a task's {name}", most=MAX_NAME)
     records.check_text(content["notes"], name="a task's notes", most=MAX_TEXT)
@@ -330,8 +466,8 @@ def _task(content: Any, *, suite: str, benchmark: str, data: Mapping[str, str]) 
     return Task(
         **{name: lists.get(name, content[name]) for name in OF_TASK},
         benchmark=benchmark,
-        dataset=data["file"],
-        revision=data["digest"],
+        dataset=file.name,
+        revision=file.digest,
         suites=(suite,),
     )
 
@@ -352,10 +488,9 @@ def _pairs(path: Path) -> OwnSuite:
         f"in both orders, as PairBench does. No published figure compares with these. {SOURCES[synthetic]}"
     )
     counts = manifest.counts()
+    file = OwnFile(shape=PAIRS, digest=manifest.digest, path=path.absolute())
     return OwnSuite(
-        shape="pairs",
-        file=path.absolute(),
-        digest=manifest.digest,
+        data=(file,) * len(manifest.splits),
         synthetic=synthetic,
         suite=Suite(
             key=key,
@@ -392,5 +527,6 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")[:60].strip("-.") or "data"
 
 
-# What a data file can hold: the shipped suite that `--data` gives it to, and what reads it. A new shape is a row here.
-SHAPES: dict[str, tuple[str, Callable[[Path], OwnSuite]]] = {"pairs": ("pairbench", _pairs)}
+# What a data file can hold in place of a shipped suite's: the suite that `--data` gives it to, and what reads it. All
+# other shapes are rows of compute/tasks/own/shapes.py.
+SHAPES: dict[str, tuple[str, Callable[[Path], OwnSuite]]] = {PAIRS: ("pairbench", _pairs)}

@@ -6,12 +6,25 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import DataOrFile, Offline, Results, names, rebuild, warn
+from compute.cli.workspace import (
+    Columns,
+    DataOrFile,
+    Images,
+    Offline,
+    Results,
+    Shape,
+    column_names,
+    names,
+    rebuild,
+    warn,
+)
 from compute.types import BadInput
 
 
 def run(
-    suite: Annotated[str, typer.Option(help="Which suite: python -m compute list suites.")],
+    suite: Annotated[
+        str, typer.Option(help="Which suite: python -m compute list suites. Without it: --data of your own.")
+    ] = "",
     models: Annotated[
         str,
         typer.Option(
@@ -20,6 +33,10 @@ def run(
     ] = "",
     tasks: Annotated[str, typer.Option(help="Only these tasks of the suite, comma-separated.")] = "",
     data: DataOrFile = None,
+    name: Annotated[str, typer.Option(help="What the suite of your own data is called; default: as they are.")] = "",
+    shape: Shape = "",
+    columns: Columns = "",
+    images: Images = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")] = "",
     dtype: Annotated[
         str,
@@ -67,12 +84,14 @@ def run(
     from compute.engine import fault_study, measure, plan, results_table, workspace
     from compute.engine.run import execute
     from compute.models import hardware_for
+    from compute.tasks.own import OwnReading
 
     if estimate is not None and not dry_run:
         raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
     space = workspace.opened(
         suite=suite,
         data=data,
+        reading=OwnReading(name=name, shape=shape, columns=column_names(columns), images=tuple(images or ())),
         results=results,
         offline=offline,
         device=device,

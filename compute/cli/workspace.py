@@ -21,11 +21,21 @@ Data = Annotated[
     Path | None, typer.Option(help="A folder of data sets as <org>/<name>/, searched before the hub's cache.")
 ]
 DataOrFile = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        help="A folder of data sets as <org>/<name>/, searched before the hub's cache. Or a file of your own, which "
-        "makes a suite of its own: with --suite pairbench a manifest of pairs (python -m compute pairs make)."
+        help="Without --suite, data of your own, which make a suite of their own: a manifest (.csv, .jsonl, .parquet), "
+        "a folder, or hub:org/name@revision; README, Data of your own. With a suite, a folder of data sets as "
+        "<org>/<name>/, searched before the hub's cache; with --suite pairbench also a manifest of pairs "
+        "(python -m compute pairs make)."
     ),
+]
+Shape = Annotated[str, typer.Option(help="Which shape your own data have; without it their columns tell.")]
+Columns = Annotated[
+    str, typer.Option(help="Which columns of your own data are which of the shape's: image=img,label=class.")
+]
+Images = Annotated[
+    list[Path] | None,
+    typer.Option(help="A further folder that the paths of your own images may lead into; repeatable."),
 ]
 Offline = Annotated[
     bool,
@@ -55,6 +65,17 @@ def named_models(catalog: Catalog, text: str) -> list[Model]:
 def warn(problem: str) -> None:
     """Prints what was left out, and why."""
     typer.echo(f"Warning: {problem}", err=True)
+
+
+def column_names(text: str) -> dict[str, str]:
+    """`image=img,label=class` as names. Raises BadInput for a part without both."""
+    out = {}
+    for part in names(text):
+        name, equals, own = part.partition("=")
+        if not (equals and name.strip() and own.strip()):
+            raise BadInput(f"--columns {part!r} does not say which column is which: write image=img,label=class")
+        out[name.strip()] = own.strip()
+    return out
 
 
 def build(path: Path | None = None) -> Report:

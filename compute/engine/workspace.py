@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from compute.engine.bench import Bench
     from compute.models.own.own_model import OwnModel
     from compute.progress import Progress
+    from compute.tasks.own import OwnReading
+    from compute.tasks.source import OwnFile, Source
 
 Warn = Callable[[str], None]  # takes a sentence on what was left out
 
@@ -36,7 +38,8 @@ class Workspace:
 def opened(
     *,
     suite: str,
-    data: Path | None = None,
+    data: Path | str | None = None,
+    reading: OwnReading | None = None,
     models: Sequence[OwnModel] = (),
     results: Path | None = None,
     offline: bool = False,
@@ -49,18 +52,21 @@ def opened(
     progress: Progress | None = None,
     warn: Warn = lambda problem: None,
 ) -> Workspace:
-    """Where the runs of a suite are made: `data` is a folder of data sets or a file that makes a suite of its own.
+    """Where the runs of a suite are made: `data` is a folder of data sets, or data of one's own that make a suite.
 
-    `models` are those that no catalogue lists; `again` tries items anew that could not be used; `dry_run` writes and
-    fetches nothing; `warn` hears of records that are damaged. Raises BadInput, CannotWrite.
+    `reading` says how data of one's own are read; `models` are those that no catalogue lists; `again` tries items anew
+    that could not be used; `dry_run` writes and fetches nothing; `warn` hears of records that are damaged. Raises
+    BadInput, CannotWrite.
     """
     from compute.models.judges import endpoint
 
     offline = offline or endpoint.is_offline()
-    catalog, suite, files = own_suites(data, suite=suite, results=results, warn=warn, read_only=dry_run)
+    catalog, suite, files = own_suites(
+        data, suite=suite, reading=reading, results=results, warn=warn, read_only=dry_run, offline=offline
+    )
     root, bench = workbench(
         results=results,
-        data=None if files else data,
+        data=Path(data) if data is not None and not files else None,
         offline=offline or dry_run,
         device=device,
         dtype=dtype,
@@ -93,12 +99,12 @@ def workbench(
     skip_bad: bool = False,
     retry_bad: bool = False,
     read_only: bool = False,
-    files: Mapping[str, Path] | None = None,
+    files: Mapping[str, OwnFile] | None = None,
     models: Mapping[str, OwnModel] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Path, Bench]:
-    """The results folder, and what runs are made with there. `read_only`: the folder need not exist; `files`: those of
-    one's own data by their digest; `models`: those that no catalogue lists, by key.
+    """The results folder, and what runs are made with there. `read_only`: the folder need not exist; `files`: one's
+    own data by their digest; `models`: those that no catalogue lists, by key.
 
     Raises BadInput for a data folder that does not exist and for a results folder that cannot be written.
     """
@@ -136,37 +142,84 @@ def workbench(
 
 
 def own_suites(
-    data: Path | None, *, suite: str, results: Path | None, warn: Warn, read_only: bool = False
-) -> tuple[Catalog, str, dict[str, Path]]:
-    """The catalogue with the suites of one's own data, the key of the suite to run, and the data files by their digest.
+    data: Path | str | None,
+    *,
+    suite: str,
+    results: Path | None,
+    warn: Warn,
+    reading: OwnReading | None = None,
+    read_only: bool = False,
+    offline: bool = False,
+) -> tuple[Catalog, str, dict[str, OwnFile]]:
+    """The catalogue with the suites of one's own data, the key of the suite to run, and the data by their digest.
 
-    A file as `data` makes a suite of its own in place of `suite`, recorded in the results folder unless `read_only`.
-    Raises BadInput, CannotWrite.
+    `data` without a suite, or a file as `data` in place of one that takes it, makes a suite of its own, recorded in the
+    results folder unless `read_only`; `reading` says how data without a suite are read. Raises BadInput, NotHere,
+    CannotWrite.
     """
     from compute.catalog import own
-    from compute.content.items import content_key
+    from compute.tasks.own import manifest_of_pairs
 
     root = (results or paths.RESULTS).absolute()
     suites = _recorded(root, warn)
-    if data is not None and suite in own.replaced() and _holds_images(data):
+    same = next((each for each in suites if each.suite.key == suite), None)
+    made = None
+    if data is None:
+        if not suite:
+            raise BadInput("Name a suite with --suite (python -m compute list suites), or data of your own with --data")
+    elif not suite and manifest_of_pairs(data):
+        made = own.from_file(Path(data), suite=own.SHAPES[own.PAIRS][0])
+    elif not suite or (same is not None and same.shape not in (own.PAIRS, *own.COMPARISONS)):
+        made = _read(data, reading, same=same, source=_reader(root, offline=offline))
+    elif suite in own.replaced() and _holds_images(Path(data)):
         raise BadInput(
             f"{data} is a folder of images. Make pairs of them first: python -m compute pairs make --images {data} "
             "--out pairs.parquet; then name these: --data pairs.parquet"
         )
-    if data is not None and data.is_file():
-        made = own.from_file(data, suite=suite, known=suites)
+    elif Path(data).is_file():
+        made = own.from_file(Path(data), suite=suite, known=suites)
+    if made is not None:
         made = own.settled(made, results=root) if read_only else own.record(made, results=root)
         suite = made.suite.key
         suites = [*(other for other in suites if other.suite.key != suite), made]
-    catalog = _extended(suites, warn)
-    files = {
-        each.digest: each.file
-        for each in suites
-        if each.suite.key == suite
-        and each.file.is_file()
-        and content_key(each.file.read_bytes()).decode() == each.digest
-    }
-    return catalog, suite, files
+    chosen = next((each for each in suites if each.suite.key == suite), None)
+    files = {file.digest: file for file in chosen.data if _is_as_recorded(file)} if chosen else {}
+    return _extended(suites, warn), suite, files
+
+
+def _read(data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None, source: Source) -> OwnSuite:
+    """The suite that data of one's own make; where it is known, `same`, they must be its data."""
+    from compute.catalog import own
+    from compute.tasks.own import OwnReading, read
+
+    reading = reading or OwnReading()
+    if same is not None and len(same.data) == 1:
+        file = same.data[0]
+        reading = replace(reading, shape=reading.shape or file.shape, columns=reading.columns or file.columns)
+    part = read(data, shape=reading.shape, columns=reading.columns, images=reading.images, source=source)
+    made = own.of_data({part.shape.key: part}, name=reading.name or part.name)
+    if same is not None and made.digest != same.digest:
+        raise BadInput(
+            f"{part.title} is not the data of the suite {same.suite.key}. To make a suite of it, omit --suite"
+        )
+    return made
+
+
+def _is_as_recorded(file: OwnFile) -> bool:
+    """Whether a manifest of pairs is what it was; of other data their own loader finds that out."""
+    from compute.catalog import own
+    from compute.content.items import content_key
+
+    if file.shape != own.PAIRS:
+        return True
+    return file.path.is_file() and content_key(file.path.read_bytes()).decode() == file.digest
+
+
+def _reader(root: Path, *, offline: bool) -> Source:
+    """What one's own data are read with: content keys are stored where runs store theirs."""
+    from compute.tasks.source import Source
+
+    return Source.keeping(paths.RESULTS if root == paths.COMPUTED else root, root=None, offline=offline)
 
 
 def catalog_with_own(results: Path | None, *, warn: Warn) -> Catalog:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compute.tasks import mieb, mini, pairbench, unisim
+from compute.tasks import mieb, mini, own, pairbench, unisim
 from compute.tasks.data import Data
 from compute.tasks.source import Need, Source
 from compute.types import NotHere, Task
@@ -36,7 +36,7 @@ LOADERS: dict[str, Loader] = {
         ("mieb", mieb),
         ("mini", mini),
         ("pairbench", pairbench),
-        *((benchmark, pairbench) for benchmark in pairbench.OWN),
+        *((benchmark, own) for benchmark in pairbench.OWN),
     )
 }
 

@@ -36,6 +36,23 @@ class Need:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OwnFile:
+    """A file, a folder or a data set of the hub that one's own items are read from, and how."""
+
+    shape: str  # a key of compute/tasks/own/shapes.py; `pairs`; or of a comparison of generators
+    digest: str  # of all that decides the items: the same content is the same suite
+    path: Path | None = None  # None: a data set of the hub
+    hub: str = ""  # `hub:org/name@commit`
+    columns: Mapping[str, str] = field(default_factory=dict)  # the shape's name of a column -> the file's
+    data: Any = field(default=None, compare=False, repr=False)  # the OwnData, where it has been read already
+
+    @property
+    def name(self) -> str:
+        """What the file is called, without its folder."""
+        return self.path.name if self.path else self.hub
+
+
+@dataclass(frozen=True, kw_only=True)
 class Source:
     """Finds data sets' files. `root/<org>/<name>/` is looked at first, then the hub's cache, then the hub itself."""
 
@@ -43,7 +60,7 @@ class Source:
     offline: bool = False
     cache: Path | None = None  # where content keys are stored, so that a data set is read for them only once
     manifests: Path | None = None  # where drawn questions are stored, so that every model answers the same
-    own: Mapping[str, Path] = field(default_factory=dict, compare=False)  # files of one's own data, by their digest
+    own: Mapping[str, OwnFile] = field(default_factory=dict, compare=False)  # one's own data, by its digest
     # What loaders open once for all tasks and models of a run, by what identifies it.
     opened: dict[Hashable, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
     # Many tasks share a data set.
@@ -52,7 +69,7 @@ class Source:
 
     @classmethod
     def keeping(
-        cls, folder: Path, *, root: Path | None, offline: bool, own: Mapping[str, Path] | None = None
+        cls, folder: Path, *, root: Path | None, offline: bool, own: Mapping[str, OwnFile] | None = None
     ) -> Source:
         """A source that keeps content keys and drawn questions below `folder`."""
         return cls(root=root, offline=offline, cache=folder / "keys", manifests=folder / "manifests", own=own or {})

@@ -33,6 +33,7 @@ from compute.progress import duration
 from compute.tasks.generators.feature_files import FeatureFiles
 from compute.tasks.generators.human import HUMAN_METRICS
 from compute.tasks.generators.pairing import PromptedSets
+from compute.tasks.source import OwnFile
 from compute.types import WHOLE, BadInput, Model, Run, Score, Suite, Task, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
@@ -442,7 +443,6 @@ def _suite(
         for at, image in enumerate(images)
     )
     return OwnSuite(
-        shape=own.GRID,
         suite=Suite(
             key=key,
             title=f"Own backbone grid: {name[:80]}",
@@ -455,8 +455,7 @@ def _suite(
             ),
         ),
         tasks=own.headline_first(tasks),
-        file=file.absolute(),
-        digest=digest,
+        data=(OwnFile(shape=own.GRID, digest=digest, path=file.absolute()),) * len(tasks),
         models=tuple(own.own_generator(own.slug(generator), title=generator) for generator in generators),
     )
 
@@ -494,6 +493,7 @@ def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
         suite,
         suite=replace(suite.suite, description=before.suite.description),
         tasks=own.headline_first(tuple(tasks.values())),
+        data=suite.data[:1] * len(tasks),
         models=tuple({row.key: row for row in (*before.models, *suite.models)}.values()),
     )
 

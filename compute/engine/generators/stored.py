@@ -27,6 +27,7 @@ from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
 from compute.metrics.distribution.references import SavedReference
 from compute.tasks.generators.pairing import PromptedSets
+from compute.tasks.source import OwnFile
 from compute.types import WHOLE, BadInput, Run, Score, Suite, Task
 
 PROCEDURE = "frechet"
@@ -143,7 +144,6 @@ def _suite(comparison: GeneratorComparison) -> OwnSuite:
         suites=(key,),
     )
     return OwnSuite(
-        shape=own.GENERATORS,
         suite=Suite(
             key=key,
             title=f"Own generators: {comparison.name[:80]}",
@@ -152,8 +152,7 @@ def _suite(comparison: GeneratorComparison) -> OwnSuite:
             description=about,
         ),
         tasks=(task,),
-        file=comparison.file.absolute(),
-        digest=comparison.digest,
+        data=(OwnFile(shape=own.GENERATORS, digest=comparison.digest, path=comparison.file.absolute()),),
         models=tuple(own.own_generator(own.slug(name), title=name) for name in names),
     )
 

@@ -73,8 +73,9 @@ def asked(task: Task) -> dict[str, int]:
 
 
 def _manifest(task: Task, source: Source) -> Path:
-    if task.revision not in source.own:
+    file = source.own.get(task.revision)
+    if file is None or file.path is None:
         raise NotHere(
             f"The manifest {task.dataset} of task {task.key!r} is not where it was, or has changed: name it with --data"
         )
-    return source.own[task.revision]
+    return file.path

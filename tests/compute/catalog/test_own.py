@@ -16,6 +16,7 @@ from compute.engine import plan, run
 from compute.engine.bench import assemble
 from compute.models.adapter import Hardware
 from compute.tasks import computable
+from compute.tasks.own import read
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
 from compute.tasks.source import Source
@@ -87,10 +88,43 @@ def test_an_earlier_record_does_not_say_it(manifest: Path, tmp_path: Path) -> No
     assert suite.synthetic is None and suite.suite.benchmark == "own" and not problems
 
 
+def test_a_record_of_the_first_version_is_read(manifest: Path, tmp_path: Path) -> None:
+    suite = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
+    (path,) = own.files(tmp_path)
+    record = json.loads(path.read_text())
+    [file] = record.pop("data")
+    earlier = {
+        **record,
+        "version": 1,
+        "shape": file["shape"],
+        "data": {name: file[name] for name in ("file", "path", "digest")},
+        "tasks": [{name: task[name] for name in own.OF_TASK} for task in record["tasks"]],
+    }
+    path.write_text(json.dumps(earlier))
+    assert own.recorded(tmp_path) == ([suite], [])
+
+
+def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
+    (tmp_path / "questions.csv").write_text("reference,alternative_1,alternative_2,answer\na,b,a,2\n")
+    parts = {name: read(tmp_path / f"{name}.csv") for name in ("labels", "questions")}
+    parts["groups"] = read(tmp_path / "labels.csv", shape="clustering")
+    suite = own.record(own.of_data(parts, name="Both", categories={"groups": "Mine"}), results=tmp_path)
+    assert [task.key for task in suite.tasks] == [f"own/own-both/{name}" for name in parts]
+    assert [task.category for task in suite.tasks] == ["Zero-shot Classification", "Text-2AFC", "Mine"]
+    assert suite.shape == "classification, choices, clustering" and len({file.digest for file in suite.data}) == 3
+    assert own.recorded(tmp_path) == ([suite], [])
+    assert own.settled(own.of_data(parts, name="Other"), results=tmp_path).suite.key == "own-both"
+    less = own.of_data({name: parts[name] for name in ("labels", "questions")}, name="Both")
+    assert own.settled(less, results=tmp_path).suite.key == f"own-both-{less.digest[:8]}"
+    with pytest.raises(BadInput, match="Two tasks of Both make one key, own/own-both/a-b"):
+        own.of_data({"a b": parts["labels"], "A-B": parts["groups"]}, name="Both")
+
+
 def test_the_record_names_no_folder_of_this_machine(manifest: Path, tmp_path: Path) -> None:
     own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
     text = (tmp_path / "results" / "suites" / "pairs-holiday-photos.json").read_text()
-    assert str(tmp_path) not in text and json.loads(text)["data"]["path"] == "../../Holiday photos.parquet"
+    assert str(tmp_path) not in text and json.loads(text)["data"][0]["path"] == "../../Holiday photos.parquet"
 
 
 def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(
@@ -137,11 +171,17 @@ def changed(record: dict, path: str, value: object) -> dict:
 
 
 HOSTILE = {
-    "another version": ("version", 2, "of version 2"),
-    "another shape": ("shape", "pickle", "its shape is 'pickle'"),
-    "a shape that is no text": ("shape", ["pairs"], "its shape is a list"),
+    "another version": ("version", 3, "of version 3"),
+    "another shape": ("data.0.shape", "pickle", "its shape is 'pickle'"),
+    "a shape that is no text": ("data.0.shape", ["pairs"], "its shape is a list"),
     "no data": ("data", ..., "it has no data"),
-    "no digest": ("data.digest", 7, "digest is no text"),
+    "no digest": ("data.0.digest", 7, "digest is no text"),
+    "no file": ("data", [], "0 files"),
+    "a file that is no object": ("data.0", "x.csv", "has not the fields shape, file, path, digest, columns"),
+    "columns that are no object": ("data.0.columns", [], "its columns are no object"),
+    "a column that is no text": ("data.0.columns", {"item": 7}, "a column is no text"),
+    "data of no file": ("tasks.0.data", 1, "a task's data is file 1, there are 1"),
+    "data by name": ("tasks.0.data", "0", "a task's data is no whole number"),
     "no tasks": ("tasks", [], "0 tasks"),
     "too many tasks": ("tasks", [{}] * 101, "101 tasks"),
     "a task that is no object": ("tasks.0", "cj", "has not the fields"),
@@ -226,7 +266,7 @@ def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(
     bench = assemble(
         features=results / "features",
         hardware=Hardware(device="cpu", dtype="float32"),
-        source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.file}),
+        source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.data[0]}),
     )
     catalog, _ = own.extended(shipped(), [suite])
     planned = plan.make(catalog, suite=suite.suite.key, models=["psnr"], bench=bench, results=results)

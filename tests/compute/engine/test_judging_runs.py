@@ -62,7 +62,7 @@ def world(manifest: Path, tmp_path: Path) -> tuple[Catalog, Bench, str]:
     bench = assemble(
         features=results / "features",
         hardware=Hardware(device="cpu", dtype="float32"),
-        source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.file}),
+        source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.data[0]}),
     )
     return catalog, bench, suite.suite.key
 

@@ -24,7 +24,7 @@ from compute.content.items import content_key
 from compute.tasks import data, loaders
 from compute.tasks.pairbench import making, manifest, pairs, pixels, sources
 from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPLITS
-from compute.tasks.source import Source
+from compute.tasks.source import OwnFile, Source
 from compute.types import BadInput, NotHere, Task
 from tests.compute.tasks.pairbench.images import folder_of, picture
 
@@ -408,7 +408,9 @@ def test_a_task_of_ones_own_manifest_is_loaded_by_its_digest(written):
         procedure="judging",
         n_items=36,
     )
-    source = Source(offline=True, own={written.digest: written.path})
+    source = Source(
+        offline=True, own={written.digest: OwnFile(shape="pairs", digest=written.digest, path=written.path)}
+    )
     assert loaders.computable(task)
     with pytest.raises(NotHere, match="name it with --data"):
         loaders.load(task, source=Source(offline=True))

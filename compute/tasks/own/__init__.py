@@ -1,0 +1,99 @@
+"""Data of one's own: a manifest, a folder or a data set of the hub becomes a task of the benchmark `own`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from compute.tasks import pairbench
+from compute.tasks.data import Data
+from compute.tasks.own.reading import VERSION, OwnData, OwnReading, read
+from compute.tasks.own.shapes import SHAPES
+from compute.tasks.pairbench import manifest
+from compute.tasks.source import Need, Source
+from compute.types import NotHere, Task
+
+PAIRS = pairbench.PROCEDURES  # of manifests of pairs, which PairBench's own loader reads
+PROCEDURES = tuple(dict.fromkeys((*(shape.procedure for shape in SHAPES), *PAIRS)))
+
+
+def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str, Data]:
+    """A task's items. Raises NotHere for data that is gone or has changed, and BadInput."""
+    if task.procedure in PAIRS:
+        return dict(pairbench.load(task, source=source, options=options))
+    return opened(task, source=source).items()
+
+
+def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
+    """None: what may be chosen stands in the file."""
+    return {}
+
+
+def identity(task: Task, *, source: Source) -> dict[str, Any]:
+    """The version of what reads the file; its content is the task's revision. Raises NotHere where it has changed."""
+    if task.procedure in PAIRS:
+        return pairbench.identity(task, source=source)
+    opened(task, source=source)
+    return {"loader": VERSION}
+
+
+def needs(task: Task, *, source: Source) -> Need:
+    """What the task's items take, all of them here."""
+    if task.procedure in PAIRS:
+        return pairbench.needs(task, source=source)
+    facts = opened(task, source=source).facts
+    return Need(
+        repo="",
+        revision="",
+        bytes=0,
+        present=True,
+        images=None,
+        texts=None,
+        comparisons=facts.comparisons,
+        questions=facts.questions,
+    )
+
+
+def opened(task: Task, *, source: Source) -> OwnData:
+    """A task's data, read once for all tasks and models of a run. Raises NotHere where it is gone or has changed."""
+    again = f"The data {task.dataset} of task {task.key!r} is not where it was, or has changed: name it with --data"
+    file = source.own.get(task.revision)
+    if file is None:
+        raise NotHere(again)
+    if task.revision not in source.opened:
+        data = file.data
+        if data is None:
+            data = read(file.hub or file.path, shape=file.shape, columns=file.columns, source=source)
+        if data.digest != task.revision:
+            raise NotHere(again)
+        source.opened[task.revision] = data
+    return source.opened[task.revision]
+
+
+def manifest_of_pairs(data: Path | str) -> bool:
+    """Whether a file is a manifest of pairs, as `python -m compute pairs make` writes it."""
+    path = Path(data)
+    if path.suffix.lower() != ".parquet" or not path.is_file():
+        return False
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return manifest.HEADING in (pq.read_schema(path).metadata or {})
+    except (pa.ArrowException, OSError):
+        return False
+
+
+__all__ = (
+    "PROCEDURES",
+    "OwnData",
+    "OwnReading",
+    "identity",
+    "load",
+    "manifest_of_pairs",
+    "needs",
+    "opened",
+    "options_of",
+    "read",
+)

@@ -1,0 +1,29 @@
+"""What follows from data of one's own for its task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+MODALITIES = ("image", "text")  # in the order in which a task lists them
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnFacts:
+    """What a task's row says of its items."""
+
+    category: str
+    metrics: tuple[str, ...]  # the first is the headline
+    chance: float | None  # value of the headline by guessing
+    n_items: int  # that are scored
+    modalities: tuple[str, ...]
+    counts: str  # in words: "120 questions of 3 alternatives"
+    notes: str = ""
+    comparisons: int | None = None  # pairs that a model without vectors compares
+    questions: int | None = None  # that a judge is asked
+
+
+def modalities(kinds: Iterable[str]) -> tuple[str, ...]:
+    """The modalities once each, in their order."""
+    present = set(kinds)
+    return tuple(kind for kind in MODALITIES if kind in present)

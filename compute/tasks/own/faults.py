@@ -1,0 +1,66 @@
+"""What is wrong with data of one's own, by file and row: all of it counted, the first rows of each kind listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from compute.types import BadInput
+
+LISTED = 20  # rows of one kind of fault
+SHOWN = 5  # faults in the sentence of an error
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowFault:
+    """One fault. Rows count from 1, the first after the header; 0 is the file as a whole."""
+
+    file: str
+    row: int
+    column: str  # as the file names it; empty: none alone
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}, row {self.row:,}: {self.what}" if self.row else f"{self.file}: {self.what}"
+
+
+@dataclass(kw_only=True)
+class Faults:
+    """The faults found so far, as files are read."""
+
+    listed: list[RowFault] = field(default_factory=list)
+    count: int = 0
+
+    def whole(self, file: str, what: str, *, column: str = "") -> None:
+        """A fault of the file as a whole."""
+        self.listed.append(RowFault(file=file, row=0, column=column, what=what))
+        self.count += 1
+
+    def at(self, file: str, row: int, what: str, *, column: str = "") -> None:
+        """A fault of one row, counted from 1."""
+        self.listed.append(RowFault(file=file, row=row, column=column, what=what))
+        self.count += 1
+
+    def rows(self, file: str, wrong: np.ndarray, what: Callable[[int], str], *, column: str = "") -> None:
+        """The rows where `wrong` (n,) bool is true; `what(i)` says what is wrong with row i, from 0."""
+        positions = np.flatnonzero(wrong)
+        self.listed += [
+            RowFault(file=file, row=at + 1, column=column, what=what(at)) for at in positions[:LISTED].tolist()
+        ]
+        self.count += len(positions)
+
+    def check(self, title: str) -> None:
+        """Raises BadInput with the first faults, where there is any."""
+        if self.count:
+            raise BadInput(sentence(title, self.listed, self.count))
+
+
+def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: int) -> str:
+    """The first faults and how many there are, as an error has them."""
+    first = ". ".join(map(str, listed[:SHOWN]))
+    if count == 1:
+        return first
+    more = f", the first {SHOWN}" if count > SHOWN else ""
+    return f"{title} has {count:,} faults{more}: {first}. All of them: python -m compute task check {title}"

@@ -1,0 +1,101 @@
+"""Which shape a file's columns make, and which of them is which of the shape's."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+from compute.tasks.own.shapes import KEYS, SHAPES, ShapeColumn, TaskShape
+from compute.types import BadInput, shortened, suggestion
+
+NEAR = 0.8  # likeness of an unknown column to a known one from which it is taken for a slip
+
+
+def shape_named(key: str) -> TaskShape:
+    """The shape of that key. Raises BadInput for another."""
+    shape = next((shape for shape in SHAPES if shape.key == key), None)
+    if shape is None:
+        raise BadInput(f"There is no shape {shortened(key)!r}.{suggestion(key, KEYS)} There are: {', '.join(KEYS)}")
+    return shape
+
+
+def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) -> TaskShape:
+    """The shape whose columns a table has, by their names, its aliases or `given` (the shape's name -> the file's).
+
+    Raises BadInput with the nearest shape and what it lacks.
+    """
+    alone = [shape for shape in SHAPES if set(shape.columns) == {""}]
+    missing = {shape.key: _missing(shape.columns[""], present, given) for shape in alone}
+    for shape in alone:
+        if shape.told and not missing[shape.key]:
+            return shape
+    near = min(alone, key=lambda shape: len(missing[shape.key]) / len(_required(shape.columns[""])))
+    lacks = missing[near.key]
+    raise BadInput(
+        f"{title} has no shape's columns: {', '.join(map(shortened, present))}. Nearest is {near.key}, which also "
+        f"needs {', '.join(lacks)}. Rename columns, or say which is which: --columns {lacks[0]}=NAME"
+    )
+
+
+def resolved(
+    columns: tuple[ShapeColumn, ...], present: tuple[str, ...], given: Mapping[str, str], *, shape: str, title: str
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The shape's names -> the file's columns, and the file's columns that nothing is read from.
+
+    Raises BadInput for a missing column, a column that is nearly a known one, and names that are none.
+    """
+    known = [name for column in columns for name in column.names()]
+    for name, own in given.items():
+        if name not in known:
+            near = suggestion(name, known)
+            raise BadInput(f"{shape} has no column {shortened(name)!r}.{near} It has: {_listed(columns)}")
+        if own not in present:
+            raise BadInput(
+                f"{title} has no column {shortened(own)!r}.{suggestion(own, present)} It has: {', '.join(present)}"
+            )
+    chosen = _chosen(columns, present, given)
+    if missing := _missing(columns, present, given):
+        free = [name for name in present if name not in chosen.values()]
+        near = suggestion(missing[0], free)
+        raise BadInput(
+            f"{title} has no column {missing[0]!r}, which {shape} needs.{near} It has: {', '.join(present)}. "
+            f"Rename one, or name it: --columns {missing[0]}=NAME"
+        )
+    free = tuple(name for name in present if name not in chosen.values())
+    absent = [name for name in known if name not in chosen]
+    for name in free:
+        near = difflib.get_close_matches(name.lower(), absent, n=1, cutoff=NEAR) if len(name) < 100 else []
+        if near:
+            raise BadInput(
+                f"{title} has a column {name!r}, which {shape} does not know. Did you mean {near[0]!r}? Columns that "
+                f"are not read may have any name that is not so near to one of: {_listed(columns)}"
+            )
+    return chosen, free
+
+
+def _chosen(columns: Iterable[ShapeColumn], present: tuple[str, ...], given: Mapping[str, str]) -> dict[str, str]:
+    free = {name.strip().lower(): name for name in reversed(present) if name not in given.values()}
+    chosen = dict(given)
+    for column in columns:
+        for at, name in enumerate(column.names()):
+            if name not in chosen:
+                spellings = (name, *(column.aliases if at == 0 else ()))
+                own = next((free[spelling] for spelling in spellings if spelling in free), None)
+                if own is not None:
+                    chosen[name] = own
+    return chosen
+
+
+def _missing(columns: tuple[ShapeColumn, ...], present: tuple[str, ...], given: Mapping[str, str]) -> list[str]:
+    chosen = _chosen(columns, present, given)
+    return [name for name in _required(columns) if name not in chosen]
+
+
+def _required(columns: tuple[ShapeColumn, ...]) -> list[str]:
+    return [name for column in columns for name in column.names(required=True)]
+
+
+def _listed(columns: Iterable[ShapeColumn]) -> str:
+    return ", ".join(
+        f"{column.name}_1 to {column.name}_{column.most}" if column.least else column.name for column in columns
+    )

@@ -1,0 +1,165 @@
+"""Data of one's own as it is read: a manifest, a folder or a data set of the hub, its shape and its faults."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from compute.content.items import content_key
+from compute.tasks.data import Data
+from compute.tasks.own import class_folder, naming
+from compute.tasks.own import table as tables
+from compute.tasks.own.facts import OwnFacts
+from compute.tasks.own.faults import Faults, RowFault, sentence
+from compute.tasks.own.rows import OwnRows
+from compute.tasks.own.shapes import TaskShape
+from compute.tasks.own.table import OwnTable
+from compute.tasks.source import OwnFile, Source
+from compute.types import BadInput
+
+VERSION = 1  # of what is made of a file: raise it when any item changes
+HUB = "hub:"  # how the name of a data set of the hub begins
+MANIFESTS = ("manifest", "metadata", "items")  # names, less their end, that a folder's manifest can have
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnReading:
+    """How data of one's own are read, where they do not tell themselves."""
+
+    name: str = ""  # of the suite; empty: the file's
+    shape: str = ""  # one of shapes.KEYS
+    columns: Mapping[str, str] = field(default_factory=dict)  # the shape's name -> the file's
+    images: tuple[Path, ...] = ()  # further folders that images by path may lie in
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnData:
+    """Data of one task, read and checked. With problems there are neither facts nor items."""
+
+    shape: TaskShape
+    title: str  # of the file or folder
+    path: Path | None  # None: of the hub
+    hub: str = ""  # `hub:org/name@commit`
+    rows: int
+    columns: Mapping[str, str]  # as the user mapped them: the shape's name -> the file's
+    ignored: tuple[str, ...] = ()  # columns that nothing is read from
+    problems: tuple[RowFault, ...] = ()  # the first rows of each kind
+    faults: int = 0  # all of them
+    known: OwnFacts | None = None
+    read: Mapping[str, OwnRows] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """What a suite of it is called: the file's name without its end, the folder's, or the data set's."""
+        if self.hub:
+            return self.hub.removeprefix(HUB).partition("@")[0].split("/")[1]
+        return self.title if self.path.is_dir() else self.path.stem
+
+    @property
+    def facts(self) -> OwnFacts:
+        """What the task's row says of the items. Raises BadInput with the problems where there are any."""
+        self.check()
+        return self.known
+
+    def check(self) -> None:
+        """Raises BadInput with the first problems, where there are any."""
+        if self.faults:
+            raise BadInput(sentence(self.title, self.problems, self.faults))
+
+    def items(self) -> dict[str, Data]:
+        """The items by subset. Raises BadInput with the problems where there are any."""
+        self.check()
+        return {"default": self.shape.items(self.read)}
+
+    @cached_property
+    def digest(self) -> str:
+        """32 hex digits of all that decides the items: the rows, the images' contents, the shape and its columns.
+
+        Reads every image once, where its content key is not stored yet. Raises BadInput with the problems.
+        """
+        self.check()
+        parts: list[object] = [VERSION, self.shape.key]
+        for name, rows in sorted(self.read.items()):
+            parts += [name, sorted(rows.columns.items()), rows.table.digest]
+            for content in rows.contents():
+                if content.modality == "image":
+                    parts.append(content_key(np.ascontiguousarray(content.keys(rows.cache)).tobytes()).decode())
+        return content_key(json.dumps(parts)).decode()
+
+    @property
+    def file(self) -> OwnFile:
+        """What is recorded of it."""
+        return OwnFile(
+            path=self.path,
+            hub=self.hub,
+            digest=self.digest,
+            shape=self.shape.key,
+            columns=dict(self.columns),
+            data=self,
+        )
+
+
+def read(
+    data: Path | str,
+    *,
+    shape: str = "",
+    columns: Mapping[str, str] | None = None,
+    images: Sequence[Path] = (),
+    source: Source | None = None,
+) -> OwnData:
+    """Reads and checks a manifest, a folder or a data set of the hub (`hub:org/name@revision`).
+
+    The shape is told from the columns unless it is named (one of shapes.KEYS); `columns` maps the shape's names to the
+    file's; `images` are further folders that images by path may lie in. Raises BadInput where there is nothing that
+    could be checked row by row: no file, no columns of a shape. What is wrong with rows is in `problems`.
+    """
+    source = source or Source()
+    given = dict(columns or {})
+    faults = Faults()
+    chosen = naming.shape_named(shape) if shape else None
+    path = Path(data).absolute()
+    read_tables = {"": _table(path, faults)}
+    title = path.name or str(path)
+    if chosen is None:
+        chosen = naming.shape_of(read_tables[""].columns, given, title=title)
+    ignored: tuple[str, ...] = ()
+    rows = {}
+    for name, table in read_tables.items():
+        names, free = naming.resolved(chosen.columns[name], table.columns, given, shape=chosen.key, title=table.title)
+        ignored += free
+        folders = [folder for folder in (*images, table.folder) if folder is not None]
+        rows[name] = OwnRows(table=table, columns=names, faults=faults, folders=folders, cache=source.cache)
+    facts = chosen.facts(rows) if all(map(len, rows.values())) else None
+    return OwnData(
+        shape=chosen,
+        title=title,
+        path=path,
+        rows=sum(map(len, rows.values())),
+        columns=given,
+        ignored=ignored,
+        problems=tuple(faults.listed),
+        faults=faults.count,
+        known=None if faults.count else facts,
+        read=rows,
+    )
+
+
+def _table(path: Path, faults: Faults) -> OwnTable:
+    """The manifest at a path, or in the folder there, or a folder of images by class."""
+    if not path.is_dir():
+        return tables.read(path, faults=faults)
+    named = [path / f"{name}{end}" for name in MANIFESTS for end in tables.FORMATS]
+    present = [file for file in named if file.is_file()]
+    present = present or sorted(
+        file for file in path.iterdir() if file.suffix.lower() in tables.FORMATS and not file.name.startswith(".")
+    )
+    if len(present) > 1:
+        raise BadInput(
+            f"{path} has several manifests: {', '.join(file.name for file in present[:5])}. Name the file itself"
+        )
+    return tables.read(present[0], faults=faults) if present else class_folder.read(path)

@@ -1,0 +1,299 @@
+"""A table of one's own seen through the columns of its shape: each column is checked whole, then made into items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compute.content.items import Column, content_key
+from compute.tasks.own import files
+from compute.tasks.own.faults import Faults
+from compute.tasks.own.table import OwnTable
+from compute.tasks.parquet import NO_KEY
+from compute.types import shortened
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codes:
+    """A column of texts as its distinct values: row i has `distinct[codes[i]]`."""
+
+    distinct: pa.LargeStringArray
+    codes: np.ndarray  # (n,) int; -1 where the row has none
+
+    def at(self, row: int) -> str:
+        """A row's text, empty where it has none."""
+        code = int(self.codes[row])
+        return "" if code < 0 else self.distinct[code].as_py()
+
+    def listed(self) -> list[str]:
+        """The distinct values."""
+        return self.distinct.to_pylist()
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How often each distinct value stands there."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.distinct))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnContent:
+    """A column of images or texts, checked, its contents not read yet but for images inside Parquet."""
+
+    modality: str  # image or text
+    name: str  # the file's column
+    title: str
+    codes: Codes | None = None  # paths or texts
+    located: files.LocatedFiles | None = None
+    stored: Column | None = None  # images inside the file
+
+    def keys(self, cache: Path | None) -> np.ndarray:
+        """(distinct,) content keys of paths or texts; (n,) of images inside the file."""
+        if self.stored is not None:
+            return self.stored.keys
+        if self.located is not None:
+            return self.located.keys(cache)
+        return _keys_of(self.codes.distinct)
+
+    def column(self, cache: Path | None) -> Column:
+        """The items, one a row."""
+        if self.stored is not None:
+            return self.stored
+        title, name, codes = self.title, self.name, self.codes
+        if self.located is None:
+            return Column(
+                modality="text",
+                keys=self.keys(cache)[codes.codes],
+                read=codes.at,
+                name=lambda row: f"{title}, row {row + 1:,}, {name}",
+            )
+        paths = self.located.paths
+        return Column(
+            modality="image",
+            keys=self.keys(cache)[codes.codes],
+            read=lambda row: files.read_bytes(paths[codes.codes[row]]),
+            name=lambda row: f"{title}, row {row + 1:,}, {name} {codes.at(row)}",
+        )
+
+
+def _keys_of(texts: pa.LargeStringArray) -> np.ndarray:
+    keys = np.empty(len(texts), dtype="S32")
+    for start in range(0, len(texts), 65536):
+        part = texts.slice(start, 65536).to_pylist()
+        keys[start : start + len(part)] = [content_key(text) for text in part]
+    return keys
+
+
+@dataclass(kw_only=True)
+class OwnRows:
+    """The rows of a table by the shape's names of columns. What is wrong with them goes to `faults`."""
+
+    table: OwnTable
+    columns: Mapping[str, str]  # the shape's name -> the file's, of those that are there
+    faults: Faults
+    folders: Sequence[Path] = ()  # where images by path may lie
+    cache: Path | None = None  # where content keys are stored
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def has(self, name: str) -> bool:
+        """Whether the file has a column for this one of the shape."""
+        return name in self.columns
+
+    def numbered(self, name: str) -> tuple[str, ...]:
+        """The shape's columns name_1, name_2, ... that are there, without a gap."""
+        out = []
+        while self.has(f"{name}_{len(out) + 1}"):
+            out.append(f"{name}_{len(out) + 1}")
+        return tuple(out)
+
+    def fault(self, name: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
+        """Faults of the rows where `wrong` is true; `what(i)` is the end of the sentence after the column's name."""
+        column = self.columns[name]
+        self.faults.rows(self.table.title, wrong, lambda at: f"{column} {what(at)}", column=column)
+
+    def whole(self, what: str, *, name: str = "") -> None:
+        """A fault of the file as a whole."""
+        self.faults.whole(self.table.title, what, column=self.columns.get(name, ""))
+
+    def texts(self, name: str, *, required: bool = True) -> Codes:
+        """A column's values as texts, blank ones faults where it is required; numbers of classes as their names."""
+        return self.once(("texts", name, required), lambda: self._texts(name, required))
+
+    def whole_numbers(self, name: str, *, least: int, most: int, meaning: str) -> np.ndarray:
+        """(n,) int64; rows without a whole number from `least` to `most` are faults, `meaning` says of what."""
+        return self.once(("numbers", name), lambda: self._whole_numbers(name, least, most, meaning))
+
+    def numbers(self, name: str, *, least: float = -np.inf) -> np.ndarray:
+        """(n,) float64; rows without a finite number, of at least `least`, are faults."""
+        return self.once(("floats", name), lambda: self._numbers(name, least))
+
+    def content(self, name: str, *, only: str = "") -> OwnContent:
+        """A column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
+
+        A column whose values mostly end as names of images do is of images.
+        """
+        return self.once(("content", name), lambda: self._content(name, only))
+
+    def names(self) -> tuple[str, ...]:
+        """The items' names: those of the column `name`, else the rows' numbers from 1."""
+        if not self.has("name"):
+            return tuple(map(str, range(1, len(self) + 1)))
+        codes = self.texts("name")
+        return tuple(codes.distinct.take(codes.codes).to_pylist())
+
+    def check_names(self) -> None:
+        """A name that an earlier row has is a fault."""
+        if self.has("name"):
+            self.once("names", self._check_names)
+
+    def contents(self) -> list[OwnContent]:
+        """The columns of images and texts that were looked at, in the order of their names."""
+        return [content for key, content in sorted(self._memo.items(), key=str) if isinstance(content, OwnContent)]
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made once: what is wrong is counted once too."""
+        if key not in self._memo:
+            self._memo[key] = make()
+        return self._memo[key]
+
+    def _check_names(self) -> None:
+        codes = self.texts("name").codes
+        again = _again(codes)
+        if again.any():
+            self.fault(
+                "name",
+                again,
+                lambda at: (
+                    f"is {shortened(self.texts('name').at(at))!r}, as in row "
+                    f"{int(np.argmax(codes == codes[at])) + 1:,}: each item has a name of its own"
+                ),
+            )
+
+    def _texts(self, name: str, required: bool) -> Codes:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = self.columns[name]
+        values = self.table.values.column(column)
+        classes = self.table.class_names.get(column)
+        if classes and pa.types.is_integer(values.type):
+            values = _classes(values, classes)
+        if not pa.types.is_large_string(values.type):
+            if pa.types.is_nested(values.type):
+                self.whole(f"{column} holds lists or objects, and a text or number a row is needed", name=name)
+                values = pa.nulls(len(values), pa.large_string())
+            values = values.cast(pa.large_string())
+        encoded = pc.dictionary_encode(values)
+        encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.chunk(0)
+        codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
+        distinct = encoded.dictionary
+        length = pc.utf8_length(pc.utf8_trim_whitespace(distinct))
+        blank = pc.equal(length, 0).to_numpy(zero_copy_only=False)
+        if blank.any():
+            codes = np.where(np.append(blank, False)[codes], -1, codes)
+        if required:
+            empty = codes < 0
+            if len(codes) and empty.all():
+                self.whole(f"{column} is empty in every row", name=name)
+            else:
+                self.fault(name, empty, lambda at: "is empty")
+        return Codes(distinct=distinct, codes=codes)
+
+    def _numbers(self, name: str, least: float) -> np.ndarray:
+        import pandas as pd
+
+        codes = self.texts(name)
+        distinct = pd.to_numeric(pd.Series(codes.listed(), dtype=object), errors="coerce").to_numpy(dtype=float)
+        distinct = np.append(distinct, np.nan)
+        wrong = ~np.isfinite(distinct) | (distinct < least)
+        needed = "a number" if least == -np.inf else f"a number from {least:g}"
+        self.fault(
+            name, wrong[codes.codes] & (codes.codes >= 0), lambda at: f"is {shortened(codes.at(at))!r}, not {needed}"
+        )
+        return distinct[codes.codes]
+
+    def _whole_numbers(self, name: str, least: int, most: int, meaning: str) -> np.ndarray:
+        import pandas as pd
+
+        codes = self.texts(name)
+        distinct = pd.to_numeric(pd.Series(codes.listed(), dtype=object), errors="coerce").to_numpy(dtype=float)
+        distinct = np.append(distinct, np.nan)
+        wrong = ~((distinct == np.floor(distinct)) & (distinct >= least) & (distinct <= most))
+        self.fault(
+            name, wrong[codes.codes] & (codes.codes >= 0), lambda at: f"is {shortened(codes.at(at))!r}, not {meaning}"
+        )
+        return np.where(wrong, least, distinct)[codes.codes].astype(np.int64)
+
+    def _content(self, name: str, only: str) -> OwnContent:
+        column, title = self.columns[name], self.table.title
+        if column in self.table.stored:
+            if only == "text":
+                self.whole(f"{column} holds images, and texts are needed", name=name)
+            stored = self.table.stored[column](self.cache)
+            missing = stored.keys == NO_KEY
+            if len(missing) and missing.all():
+                self.whole(f"{column} is empty in every row", name=name)
+            else:
+                self.fault(name, missing, lambda at: "is empty")
+            return OwnContent(modality="image", name=column, title=title, stored=stored)
+        codes = self.texts(name)
+        listed = codes.listed()
+        named = np.array([files.is_image_name(text) for text in listed], dtype=bool)
+        images = bool(len(named)) and np.dot(named, codes.counts) * 2 > codes.counts.sum()
+        if images and only == "text":
+            self.whole(f"{column} holds paths of images, and texts are needed", name=name)
+        if not images and only != "image":
+            return OwnContent(modality="text", name=column, title=title, codes=codes)
+        return OwnContent(
+            modality="image", name=column, title=title, codes=codes, located=self._located(name, codes, listed, named)
+        )
+
+    def _located(self, name: str, codes: Codes, listed: list[str], named: np.ndarray) -> files.LocatedFiles:
+        some = np.append(~named, False)[codes.codes] & (codes.codes >= 0)
+        self.fault(
+            name,
+            some,
+            lambda at: f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {', '.join(files.SUFFIXES)}",
+        )
+        found = files.located(
+            [text if is_image else "\0" for text, is_image in zip(listed, named.tolist(), strict=True)],
+            folders=self.folders,
+        )
+        wrong = np.zeros(len(listed) + 1, dtype=bool)
+        wrong[list(found.problems)] = True
+        wrong[:-1] &= named
+        self.fault(
+            name,
+            wrong[codes.codes] & (codes.codes >= 0),
+            lambda at: f"{shortened(codes.at(at))} {found.problems[int(codes.codes[at])]}",
+        )
+        return found
+
+
+def _classes(values: pa.ChunkedArray, names: tuple[str, ...]) -> pa.Array:
+    """Numbers of classes as their names; a number without a name as no value."""
+    import pyarrow as pa
+
+    codes = np.asarray(values.fill_null(-1)).astype(np.int64)
+    known = (codes >= 0) & (codes < len(names))
+    array = pa.array([*names, None], pa.large_string())
+    return array.take(pa.array(np.where(known, codes, len(names))))
+
+
+def _again(codes: np.ndarray) -> np.ndarray:
+    """(n,) bool: whether an earlier row has the same code; rows without one never."""
+    import pandas as pd
+
+    return pd.Series(codes).duplicated().to_numpy() & (codes >= 0)
