@@ -9,20 +9,24 @@ from typing import TextIO
 
 
 class Progress:
-    """Bars go to `stream` (stderr) when it is a terminal and nowhere otherwise; `say` takes a plain line for each pass.
+    """Bars go to `stream` (stderr) when it is a terminal or a notebook's and nowhere otherwise, nor with
+    `watched=False`; `say` takes a plain line for each pass.
 
     Without `say`, lines are not written; what somebody must know (`tell`) goes to the stream whatever it is.
     """
 
-    def __init__(self, *, say: Callable[[str], None] | None = None, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, *, say: Callable[[str], None] | None = None, stream: TextIO | None = None, watched: bool = True
+    ) -> None:
         self._say = say
         self._stream = stream
+        self._watched = watched
 
     @contextmanager
     def bar(self, title: str, *, total: int, done: int = 0, unit: str = "item") -> Iterator[Callable[[int], None]]:
         """A bar of `total`, `done` of them before it starts; yields a function that takes how many were done more."""
         stream = self._stream or sys.stderr
-        if not stream.isatty():
+        if not (self._watched and (stream.isatty() or in_notebook(stream))):
             yield lambda more: None
             return
         from tqdm import tqdm
@@ -50,6 +54,11 @@ class Progress:
             self._say(line)
         else:
             print(line, file=self._stream or sys.stderr, flush=True)
+
+
+def in_notebook(stream: TextIO) -> bool:
+    """Whether a stream is that of a notebook's kernel, which shows bars though it is no terminal."""
+    return type(stream).__module__.startswith("ipykernel.")
 
 
 def duration(seconds: float) -> str:

@@ -30,6 +30,7 @@ class SuiteScores:
     codes: Ints  # [tasks], category of each
     higher: Bools  # [tasks]
     values: Floats  # [models, tasks]
+    stderr: Floats  # [models, tasks], NaN where not known
     printed: Floats  # [models, categories], means as the source prints them
     hours: Floats  # [tasks], median of the imported runs; NaN unknown
     weights: Floats | None = None  # [categories], above 0; None: equal
@@ -62,7 +63,13 @@ def arrange(frames: Mapping[str, pd.DataFrame], *, origin: str) -> SuiteScores:
     best = long.assign(rank=long["origin"].map(ORIGINS.index)).groupby("model")["rank"].min()
     long = long[long["origin"].map(ORIGINS.index) == long["model"].map(best)]
     models, keys = tuple(sorted(best.index)), tuple(tasks["key"])
-    wide = long.pivot(index="model", columns="task", values="value").reindex(index=list(models), columns=list(keys))
+
+    def wide(name: str) -> Floats:
+        pivoted = long.pivot(index="model", columns="task", values=name)
+        return pivoted.reindex(index=list(models), columns=list(keys)).to_numpy(float, copy=True)
+
+    stderr = wide("stderr")
+    stderr[stderr == 0] = np.nan  # none or all of the items right: they show no spread, which is not to have none
     origins = tuple(ORIGINS[int(best[model])] for model in models)
     known = {(row.model, row.category): row.value for row in frames["averages"].itertuples()}
     printed = np.array(
@@ -83,7 +90,8 @@ def arrange(frames: Mapping[str, pd.DataFrame], *, origin: str) -> SuiteScores:
         categories=categories,
         codes=np.array([categories.index(name) for name in tasks["category"]], np.int64),
         higher=tasks["higher"].fillna(True).to_numpy(bool),
-        values=wide.to_numpy(float),
+        values=wide("value"),
+        stderr=stderr,
         printed=printed.reshape(len(models), len(categories)),
         hours=hours.reindex(list(keys)).to_numpy(float),
         weights=_weights(about["category_weights"], categories),

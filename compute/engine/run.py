@@ -91,12 +91,13 @@ def execute(
     skip_bad: bool = False,
     pictures: int = thumbnails.MOST_ITEMS,
     report: Callable[[str], None] = lambda line: None,
+    ended: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
     """Makes every missing run of the plan; one outcome per job, in the plan's order.
 
     A run that fails leaves its reason in its folder and the others continue, but for NoService: it stops them all.
-    `report` gets a line for each run that
-    ends; `pictures` is for how many items per task thumbnails are stored.
+    `report` gets a line for each run that ends, and `ended` its outcome; `pictures` is for how many items per task
+    thumbnails are stored.
     """
     execution = _Execution(
         bench=bench,
@@ -116,6 +117,7 @@ def execute(
         execution.done(outcome.job)
         report(_line(outcome, stops=stops, repeated=outcome.state == "failed" and outcome.reason in reasons))
         reasons.add(outcome.reason)
+        ended(outcome)
 
     for row in plan.models:
         missing = [job for job in plan.of(row) if job.stored is None]

@@ -1,0 +1,151 @@
+"""`compute.evaluate`: a model on a suite from Python, through the same engine as `python -m compute run`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute import paths
+from compute.engine import fault_study, plan, workspace
+from compute.engine.plan import Plan
+from compute.engine.run import Outcome, execute
+from compute.interface.evaluated import Evaluation
+from compute.models.own.own_model import OwnModel
+from compute.progress import Progress
+from compute.types import BadInput, CannotDo
+
+if TYPE_CHECKING:
+    from compute.catalog import Catalog
+
+VARIABLES = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS")  # that a workspace sets for its process
+
+
+def evaluate(
+    model: Any,
+    *,
+    suite: str = "",
+    tasks: Sequence[str] = (),
+    data: str | Path | None = None,
+    device: str = "",
+    dtype: str = "",
+    batch_size: int | None = None,
+    results: str | Path | None = None,
+    offline: bool = False,
+    skip_bad: bool = False,
+    options: Sequence[str] = (),
+    progress: bool = True,
+) -> Evaluation:
+    """Makes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
+
+    `model`: a key of the catalogue. `suite`: its key (`python -m compute list suites`); it may be left out where `tasks`
+    says it. `data`: a folder of data sets, searched before the hub's cache, or a file of your own that makes a suite.
+    `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by default the project's;
+    what is stored there is not made again. `skip_bad` leaves out items that cannot be used. `options`: `name=value`.
+    `progress=False` shows no bars.
+
+    A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
+    finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
+    CannotDo where the model can be run on none of the tasks.
+    """
+    with _as_before():
+        named = _named(model)
+        space = workspace.opened(
+            suite=suite or _suite_of(tasks, data=data, results=results),
+            data=None if data is None else Path(data),
+            results=None if results is None else Path(results),
+            offline=offline,
+            device=device,
+            dtype=dtype,
+            batch_size=batch_size,
+            skip_bad=skip_bad,
+            progress=Progress(watched=progress),
+            warn=_warn,
+        )
+        if space.suite == fault_study.SUITE:
+            raise BadInput(
+                f"{space.suite} ranks metrics of generators, not models: python -m compute run --suite {space.suite}"
+            )
+        planned = plan.make(
+            space.catalog,
+            suite=space.suite,
+            models=[named],
+            tasks=tuple(tasks),
+            options=tuple(options),
+            bench=space.bench,
+            results=space.root,
+            skip_bad=skip_bad,
+            shipped=paths.COMPUTED,
+            offline=space.offline,
+        )
+        if not planned.jobs:
+            raise CannotDo("; ".join(plan.reasons(planned)))
+        outcomes = _executed(planned, space, skip_bad=skip_bad, shown=progress)
+    failed = [outcome for outcome in outcomes if outcome.state == "failed"]
+    if failed:
+        _warn(f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}")
+    return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=space.catalog, results=space.root)
+
+
+def _named(model: Any) -> str:
+    """The key of the model."""
+    if isinstance(model, str):
+        return model
+    raise BadInput(f"{type(model).__name__} is no model that can be evaluated: give a key (python -m compute list models)")
+
+
+def _suite_of(tasks: Sequence[str], *, data: str | Path | None, results: str | Path | None) -> str:
+    """The first suite of the catalogue that holds all these tasks. Raises BadInput where no suite does."""
+    if not tasks:
+        raise BadInput("No suite is named: give suite=, such as suite='mini' (python -m compute list suites)")
+    catalog: Catalog = workspace.catalog_with_own(None if results is None else Path(results), warn=_warn)
+    rows = [catalog.task(key) for key in tasks]
+    for suite in catalog.suites:
+        if all(suite.key in row.suites for row in rows):
+            return suite.key
+    raise BadInput(f"No suite holds all of these tasks: {', '.join(tasks)}. Evaluate those of each suite by themselves")
+
+
+def _executed(planned: Plan, space: workspace.Workspace, *, skip_bad: bool, shown: bool) -> list[Outcome]:
+    """Runs the plan, with a bar over its runs. Raises KeyboardInterrupt that says what is stored."""
+    missing = len(planned.missing)
+    title = f"{planned.models[0].key} on {planned.suite.key}"
+    ended: list[Outcome] = []
+    try:
+        with Progress(watched=shown).bar(title, total=missing, unit="run") as advance:
+
+            def count(outcome: Outcome) -> None:
+                ended.append(outcome)
+                advance(1)
+
+            return execute(planned, bench=space.bench, results=space.root, skip_bad=skip_bad, ended=count)
+    except KeyboardInterrupt:
+        made = sum(outcome.state == "made" for outcome in ended)
+        raise KeyboardInterrupt(
+            f"{made} of {plan.counted(missing, 'run')} made and stored in {space.root}, encoded items too. "
+            "The same call makes the others"
+        ) from None
+
+
+@contextmanager
+def _as_before() -> Iterator[None]:
+    """Takes back what a workspace sets for its process."""
+    from huggingface_hub import constants
+
+    variables, offline = {name: os.environ.get(name) for name in VARIABLES}, constants.HF_HUB_OFFLINE
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = offline
+        for name, value in variables.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _warn(problem: str) -> None:
+    warnings.warn(problem, UserWarning, stacklevel=3)
