@@ -1,18 +1,31 @@
 """The offline layer: reads and makes scores, and keeps them in one database. Never imports leaderboard.
 
-From Python: `compute.frechet`; of any table of scores `compute.rank`, `correlate`, `lite` and `compare`; the metrics
-alone in `compute.metrics`. Importing this package loads nothing heavy.
+From Python: `compute.evaluate` and `compute.frechet`; of any table of scores `compute.rank`, `correlate`, `lite` and
+`compare`; the metrics alone in `compute.metrics`. Importing this package loads nothing heavy.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ("compare", "correlate", "frechet", "lite", "metrics", "rank")
+if TYPE_CHECKING:
+    from compute import metrics
+    from compute.engine.generators.interface import frechet
+    from compute.interface.compare import compare
+    from compute.interface.correlate import correlate
+    from compute.interface.evaluate import evaluate
+    from compute.interface.lite import lite
+    from compute.interface.rank import rank
+
+__all__ = ("compare", "correlate", "evaluate", "frechet", "lite", "metrics", "rank")
 
 
 def __getattr__(name: str) -> Any:
     """Loads a name of the Python interface on first use."""
+    if name == "evaluate":
+        from compute.interface.evaluate import evaluate
+
+        return evaluate
     if name == "frechet":
         from compute.engine.generators.interface import frechet
 

@@ -14,7 +14,6 @@ from compute.engine import fault_study, plan, workspace
 from compute.engine.plan import Plan
 from compute.engine.run import Outcome, execute
 from compute.interface.evaluated import Evaluation
-from compute.models.own.own_model import OwnModel
 from compute.progress import Progress
 from compute.types import BadInput, CannotDo
 
@@ -41,11 +40,11 @@ def evaluate(
 ) -> Evaluation:
     """Makes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
 
-    `model`: a key of the catalogue. `suite`: its key (`python -m compute list suites`); it may be left out where `tasks`
-    says it. `data`: a folder of data sets, searched before the hub's cache, or a file of your own that makes a suite.
-    `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by default the project's;
-    what is stored there is not made again. `skip_bad` leaves out items that cannot be used. `options`: `name=value`.
-    `progress=False` shows no bars.
+    `model`: a key of the catalogue. `suite`: its key (`python -m compute list suites`), which may be left out where
+    `tasks` says it. `data`: a folder of data sets, searched before the hub's cache, or a file of your own that makes a
+    suite. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by default the
+    project's; what is stored there is not made again. `skip_bad` leaves out items that cannot be used. `options`:
+    `name=value`. `progress=False` shows no bars.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
     finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
@@ -94,7 +93,9 @@ def _named(model: Any) -> str:
     """The key of the model."""
     if isinstance(model, str):
         return model
-    raise BadInput(f"{type(model).__name__} is no model that can be evaluated: give a key (python -m compute list models)")
+    raise BadInput(
+        f"{type(model).__name__} is no model that can be evaluated: give a key (python -m compute list models)"
+    )
 
 
 def _suite_of(tasks: Sequence[str], *, data: str | Path | None, results: str | Path | None) -> str:

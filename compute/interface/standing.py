@@ -1,4 +1,4 @@
-"""A model's mean on a suite and its rank among the rows of an origin, by the suite's own rule, as the board has them."""
+"""A model's mean on a suite and its rank among the rows of an origin, by the suite's rule, as on the board."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from compute.arrays import Bools, Floats, Ints
 from compute.types import Metric, Model, Score, Suite, Task
 
 HUMAN = "human"  # the rule of suites that people rank
+MEASURED_ELSEWHERE = ("published", "imported")  # origins of scores that others made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +53,14 @@ class Comparability:
 
     def __str__(self) -> str:
         text = [f"{self.tasks - len(self.missing)} of {self.tasks} tasks have a score."]
-        if self.origin in ("published", "imported", "all"):
+        if self.origin in MEASURED_ELSEWHERE:
             text.append("The protocol is the same as far as the catalogue states it; code and machines are others'.")
         if self.checked:
             text.append(
                 f"{len(self.checked)} other models have scores of both origins: they differ by {self.difference:.4f} "
                 "(median of absolute values)."
             )
-        elif self.origin != "computed":
+        elif self.origin in MEASURED_ELSEWHERE:
             text.append("No other model has scores of both origins, so that how far these differ is not known.")
         return " ".join([*text, *self.unlike])
 
@@ -97,7 +98,8 @@ class Rule:
     codes: Ints  # [tasks]
     higher: Bools  # [tasks]
     scales: tuple[str, ...]  # [tasks], equal where scores may be averaged
-    bounds: tuple[float, float]  # of a mean
+    lower: Floats  # [tasks], bounds of the scores
+    upper: Floats
 
     def standings(
         self, values: Floats, stderr: Floats, *, printed: Floats | None = None, within: str = "", whole: bool = False
@@ -116,14 +118,14 @@ class Rule:
             scores=values,
             stderr=stderr,
             categories=self.codes,
-            weights=np.ones(len(self.categories)),
+            weights=np.array([self.suite.category_weights.get(name, 1.0) for name in self.categories], float),
             task_weights=weights,
             aggregate=self.suite.aggregate,
             least=1.0 if whole else self.suite.minimum_coverage,
             higher=self.higher,
             scales=np.array(self.scales),
             printed=stands_in,
-            bounds=self.bounds,
+            bounds=(self.lower[weights > 0].min(), self.upper[weights > 0].max()),
             names=self.categories,
         )
 
@@ -140,10 +142,8 @@ def rule(suite: Suite, *, tasks: Sequence[Task], metrics: Mapping[str, Metric]) 
         codes=np.array([categories.index(task.category) for task in counting], np.int64),
         higher=np.array([metric.higher_is_better for metric in headline], bool),
         scales=tuple(str(metric.scale) for metric in headline),
-        bounds=(
-            min((-math.inf if metric.lower is None else metric.lower for metric in headline), default=-math.inf),
-            max((math.inf if metric.upper is None else metric.upper for metric in headline), default=math.inf),
-        ),
+        lower=np.array([-math.inf if metric.lower is None else metric.lower for metric in headline]),
+        upper=np.array([math.inf if metric.upper is None else metric.upper for metric in headline]),
     )
 
 
@@ -176,7 +176,7 @@ def _mean(of: Rule, values: Floats, stderr: Floats, *, name: str, within: str, c
     result = of.standings(values, stderr, within=within, whole=bool(within))
     if result.why[0]:
         return MeanScore(**nothing, reason=result.why[0].removeprefix("Not ranked: "))
-    low, high = (_known(array[0]) for array in (result.ranking.mean_low, result.ranking.mean_high))
+    low, high = (_number(array[0]) for array in (result.ranking.mean_low, result.ranking.mean_high))
     return MeanScore(
         name=name,
         scope=scope,
@@ -186,6 +186,10 @@ def _mean(of: Rule, values: Floats, stderr: Floats, *, name: str, within: str, c
         reason=result.ranking.unknown[0],
         **counted,
     )
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def _mixed(of: Rule, members: Bools) -> str:
@@ -252,3 +256,16 @@ def rank(
         },
         reason=ranked.unknown[0],
     )
+
+
+def measured_twice(first: SuiteScores, second: SuiteScores, *, but: str) -> tuple[tuple[str, ...], float | None]:
+    """The models with a score on the same task in both, and the median absolute difference; None without any."""
+    columns = [second.tasks.index(task) for task in first.tasks]
+    models, gaps = [], []
+    for row, key in enumerate(first.models):
+        if key in second.models and key != but:
+            both = np.abs(first.values[row] - second.values[second.models.index(key), columns])
+            if (known := both[~np.isnan(both)]).size:
+                models.append(key)
+                gaps.append(known)
+    return tuple(models), float(np.median(np.concatenate(gaps))) if gaps else None

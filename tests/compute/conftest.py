@@ -1,11 +1,18 @@
-"""What a command sets for its whole process is taken back after each test."""
+"""A small world for commands and the Python interface; what they set for the whole process is taken back."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
+
+from compute import catalog, paths
+from compute.database import build
+from compute.engine import bench
+from tests.compute.small_bench import CATALOG, World
 
 SET = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "OMP_WAIT_POLICY")
 
@@ -31,3 +38,25 @@ def environment() -> Iterator[None]:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A catalogue with small tasks and models more, results and database in the test's own folder."""
+    shipped = catalog.shipped()
+    sets = tuple(catalog.Dataset(key=task.dataset, title="") for task in CATALOG.tasks)
+    whole = replace(
+        shipped,
+        suites=(*shipped.suites, *CATALOG.suites),
+        tasks=(*shipped.tasks, *CATALOG.tasks),
+        models=(*shipped.models, *CATALOG.models),
+        datasets=(*shipped.datasets, *sets),
+    )
+    made = World(folder=tmp_path)
+    monkeypatch.setattr(catalog, "shipped", lambda: whole)
+    monkeypatch.setattr(build, "shipped", lambda: whole)
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")  # what is shipped is not counted
+    monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
+    monkeypatch.setattr(bench, "assemble", lambda *, skip_bad, **given: made.bench(skip_bad=skip_bad))
+    return made

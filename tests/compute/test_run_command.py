@@ -3,43 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from compute import catalog, paths
+from compute import paths
 from compute.__main__ import app
-from compute.database import build, store
-from compute.engine import bench, measure
+from compute.database import store
+from compute.engine import measure
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.commands import assert_refused
-from tests.compute.small_bench import CATALOG, World
+from tests.compute.small_bench import World
 
 Command = Callable[..., Result]
-
-
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """A catalogue with small tasks and models more, results and database in the test's own folder."""
-    shipped = catalog.shipped()
-    sets = tuple(catalog.Dataset(key=task.dataset, title="") for task in CATALOG.tasks)
-    whole = replace(
-        shipped,
-        suites=(*shipped.suites, *CATALOG.suites),
-        tasks=(*shipped.tasks, *CATALOG.tasks),
-        models=(*shipped.models, *CATALOG.models),
-        datasets=(*shipped.datasets, *sets),
-    )
-    made = World(folder=tmp_path)
-    monkeypatch.setattr(catalog, "shipped", lambda: whole)
-    monkeypatch.setattr(build, "shipped", lambda: whole)
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")  # what is shipped is not counted
-    monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
-    monkeypatch.setattr(bench, "assemble", lambda *, skip_bad, **given: made.bench(skip_bad=skip_bad))
-    return made
 
 
 @pytest.fixture

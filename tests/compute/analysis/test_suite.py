@@ -29,7 +29,7 @@ def frames(
     )
     long = pd.DataFrame(
         [
-            {"model": model, "origin": origin, "task": task, "metric": "accuracy", "value": value}
+            {"model": model, "origin": origin, "task": task, "metric": "accuracy", "value": value, "stderr": 0.1}
             for (model, origin, task), value in values.items()
         ]
     )

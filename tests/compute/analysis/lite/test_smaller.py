@@ -27,6 +27,7 @@ def made_up(*, models: int = 12, tasks: int = 10, seed: int = 0, hours: np.ndarr
         codes=np.arange(tasks) % 2,
         higher=np.ones(tasks, bool),
         values=values,
+        stderr=np.full(values.shape, np.nan),
         printed=np.full((models, 2), np.nan),
         hours=np.full(tasks, np.nan) if hours is None else hours,
     )
@@ -94,6 +95,7 @@ def test_between_two_suites_is_the_correlation_of_their_means() -> None:
         scores,
         suite="lite",
         values=scores.values[:, :4],
+        stderr=scores.stderr[:, :4],
         tasks=scores.tasks[:4],
         titles=scores.titles[:4],
         codes=scores.codes[:4],
@@ -137,6 +139,7 @@ def test_held_out_is_measured_on_models_that_took_no_part() -> None:
         models=tuple(scores.models[place] for place in inside),
         origins=("computed",) * 6,
         values=scores.values[inside],
+        stderr=scores.stderr[inside],
         printed=scores.printed[inside],
     )
     chosen = choose(part, size=3, thresholds=()).selection.chosen

@@ -42,6 +42,7 @@ def test_a_map_says_how_it_was_made_and_leaves_out_what_has_no_place() -> None:
         codes=np.zeros(12, int),
         higher=np.ones(12, bool),
         values=values,
+        stderr=np.full(values.shape, np.nan),
         printed=np.full((9, 1), np.nan),
         hours=np.full(12, np.nan),
     )

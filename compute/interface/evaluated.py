@@ -1,0 +1,254 @@
+"""What `compute.evaluate` returns: a model's scores on a suite, and what can be said of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from compute import drafts
+from compute.analysis import suite as suites
+from compute.analysis.intervals import score_interval
+from compute.analysis.suite import ALL, SuiteScores
+from compute.catalog import Catalog
+from compute.database import store
+from compute.database.build import bring_up_to_date
+from compute.engine import results_table, run_folders, variants
+from compute.engine.plan import Plan
+from compute.engine.run import Outcome
+from compute.engine.run_folders import StoredRun
+from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
+from compute.interface import standing
+from compute.interface.standing import Comparability, MeanScore, SuiteRank
+from compute.types import ORIGINS, BadInput, Model, Score, Suite, Task, UnknownKey
+
+DATABASE = "likeness.duckdb"  # of an evaluation: it lies beside the runs
+FRAME = (
+    "task",
+    "category",
+    "subset",
+    "metric",
+    "value",
+    "stderr",
+    "low",
+    "high",
+    "n",
+    "coverage",
+    "state",
+    "reason",
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Evaluation:
+    """One model on one suite. Scores are in stored units: proportions as fractions, others in their own."""
+
+    plan: Plan
+    outcomes: tuple[Outcome, ...]  # one a job of the plan
+    catalog: Catalog  # with one's own suites and models
+    results: Path  # the folder that the runs lie in
+
+    @property
+    def model(self) -> Model:
+        """The evaluated model."""
+        return self.plan.models[0]
+
+    @property
+    def suite(self) -> Suite:
+        """The suite."""
+        return self.plan.suite
+
+    @cached_property
+    def runs(self) -> Mapping[str, StoredRun]:
+        """The main run of each task that has one, by the task's key."""
+        stored = [outcome.stored for outcome in self.outcomes if outcome.stored is not None]
+        category = {task.key: f"{task.benchmark}/{task.category}" for task in self.plan.tasks}
+        main = variants.main_runs(stored, category=category)
+        by_task = {run.run.task: run for run in stored if run.run.id in main}
+        return {task.key: by_task[task.key] for task in self.plan.tasks if task.key in by_task}
+
+    @cached_property
+    def headlines(self) -> Mapping[str, Score]:
+        """The headline score of each task that has one, by the task's key."""
+        return {task: run_folders.headline(run) for task, run in self.runs.items()}
+
+    def frame(self) -> pd.DataFrame:
+        """A row a score, in the suite's order: task, category, subset, metric, value, stderr, low, high, n, coverage,
+        state, reason.
+
+        low and high are the ends of the 95% interval. A task without a score has one row, whose state (failed, skipped,
+        stopped) and reason say why; subset `default` is the whole task.
+        """
+        rows: list[dict[str, Any]] = []
+        for task in self.plan.tasks:
+            of_task = {"task": task.key, "category": task.category}
+            run = self.runs.get(task.key)
+            if run is None:
+                state, reason = self._why(task)
+                rows.append({**of_task, "metric": task.metrics[0], "state": state, "reason": reason})
+                continue
+            for score in run.scores:
+                low, high = self._interval(score)
+                of_score = {name: getattr(score, name) for name in ("subset", "metric", "value", "stderr", "n")}
+                coverage = run.coverage if score.coverage is None else score.coverage
+                ends = {"low": low, "high": high, "coverage": coverage}
+                rows.append({**of_task, **of_score, **ends, "state": run.run.status, "reason": run.run.error})
+        numbers = dict.fromkeys(("value", "stderr", "low", "high", "coverage"), float)
+        return pd.DataFrame(rows, columns=list(FRAME)).astype({**numbers, "n": "Int64"})
+
+    def _why(self, task: Task) -> tuple[str, str]:
+        """State and reason of a task without a score."""
+        for outcome in self.outcomes:
+            if outcome.job.task.key == task.key:
+                return outcome.state, outcome.reason
+        return "skipped", next(run.reason for run in self.plan.skipped if run.task.key == task.key)
+
+    def _interval(self, score: Score) -> tuple[float | None, float | None]:
+        """The ends of a score's 95% interval; None where they are not known."""
+        if score.low is not None or score.stderr is None:
+            return score.low, score.high
+        metric = self.catalog.metric(score.metric)
+        share_of = score.n if metric.proportion else None
+        if score.stderr == 0 and not share_of:
+            return None, None
+        return score_interval(
+            value=score.value, stderr=score.stderr, lower=metric.lower, upper=metric.upper, share_of=share_of
+        )
+
+    @cached_property
+    def _rule(self) -> standing.Rule:
+        metrics = {metric.key: metric for metric in self.catalog.metrics}
+        return standing.rule(self.suite, tasks=self.catalog.tasks, metrics=metrics)
+
+    @property
+    def mean(self) -> MeanScore:
+        """The suite's mean by its own rule; its value is None, with the reason, where tasks are missing."""
+        return self.means()[0]
+
+    def means(self) -> tuple[MeanScore, ...]:
+        """The suite's mean, then those of its categories, with 95% intervals by the suite's own rule."""
+        return standing.means(self.headlines, self._rule)
+
+    def rank(self, origin: str = "published") -> SuiteRank:
+        """The model's rank among the rows of an origin (published, imported, computed, all) of the same suite.
+
+        Its own row of that origin is left out. The interval covers at least 95%, as on the board. A rank is None, with
+        the reason, where tasks or other rows are missing; `comparable` says how far the two origins can be compared.
+        The first call builds the database beside the results. Raises BadInput for an unknown origin.
+        """
+        others = None
+        if self.suite.aggregate != standing.HUMAN:
+            arranged = self._arranged(origin)
+            others = arranged if arranged.models else None
+        elif origin not in (*ORIGINS, ALL):
+            raise BadInput(f"No origin {origin!r}. Use one of {', '.join((*ORIGINS, ALL))}.")
+        return standing.rank(
+            self.headlines, self._rule, model=self.model, others=others, comparable=self._comparable(origin, others)
+        )
+
+    def _comparable(self, origin: str, others: SuiteScores | None) -> Comparability:
+        checked, difference = (), None
+        if others is not None and origin in standing.MEASURED_ELSEWHERE:
+            checked, difference = standing.measured_twice(others, self._arranged("computed"), but=self.model.key)
+        return Comparability(
+            origin=origin,
+            tasks=len(self._rule.tasks),
+            missing=tuple(task.key for task in self._rule.tasks if task.key not in self.runs),
+            unlike=tuple(self._unlike()),
+            checked=checked,
+            difference=difference,
+        )
+
+    def _unlike(self) -> list[str]:
+        """What differs from the protocol that the catalogue states, in sentences."""
+        text = []
+        for task, run in self.runs.items():
+            settings = run.run.settings
+            if known := settings.get("catalogue_items"):
+                text.append(f"{task} has {settings['items']:,} items here, {known:,} in the catalogue.")
+            if run.coverage < 1:
+                text.append(f"{task} rests on {run.coverage:.1%} of its items.")
+            if run.variant and not variants.is_compared(run.variant):
+                text.append(f"{task} was run with {run.variant}.")
+        return text
+
+    @cached_property
+    def database(self) -> Path:
+        """The database of the shipped figures and of this results folder, beside the runs; built where it is stale.
+
+        Raises LikenessError where it cannot be built.
+        """
+        path = self.results / DATABASE
+        bring_up_to_date(path, results=self.results)
+        return path
+
+    def _arranged(self, origin: str) -> SuiteScores:
+        with closing(store.connect(self.database)) as connection:
+
+            def query(sql: str, values: list[Any]) -> pd.DataFrame:
+                return connection.execute(sql, values).df()
+
+            return suites.arrange(store.suite_frames(query, suite=self.suite.key), origin=origin)
+
+    def items(self, task: str) -> pd.DataFrame:
+        """The evidence of a task, a row an item: item, subset, expected, answer, correct, value, detail (JSON) and the
+        procedure's own columns. Raises UnknownKey for a task without a run.
+        """
+        if task not in self.runs:
+            raise UnknownKey("task", task, self.runs)
+        return store.read_parquet(self.runs[task].folder / run_folders.ITEMS)
+
+    def save(self, path: str | Path) -> None:
+        """Writes every score as CSV, whole or not at all, in the form that `python -m compute import scores` reads.
+
+        What no shipped catalogue lists is declared in it, but for a suite of one's own data, which the reader must have
+        in its results folder. Raises CannotWrite, and BadInput where there is no score.
+        """
+        from compute.catalog import shipped
+
+        if not self.runs:
+            raise BadInput(f"{self.model.key} has no score on {self.suite.key}: there is nothing to save")
+        declared = self.model.key not in {row.key for row in shipped().models}
+        columns = (*REQUIRED, *OPTIONAL, *(name for names in DECLARING.values() for name in names))
+        with io.StringIO(newline="") as text:
+            writer = csv.DictWriter(text, fieldnames=columns, restval="")
+            writer.writeheader()
+            for task, run in self.runs.items():
+                benchmark = self.catalog.task(task).benchmark
+                for score in run.scores:
+                    numbers = {name: getattr(score, name) for name in ("value", "n", "stderr", "low", "high")}
+                    row = {"benchmark": benchmark, "model": self.model.key, "task": task, "metric": score.metric}
+                    row |= {"subset": score.subset, "source": "/".join(run.folder.parts[-4:])}
+                    row |= {name: "" if number is None else repr(number) for name, number in numbers.items()}
+                    if declared:
+                        row |= {"model_title": self.model.title, "model_kind": self.model.kind}
+                    writer.writerow(row)
+            drafts.write_text(Path(path), text.getvalue())
+
+    def __str__(self) -> str:
+        return "\n".join([*results_table.lines(self.plan, self.outcomes, catalog=self.catalog), "", str(self.mean)])
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.model.key}: {len(self.runs)} of {len(self.plan.tasks)} tasks; {self.mean})"
+
+    def _repr_html_(self) -> str:
+        """The headline scores as a table, for a notebook."""
+        rows = []
+        for task in self.plan.tasks:
+            score = self.headlines.get(task.key)
+            row: dict[str, Any] = {"task": task.key, "metric": task.metrics[0]}
+            if score is None:
+                row["state"], row["reason"] = self._why(task)
+            else:
+                low, high = self._interval(score)
+                row |= {"value": score.value, "low": low, "high": high, "n": score.n}
+            rows.append(row)
+        shown = pd.DataFrame(rows).astype(object).where(lambda frame: frame.notna(), "")
+        return shown.to_html(index=False, border=0, float_format=lambda value: f"{value:.4f}")

@@ -1,0 +1,96 @@
+"""`compute.evaluate` on small tasks and stand-in models: the same plan, runs and figures as the command's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import compute
+from compute import paths
+from compute.engine import run_folders
+from compute.types import BadInput, CannotDo, NotHere, UnknownKey
+from tests.compute.small_bench import World, executed, figures
+
+
+def test_importing_compute_loads_nothing_heavy() -> None:
+    code = "import sys, compute; dir(compute); print([name for name in ('numpy', 'torch') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=paths.ROOT, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_scores_are_those_of_the_engine(world: World) -> None:
+    scores = compute.evaluate("small/eye", suite="small", options=["quality=prompt"], progress=False)
+    elsewhere = World(folder=world.folder / "elsewhere")
+    expected = figures(executed(elsewhere, "small/eye"))
+    assert {task: score.value for task, score in scores.headlines.items()} == {
+        task: value
+        for name, value in expected.items()
+        for task in [name.removeprefix("small/eye ").partition(" ")[0]]
+        if "clip-iqa" not in name
+    }
+    assert (scores.model.key, scores.suite.key, scores.results) == ("small/eye", "small", paths.RESULTS)
+    assert [run.run.task for run in scores.runs.values()] == [task.key for task in scores.plan.tasks]
+
+
+def test_a_second_call_makes_nothing_again(world: World) -> None:
+    first = compute.evaluate("small/eye", suite="small", progress=False)
+    encoded = world.encoded
+    second = compute.evaluate("small/eye", suite="small", progress=False)
+    assert {outcome.state for outcome in second.outcomes} == {"stored"} and world.encoded == encoded
+    assert second.frame().equals(first.frame())
+
+
+def test_tasks_alone_name_their_suite(world: World) -> None:
+    scores = compute.evaluate("small/dim", tasks=["unisim/odd"], progress=False)
+    assert scores.suite.key == "small" and list(scores.runs) == ["unisim/odd"]
+    with pytest.raises(BadInput, match="No suite holds all of these tasks: unisim/odd, mini/shapes"):
+        compute.evaluate("small/dim", tasks=["unisim/odd", "mini/shapes"])
+    with pytest.raises(BadInput, match="No suite is named"):
+        compute.evaluate("small/dim")
+
+
+def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> None:
+    with pytest.raises(UnknownKey, match="Did you mean 'small/dim'"):
+        compute.evaluate("small/dum", suite="small")
+    with pytest.raises(BadInput, match="int is no model"):
+        compute.evaluate(3, suite="small")
+    with pytest.raises(CannotDo, match="published figures only"):
+        compute.evaluate("small/paper", suite="small")
+    with pytest.raises(BadInput, match="ranks metrics of generators"):
+        compute.evaluate("tiny", suite="mini-generators")
+    assert world.loaded == 0
+
+
+def test_a_failed_run_is_a_warning_and_a_row_with_its_reason(world: World) -> None:
+    world.changed["unisim/odd"] = NotHere("odd.tar is not here: hf download made/odd")
+    with pytest.warns(UserWarning, match="1 run of .* failed, the first because: odd.tar is not here"):
+        scores = compute.evaluate("small/dim", suite="small", progress=False)
+    row = scores.frame().set_index("task").loc["unisim/odd"]
+    assert (row["state"], row["reason"]) == ("failed", "odd.tar is not here: hf download made/odd")
+    assert scores.mean.value is None and scores.mean.reason == "needs all 5 tasks; 4 have a figure"
+    assert "Failed: small/dim on unisim/odd" in str(scores)
+
+
+def test_an_interrupt_says_what_is_stored_and_the_same_call_goes_on(world: World) -> None:
+    def stop() -> None:
+        if world.encoded > 40:
+            raise KeyboardInterrupt
+
+    compute.evaluate("small/dim", tasks=["unisim/near"], progress=False)
+    world.before_batch = stop
+    with pytest.raises(KeyboardInterrupt, match="made and stored in .*results.* The same call makes the others"):
+        compute.evaluate("small/dim", suite="small", progress=False)
+    world.before_batch = lambda: None
+    scores = compute.evaluate("small/dim", suite="small", progress=False)
+    assert set(scores.runs) == {row.key for row in scores.plan.tasks}
+
+
+def test_nothing_is_printed_and_the_process_is_as_before(world: World, capfd: pytest.CaptureFixture[str]) -> None:
+    before = {name: os.environ.get(name) for name in ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS")}
+    compute.evaluate("small/dim", suite="small", offline=True, results=world.folder / "own")
+    assert capfd.readouterr() == ("", "")
+    assert {name: os.environ.get(name) for name in before} == before
+    assert len(list(run_folders.every(world.folder / "own"))) >= 5

@@ -1,0 +1,184 @@
+"""What an evaluation says of its scores: the frame, means, ranks, items, and the file that can be imported."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import compute
+from compute.catalog import shipped
+from compute.database import store
+from compute.engine import run_folders
+from compute.engine.plan import SkippedRun
+from compute.importing import read_scores_csv
+from compute.interface import standing
+from compute.interface.evaluated import FRAME, Evaluation
+from compute.types import BadInput, Model, Score, UnknownKey
+from tests.compute.small_bench import World
+
+
+@pytest.fixture
+def scores(world: World) -> Evaluation:
+    return compute.evaluate("small/eye", suite="small", progress=False)
+
+
+def test_the_frame_has_a_row_a_score_and_its_interval(scores: Evaluation) -> None:
+    frame = scores.frame()
+    assert tuple(frame.columns) == FRAME and list(frame["task"]) == [task.key for task in scores.plan.tasks]
+    for row in frame.to_dict("records"):
+        stored = run_folders.headline(scores.runs[row["task"]])
+        assert (row["value"], row["n"], row["coverage"], row["state"]) == (stored.value, 12, 1.0, "complete")
+        if 0 < row["value"] < 1:
+            half = 1.959964 * np.sqrt(row["value"] * (1 - row["value"]) / 12)
+            assert row["low"] == pytest.approx(max(0, row["value"] - half), abs=1e-6)
+            assert row["high"] == pytest.approx(min(1, row["value"] + half), abs=1e-6)
+
+
+def test_a_skipped_task_is_a_row_with_its_reason(world: World) -> None:
+    scores = compute.evaluate("small/vision", suite="small", progress=False)
+    row = scores.frame().set_index("task").loc["unisim/said"]
+    assert row["state"] == "skipped" and "text" in row["reason"] and np.isnan(row["value"])
+    assert scores.mean.value is None and str(scores.mean).startswith("small: mean unknown: needs all 5 tasks")
+
+
+def test_the_mean_is_that_of_the_suites_rule(scores: Evaluation) -> None:
+    first, *categories = scores.means()
+    values = [score.value for score in scores.headlines.values()]
+    assert first.value == pytest.approx(np.mean(values)) and (first.tasks, first.of) == (5, 5)
+    assert first.low < first.value < first.high
+    by_name = {mean.name: mean for mean in categories}
+    assert by_name["IQA"].value == pytest.approx(
+        np.mean([scores.headlines[task].value for task in ("unisim/fine", "unisim/sharp")])
+    )
+    assert by_name["OOO"].value == scores.headlines["unisim/odd"].value
+
+
+def test_the_items_are_the_stored_evidence(scores: Evaluation) -> None:
+    items = scores.items("unisim/near")
+    assert len(items) == 12 and items["accuracy"].mean() == pytest.approx(scores.headlines["unisim/near"].value)
+    with pytest.raises(UnknownKey, match="Did you mean 'unisim/near'"):
+        scores.items("unisim/nears")
+
+
+def test_it_is_a_table_as_text_a_line_in_short_and_escaped_in_a_notebook(scores: Evaluation) -> None:
+    assert "| unisim/near" in str(scores) and "small: mean " in str(scores)
+    assert repr(scores).startswith("Evaluation(small/eye: 5 of 5 tasks; small: mean ")
+    page = scores._repr_html_()
+    assert page.count("<tr") == 6 and "unisim/near" in page
+    task = replace(scores.plan.tasks[0], key="<script>")
+    plan = replace(scores.plan, tasks=(task,), skipped=(SkippedRun(model=scores.model, task=task, reason="<b>"),))
+    page = replace(scores, plan=plan, outcomes=())._repr_html_()
+    assert "<script>" not in page and "<b>" not in page and "&lt;b&gt;" in page
+
+
+def test_the_saved_file_is_imported_as_it_was(scores: Evaluation, tmp_path: Path) -> None:
+    from compute import catalog
+
+    path = tmp_path / "my-model.csv"
+    own = replace(scores.model, key="own/my-model", title="My model", kind="encoder")
+    named = replace(scores, plan=replace(scores.plan, models=(own,)))
+    named.save(path)
+    read = read_scores_csv(path, catalog=catalog.shipped())
+    assert [(row.key, row.title, row.kind) for row in read.models] == [("own/my-model", "My model", "encoder")]
+    task_of = {run.id: run.task for run in read.runs}
+    assert {(task_of[row.run], row.subset, row.metric, row.value, row.n, row.stderr) for row in read.scores} == {
+        (task, row.subset, row.metric, row.value, row.n, row.stderr)
+        for task, run in scores.runs.items()
+        for row in run.scores
+    }
+
+
+def test_a_rank_among_computed_rows_is_that_of_the_means(scores: Evaluation, world: World) -> None:
+    other = compute.evaluate("small/dim", suite="small", progress=False)
+    rank = scores.rank("computed")
+    assert (rank.of, rank.rank) == (2, 1 + (other.mean.value > scores.mean.value))
+    assert rank.low <= rank.rank <= rank.high and scores.database.parent == scores.results
+    assert "5 of 5 tasks have a score" in str(rank)
+    published = scores.rank()
+    assert published.rank is None and published.reason == "small has no published scores of other models"
+    with pytest.raises(BadInput, match="No origin 'theirs'"):
+        scores.rank("theirs")
+
+
+def published_rows(database: Path, suite: str):
+    from contextlib import closing
+
+    from compute.analysis.suite import arrange
+
+    with closing(store.connect(database)) as connection:
+        return arrange(
+            store.suite_frames(lambda sql, values: connection.execute(sql, values).df(), suite=suite),
+            origin="published",
+        )
+
+
+PUBLISHED = standing.Comparability(origin="published", tasks=0, missing=(), unlike=(), checked=(), difference=None)
+
+
+def rule_of(suite: str) -> standing.Rule:
+    catalog = shipped()
+    return standing.rule(catalog.suite(suite), tasks=catalog.tasks, metrics={row.key: row for row in catalog.metrics})
+
+
+def test_rows_that_stand_by_printed_means_are_ranked_too(database: Path) -> None:
+    """No model has every figure of MIEB-lite in print; the means are, and a new model is ranked among them."""
+    from leaderboard.data import ranked, suite_table
+    from leaderboard.data.database import Database
+
+    board = ranked.rank(suite_table.load(Database(database), suite="mieb-lite"))
+    others = int((board.rank > 0).sum())
+    rows, rule = published_rows(database, "mieb-lite"), rule_of("mieb-lite")
+    new = Model(key="own/new", title="New")
+    assert np.isnan(rows.values).any(axis=1).all()
+    places = []
+    for value in (1.0, 0.0):
+        scores = {
+            task.key: Score(run="", subset="default", metric="", value=value + 0.001 * at)
+            for at, task in enumerate(rule.tasks)
+        }
+        result = standing.rank(scores, rule, model=new, others=rows, comparable=PUBLISHED)
+        places.append(result.rank)
+        assert result.of == 1 + others
+    assert places == [1, 1 + others] and others > 10
+
+
+@pytest.mark.parametrize("suite", ["unisim-core", "unisim-ood", "pairbench"])
+def test_a_rank_among_published_rows_is_the_boards(database: Path, suite: str) -> None:
+    """A published model's own scores as those of a new model: its rank and interval are those that the board shows."""
+    from leaderboard.data import ranked, suite_table
+    from leaderboard.data.database import Database
+
+    catalog, rule = shipped(), rule_of(suite)
+    rows = published_rows(database, suite)
+    table = suite_table.load(Database(database), suite=suite)
+    board = ranked.rank(table)
+    whole = [at for at in range(len(rows.models)) if not np.isnan(rows.values[at]).any()]
+    assert whole
+    for at in whole[:: max(1, len(whole) // 3)]:
+        model = catalog.model(rows.models[at])
+        scores = {
+            task: Score(run="", subset="default", metric="", value=value, stderr=None if np.isnan(error) else error)
+            for task, value, error in zip(rows.tasks, rows.values[at], rows.stderr[at], strict=True)
+        }
+        result = standing.rank(scores, rule, model=model, others=rows, comparable=PUBLISHED)
+        row = table.row(f"{model.key}~published")
+        assert (result.rank, result.low or -1, result.high or -1, result.tie_class) == (
+            board.rank[row],
+            board.rank_low[row],
+            board.rank_high[row],
+            board.ties[row],
+        )
+        assert result.of == (board.rank > 0).sum()
+        assert standing.means(scores, rule)[0].value == pytest.approx(board.mean[row])
+
+
+def test_models_with_scores_of_two_origins_say_how_far_these_differ(database: Path) -> None:
+    rows = published_rows(database, "unisim-core")
+    again = replace(rows, values=rows.values + 0.01, models=rows.models)
+    models, difference = standing.measured_twice(rows, again, but=rows.models[0])
+    assert models == rows.models[1:] and difference == pytest.approx(0.01)
+    none = replace(again, models=tuple(f"x{name}" for name in rows.models))
+    assert standing.measured_twice(rows, none, but="") == ((), None)
