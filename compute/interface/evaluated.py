@@ -26,7 +26,7 @@ from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import standing
-from compute.interface.standing import Comparability, MeanScore, SuiteRank
+from compute.interface.standing import Comparability, SuiteMean, SuiteRank
 from compute.types import ORIGINS, BadInput, Model, Score, Suite, Task, UnknownKey
 
 DATABASE = "likeness.duckdb"  # of an evaluation: it lies beside the runs
@@ -128,11 +128,11 @@ class Evaluation:
         return standing.rule(self.suite, tasks=self.catalog.tasks, metrics=metrics)
 
     @property
-    def mean(self) -> MeanScore:
+    def mean(self) -> SuiteMean:
         """The suite's mean by its own rule; its value is None, with the reason, where tasks are missing."""
         return self.means()[0]
 
-    def means(self) -> tuple[MeanScore, ...]:
+    def means(self) -> tuple[SuiteMean, ...]:
         """The suite's mean, then those of its categories, with 95% intervals by the suite's own rule."""
         return standing.means(self.headlines, self._rule)
 

@@ -21,7 +21,7 @@ MEASURED_ELSEWHERE = ("published", "imported")  # origins of scores that others 
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanScore:
+class SuiteMean:
     """The mean of a suite or of one of its categories, in stored units (proportions as fractions)."""
 
     name: str  # the suite's key, or the category
@@ -155,7 +155,7 @@ def row_of(scores: Mapping[str, Score], of: Rule) -> tuple[Floats, Floats]:
     return values, np.array(errors, float)
 
 
-def means(scores: Mapping[str, Score], of: Rule) -> tuple[MeanScore, ...]:
+def means(scores: Mapping[str, Score], of: Rule) -> tuple[SuiteMean, ...]:
     """The suite's mean, then those of its categories where it has several. `scores`: the headline score by task."""
     values, stderr = row_of(scores, of)
     several = of.categories if len(of.categories) > 1 else ()
@@ -164,20 +164,20 @@ def means(scores: Mapping[str, Score], of: Rule) -> tuple[MeanScore, ...]:
     )
 
 
-def _mean(of: Rule, values: Floats, stderr: Floats, *, name: str, within: str, codes: Ints) -> MeanScore:
+def _mean(of: Rule, values: Floats, stderr: Floats, *, name: str, within: str, codes: Ints) -> SuiteMean:
     members = np.ones(len(of.tasks), bool) if not within else codes == of.categories.index(within)
     counted = {"tasks": int((~np.isnan(values[0, members])).sum()), "of": int(members.sum())}
     scope = "category" if within else "suite"
     nothing: dict[str, Any] = {"name": name, "scope": scope, "value": None, "low": None, "high": None, **counted}
     if of.suite.aggregate == HUMAN or not of.tasks:
-        return MeanScore(**nothing, reason=f"{of.suite.key} is ranked by people, not by a mean over tasks")
+        return SuiteMean(**nothing, reason=f"{of.suite.key} is ranked by people, not by a mean over tasks")
     if reason := _mixed(of, members):
-        return MeanScore(**nothing, reason=reason)
+        return SuiteMean(**nothing, reason=reason)
     result = of.standings(values, stderr, within=within, whole=bool(within))
     if result.why[0]:
-        return MeanScore(**nothing, reason=result.why[0].removeprefix("Not ranked: "))
+        return SuiteMean(**nothing, reason=result.why[0].removeprefix("Not ranked: "))
     low, high = (_number(array[0]) for array in (result.ranking.mean_low, result.ranking.mean_high))
-    return MeanScore(
+    return SuiteMean(
         name=name,
         scope=scope,
         value=float(result.ranking.mean[0]),
