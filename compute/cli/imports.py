@@ -55,7 +55,7 @@ def eval_results(
     path, source = Path(where), ""
     if not path.exists() and hub_tasks.HUB_ID.fullmatch(where):
         if offline:
-            workspace.stay_offline()
+            stay_offline()
         fetched = fetch_eval_results(where, revision=revision, offline=offline)
         path, source, model = fetched.folder, fetched.source, model or where
     if not model:

@@ -10,6 +10,7 @@ import typer
 from compute import drafts, paths
 from compute.cli import workspace
 from compute.cli.workspace import build
+from compute.engine.workspace import catalog_with_own
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def results(
     if repo and not HUB_ID.fullmatch(repo):
         raise BadInput(f"{repo!r} is no name of a model's repository: give it as ORG/NAME")
     root = (results or paths.RESULTS).absolute()
-    catalog = workspace.catalog_with_own(results)
+    catalog = catalog_with_own(results, warn=workspace.warn)
     row = catalog.model((model or repo).lower())
     shared = computed_runs.gather(
         row, roots=tuple(dict.fromkeys((root, paths.COMPUTED))), catalog=catalog, synthetic=synthetic

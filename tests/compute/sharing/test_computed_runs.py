@@ -1,0 +1,93 @@
+"""Which runs of a model are fit to be shared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compute.catalog import shipped
+from compute.sharing import computed_runs
+from compute.types import BadInput
+from tests.compute.sharing import results
+
+
+def gather(*roots: Path, synthetic: bool = False) -> computed_runs.SharedRuns:
+    catalog = shipped()
+    return computed_runs.gather(catalog.model(results.MODEL), roots=roots, catalog=catalog, synthetic=synthetic)
+
+
+def test_one_run_a_task_the_newest_complete_one_of_all_folders(tmp_path: Path) -> None:
+    older, newer = tmp_path / "older", tmp_path / "newer"
+    results.store(older, "unisim/nights", fingerprint="1" * 20, started="2026-01-01T00:00:00+00:00")
+    results.store(newer, "unisim/nights", fingerprint="2" * 20, started="2026-02-01T00:00:00+00:00")
+    results.store(newer, "unisim/nights", fingerprint="3" * 20, started="2026-03-01T00:00:00+00:00", status="partial")
+    results.store(older, "mieb/cifar10")
+    results.store(older, "unisim/bapps", model="openai/clip-vit-base-patch16")
+    found = gather(older, newer)
+    assert {run.task.key: run.stored.run.fingerprint[0] for run in found.runs} == {
+        "unisim/nights": "2",
+        "mieb/cifar10": "f",
+    }
+    assert found.left_out == ()
+
+
+def test_the_better_of_two_compared_variants_is_shown_as_the_board_has_it(tmp_path: Path) -> None:
+    for name, fingerprint, value in (("prompt", "1", 0.6), ("clip-iqa", "2", 0.7)):
+        score = results.figures(shipped().task("unisim/koniq-10k"))[0]
+        row = type(score)(**{**results.vars_of(score), "value": value})
+        results.store(
+            tmp_path,
+            "unisim/koniq-10k",
+            scores=[row],
+            fingerprint=fingerprint * 20,
+            settings={"variant": f"quality={name}"},
+        )
+    [run] = gather(tmp_path).runs
+    assert run.stored.variant == "quality=clip-iqa"
+
+
+def test_partial_runs_are_named_and_left_out(tmp_path: Path) -> None:
+    results.store(tmp_path, "unisim/nights", status="partial")
+    results.store(tmp_path, "unisim/bapps")
+    found = gather(tmp_path)
+    assert [run.task.key for run in found.runs] == ["unisim/bapps"]
+    assert len(found.left_out) == 1 and "unisim/nights: its run is partial" in found.left_out[0]
+    (tmp_path / "alone").mkdir()
+    results.store(tmp_path / "alone", "unisim/nights", status="partial")
+    with pytest.raises(BadInput, match="no complete computed run.*partial.*python -m compute run"):
+        gather(tmp_path / "alone")
+
+
+def test_synthetic_runs_wait_for_their_mark(tmp_path: Path) -> None:
+    results.store(tmp_path, "mini/image-choice")
+    with pytest.raises(BadInput, match="synthetic suites.*--synthetic"):
+        gather(tmp_path)
+    [run] = gather(tmp_path, synthetic=True).runs
+    assert run.synthetic and run.dataset == ""
+    results.store(tmp_path, "unisim/bapps")
+    found = gather(tmp_path)
+    assert [one.task.key for one in found.runs] == ["unisim/bapps"] and "1 of 2 runs" in found.left_out[0]
+
+
+def test_damaged_runs_and_those_of_unknown_tasks_are_named(tmp_path: Path) -> None:
+    run = results.store(tmp_path, "unisim/bapps")
+    damaged = results.store(tmp_path, "unisim/nights")
+    (damaged.folder / "run.json").write_text("{")
+    unknown = run.folder.parents[1] / "other__task" / run.folder.name
+    run.folder.parent.mkdir(exist_ok=True)
+    unknown.parent.mkdir()
+    import shutil
+
+    shutil.copytree(run.folder, unknown)
+    found = gather(tmp_path)
+    assert [one.task.key for one in found.runs] == ["unisim/bapps"]
+    assert len(found.left_out) == 2 and all("unisim__nights" in e or "other__task" in e for e in found.left_out)
+
+
+def test_a_bundled_models_folder_is_no_repository_of_the_hub(tmp_path: Path) -> None:
+    results.store(tmp_path, "mini/image-choice", model="tiny")
+    catalog = shipped()
+    tiny = computed_runs.gather(catalog.model("tiny"), roots=(tmp_path,), catalog=catalog, synthetic=True)
+    results.store(tmp_path, "unisim/bapps")
+    assert tiny.hub_id == "" and gather(tmp_path).hub_id == "openai/clip-vit-base-patch32"

@@ -1,0 +1,292 @@
+"""python -m compute publish results and import eval-results, with a stand-in for the hub."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import yaml
+from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, RepositoryNotFoundError
+from typer.testing import CliRunner, Result
+
+from compute import paths
+from compute.__main__ import app
+from compute.database import store
+from compute.sharing import model_card
+from compute.types import BadInput, LikenessError, NotHere, UnknownKey
+from tests.compute.commands import assert_refused
+from tests.compute.sharing import results
+
+REPO = "openai/clip-vit-base-patch32"
+TOKEN = "hf_0123456789abcdefghijklmnopqrstuvwx"
+COMMIT = "c" * 40
+
+
+def answer(status: int) -> httpx2.Response:
+    return httpx2.Response(status, request=httpx2.Request("POST", "https://huggingface.co/api"))
+
+
+@dataclass
+class Hub:
+    """Stands in for HfApi: a model's repository with a card, and what was sent to it."""
+
+    folder: Path
+    card: str | None = "---\nlicense: mit\n---\n# The model\n"
+    missing: bool = False
+    refuses: bool = False
+    sent: list[dict[str, Any]] = field(default_factory=list)
+
+    def __call__(self) -> Hub:
+        return self
+
+    def model_info(self, repo: str) -> Any:
+        if self.missing:
+            raise RepositoryNotFoundError("404", response=answer(404))
+        return type("Info", (), {"sha": COMMIT})
+
+    def hf_hub_download(self, repo: str, name: str, *, revision: str) -> str:
+        assert (repo, name, revision) == (REPO, "README.md", COMMIT)
+        if self.card is None:
+            raise EntryNotFoundError("404")
+        (self.folder / "card.md").write_bytes(self.card.encode())
+        return str(self.folder / "card.md")
+
+    def create_commit(self, **given: Any) -> Any:
+        if self.refuses:
+            raise HfHubHTTPError("403 Forbidden: no pull requests here", response=answer(403))
+        files = {one.path_in_repo: one.path_or_fileobj for one in given.pop("operations")}
+        self.sent.append({**given, "files": files})
+        return type("Info", (), {"pr_url": f"https://huggingface.co/{REPO}/discussions/1"})
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A results folder with runs of two benchmarks."""
+    for key in ("unisim/nights", "mieb/cifar10"):
+        results.store(tmp_path / "results", key)
+    return tmp_path / "results"
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
+    stand_in = Hub(folder=tmp_path)
+    monkeypatch.setattr("huggingface_hub.HfApi", stand_in)
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: TOKEN)
+    return stand_in
+
+
+def command(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def publish(runs: Path, database: Path, *words: object) -> Result:
+    return command("publish", "results", "--results", runs, "--database", database, *words)
+
+
+def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(runs: Path, database: Path, tmp_path: Path) -> None:
+    target = tmp_path / "clone"
+    target.mkdir()
+    (target / "README.md").write_text("# Mine\n")
+    (target / "weights.bin").write_bytes(b"1")
+    for _ in range(2):  # the second time nothing changes
+        made = publish(runs, database, "--model", REPO, "--to", target)
+        assert made.exit_code == 0, made.output
+    listed = sorted(str(path.relative_to(target)) for path in target.rglob("*") if path.is_file())
+    assert listed == [
+        ".eval_results/likeness-mteb--cifar10.yaml",
+        ".eval_results/likeness-saraghznfri--unisim_data.yaml",
+        "README.md",
+        "likeness-intervals.png",
+        f"mteb/results/openai__clip-vit-base-patch32/{results.COMMIT}/CIFAR10.json",
+        f"mteb/results/openai__clip-vit-base-patch32/{results.COMMIT}/model_meta.json",
+        "weights.bin",
+    ]
+    card = (target / "README.md").read_text()
+    assert card.startswith("# Mine\n") and card.count(model_card.BEGIN) == 1
+    [entry] = yaml.safe_load((target / listed[0]).read_text())
+    assert entry["source"] == {"url": f"https://huggingface.co/{REPO}#evaluation-with-likeness", "name": "Likeness"}
+    assert "2 figures in .eval_results, 2 files for mteb" in made.output
+
+
+def test_what_was_published_comes_back_in_by_the_command(
+    runs: Path, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "clone"
+    assert publish(runs, database, "--model", REPO, "--to", target).exit_code == 0
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "others")
+    monkeypatch.setattr(paths, "DATABASE", tmp_path / "others.duckdb")
+    made = command("import", "eval-results", target, "--model", REPO)
+    assert made.exit_code == 0 and "2 scores of 1 model imported" in made.output, made.output
+    with store.connect(tmp_path / "others.duckdb") as connection:
+        rows = connection.execute(
+            "SELECT task, value FROM leaderboard_scores WHERE origin = 'imported' AND model = ?", [REPO]
+        ).fetchall()
+    expected = {key: results.figures(results.shipped().task(key))[0].value for key in ("unisim/nights", "mieb/cifar10")}
+    assert dict(rows) == expected
+
+
+def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(runs: Path, database: Path, hub: Hub) -> None:
+    made = publish(runs, database, "--repo", REPO)
+    assert made.exit_code == 0, made.output
+    [sent] = hub.sent
+    files = sent.pop("files")
+    assert sent.pop("commit_description").startswith("Made by `python -m compute publish results`.")
+    assert sent == {
+        "repo_id": REPO,
+        "repo_type": "model",
+        "commit_message": "Add evaluation results computed with Likeness",
+        "create_pr": True,
+        "parent_commit": COMMIT,
+    }
+    assert sorted(files) == [
+        ".eval_results/likeness-mteb--cifar10.yaml",
+        ".eval_results/likeness-saraghznfri--unisim_data.yaml",
+        "README.md",
+        "likeness-intervals.png",
+    ]
+    assert files["README.md"].decode().startswith(hub.card) and model_card.BEGIN.encode() in files["README.md"]
+    lines = made.output.splitlines()
+    assert lines[-1] == f"https://huggingface.co/{REPO}/discussions/1"
+    assert any(line.startswith("README.md  ") for line in lines[:-1])  # shown before it is sent
+    assert "write them with --to FOLDER" in made.output and TOKEN not in made.output
+
+
+def test_a_repository_without_a_card_gets_one(runs: Path, database: Path, hub: Hub) -> None:
+    hub.card = None
+    assert publish(runs, database, "--repo", REPO).exit_code == 0
+    assert hub.sent[0]["files"]["README.md"].decode().startswith(model_card.BEGIN)
+
+
+def test_a_dry_run_writes_and_sends_nothing(runs: Path, database: Path, hub: Hub, tmp_path: Path) -> None:
+    for words in (("--repo", REPO), ("--model", REPO, "--to", tmp_path / "new")):
+        made = publish(runs, database, *words, "--dry-run")
+        assert made.exit_code == 0 and "likeness-mteb--cifar10.yaml" in made.output
+        assert made.output.splitlines()[-1] == "Nothing was written or sent: --dry-run"
+    assert hub.sent == [] and not (tmp_path / "new").exists()
+
+
+def test_without_a_token_nothing_is_sent_and_the_variable_is_named(
+    runs: Path, database: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    assert_refused(publish(runs, database, "--repo", REPO), NotHere, "HF_TOKEN", "--to")
+    assert hub.sent == []
+
+
+def test_what_the_hub_refuses_is_one_line_without_the_token(runs: Path, database: Path, hub: Hub) -> None:
+    hub.refuses = True
+    refused = publish(runs, database, "--repo", REPO)
+    assert_refused(refused, LikenessError, "403 Forbidden", "--to")
+    assert TOKEN not in refused.output
+    hub.missing = True
+    assert_refused(publish(runs, database, "--repo", REPO), BadInput, "shows no model")
+
+
+def test_a_card_that_is_no_text_is_left_alone(runs: Path, database: Path, tmp_path: Path) -> None:
+    target = tmp_path / "clone"
+    target.mkdir()
+    (target / "README.md").write_bytes(b"\xff\xfeM")
+    assert_refused(publish(runs, database, "--model", REPO, "--to", target), BadInput, "UTF-8")
+    assert [path.name for path in target.iterdir()] == ["README.md"]
+    assert (target / "README.md").read_bytes() == b"\xff\xfeM"
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        ((), BadInput, "--to FOLDER, or --repo"),
+        (("--to", "x", "--repo", REPO), BadInput, "--to FOLDER, or --repo"),
+        (("--to", "x"), BadInput, "--model KEY"),
+        (("--repo", "no-name"), BadInput, "ORG/NAME"),
+        (("--to", "x", "--model", "openai/clip-b32"), UnknownKey, "Did you mean"),
+        (("--to", "x", "--model", "openai/clip-vit-base-patch16"), BadInput, "no complete computed run"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    runs: Path, database: Path, words: tuple[str, ...], error: type[LikenessError], said: str
+) -> None:
+    assert_refused(publish(runs, database, *words), error, said)
+
+
+def test_options_of_results_stand_behind_its_name(tmp_path: Path) -> None:
+    assert_refused(command("publish", "--to", tmp_path / "x", "results"), BadInput, "publish results --to")
+
+
+def test_shipped_runs_of_synthetic_suites_are_for_a_marked_card_alone(database: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "results"
+    assert_refused(publish(empty, database, "--model", "tiny", "--to", tmp_path / "x"), BadInput, "--synthetic")
+    made = publish(empty, database, "--model", "tiny", "--to", tmp_path / "x", "--synthetic")
+    assert made.exit_code == 0 and "0 figures in .eval_results" in made.output
+    assert sorted(path.name for path in (tmp_path / "x").iterdir()) == ["README.md", "likeness-intervals.png"]
+    assert "compares with no published row" in (tmp_path / "x" / "README.md").read_text()
+
+
+def test_a_model_with_all_tasks_of_a_suite_is_ranked_among_the_papers_rows(database: Path, tmp_path: Path) -> None:
+    catalog = results.shipped()
+    tasks = [task.key for task in catalog.tasks if "unisim-core" in task.suites and task.ranked]
+    for key in tasks:
+        results.store(tmp_path / "results", key)
+    made = publish(tmp_path / "results", database, "--model", REPO, "--to", tmp_path / "x")
+    assert made.exit_code == 0, made.output
+    card = (tmp_path / "x" / "README.md").read_text()
+    [row] = [line for line in card.splitlines() if line.startswith("| UniSim-Bench core")]
+    values = [results.figures(catalog.task(key))[0].value for key in tasks]
+    category = {key: catalog.task(key).category for key in tasks}
+    means = [
+        sum(v for k, v in zip(tasks, values, strict=True) if category[k] == name)
+        / sum(category[k] == name for k in tasks)
+        for name in dict.fromkeys(category.values())
+    ]
+    assert f"| {len(tasks)} of {len(tasks)} | {100 * sum(means) / len(means):.1f}% |" in row
+    with store.connect(database) as connection:
+        [(rows, better)] = connection.execute(
+            """SELECT count(*), count(*) FILTER (mean > ?) FROM (
+                 SELECT model, avg(value) AS mean FROM (
+                   SELECT model, category, avg(value) AS value, count(DISTINCT task) AS tasks FROM leaderboard_scores
+                   WHERE suite = 'unisim-core' AND origin = 'published' AND metric = 'accuracy'
+                     AND source = 'UniSim-Bench Table 2' GROUP BY ALL)
+                 GROUP BY model HAVING sum(tasks) = ?)""",
+            [sum(means) / len(means), len(tasks)],
+        ).fetchall()
+    assert rows > 10 and row.split("|")[5].split()[0] == str(better + 1) and row.endswith(f" of {rows + 1} |")
+
+
+def test_an_import_says_whose_results_it_needs_and_why_nothing_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "one.yaml").write_text("- dataset: {id: mteb/cifar10, task_id: CIFAR10}\n  value: 0.9\n")
+    assert_refused(command("import", "eval-results", folder), BadInput, "--model ORG/NAME")
+    refused = command("import", "eval-results", folder, "--model", "a/b")
+    assert_refused(refused, BadInput, "may be a fraction or '%'", "nothing was changed")
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_repository_that_is_not_on_this_machine_is_named_offline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    refused = command("import", "eval-results", "someone/nothing", "--offline")
+    assert_refused(refused, NotHere, "someone/nothing", "not on this machine")
+
+
+def test_a_repository_in_the_hubs_cache_is_read_offline(
+    runs: Path, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "hub" / "models--openai--clip-vit-base-patch32"
+    assert publish(runs, database, "--model", REPO, "--to", cache / "snapshots" / COMMIT).exit_code == 0
+    (cache / "refs").mkdir()
+    (cache / "refs" / "main").write_text(COMMIT)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "others")
+    monkeypatch.setattr(paths, "DATABASE", tmp_path / "others.duckdb")
+    made = command("import", "eval-results", REPO, "--offline")
+    assert made.exit_code == 0, made.output
+    with store.connect(tmp_path / "others.duckdb") as connection:
+        sources = connection.execute("SELECT DISTINCT source FROM runs WHERE origin = 'imported'").fetchall()
+    assert sources == [(f"{REPO} .eval_results @ {COMMIT[:12]}",)]
