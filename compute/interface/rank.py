@@ -62,7 +62,8 @@ def rank(
         shares=shares,
     )
     if len(table.models) < 2:
-        raise BadInput(f"The table has {len(table.models)} models; a ranking needs two or more. Add rows")
+        many = "1 model" if table.models else "no models"
+        raise BadInput(f"The table has {many}; a ranking needs two or more. Add rows")
     return rank_table(table, weights=weights, aggregate=aggregate, coverage=coverage, bounds=limits)
 
 

@@ -1,0 +1,175 @@
+"""`compute.correlate`, `compute.lite` and `compute.compare` of any table, against scipy and against what they call."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import compute
+from compute.types import BadInput
+
+MODELS, TASKS = 20, 10
+
+
+def table(seed: int = 0) -> pd.DataFrame:
+    draw = np.random.default_rng(seed)
+    values = draw.normal(size=(MODELS, 1)) + 0.8 * draw.normal(size=(MODELS, TASKS))
+    frame = pd.DataFrame(values, columns=[f"t{at}" for at in range(TASKS)])
+    frame.insert(0, "model", [f"m{at}" for at in range(MODELS)])
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("method", "reference"),
+    [("kendall", stats.kendalltau), ("spearman", stats.spearmanr), ("pearson", stats.pearsonr)],
+    ids=["kendall", "spearman", "pearson"],
+)
+def test_correlations_are_those_of_scipy_over_the_shared_models(method: str, reference) -> None:
+    frame = table()
+    frame.loc[3, "t1"] = None
+    result = compute.correlate(frame, method=method)
+    rows = result.frame()
+    assert len(rows) == TASKS * (TASKS - 1) // 2 and rows["r"].is_monotonic_decreasing
+    for row in rows.itertuples():
+        pair = frame[[row.first, row.second]].dropna()
+        assert row.n == len(pair) == (19 if "t1" in (row.first, row.second) else 20)
+        assert row.r == pytest.approx(reference(*pair.to_numpy().T).statistic)
+    matrix = result.matrix()
+    assert matrix.loc["t2", "t5"] == matrix.loc["t5", "t2"] and matrix.loc["t2", "t2"] == 1
+
+
+def test_pearsons_interval_is_that_of_scipy() -> None:
+    frame = table()
+    row = compute.correlate(frame, method="pearson").frame().iloc[0]
+    interval = stats.pearsonr(frame[row["first"]], frame[row["second"]]).confidence_interval(0.95)
+    assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
+
+
+def test_tasks_where_lower_is_better_are_turned() -> None:
+    frame = table()
+    one = compute.correlate(frame).matrix()
+    other = compute.correlate(frame.assign(t3=-frame["t3"]), lower_is_better=["t3"]).matrix()
+    pd.testing.assert_frame_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"method": "tau"}, "No correlation 'tau'"), ({"only": ["t1"]}, "needs two"), ({"minimum": 30}, "needs 30")],
+    ids=["method", "one task", "few models"],
+)
+def test_correlations_that_cannot_be(options: dict, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        compute.correlate(table(), **options)
+
+
+def test_a_smaller_suite_says_what_it_preserves_and_loses() -> None:
+    frame = table()
+    result = compute.lite(frame, tasks=4)
+    assert len(result.tasks) == len(result.spearman_by_step) == 4
+    whole, small = frame.drop(columns="model").mean(axis=1), frame[list(result.tasks)].mean(axis=1)
+    assert result.fidelity.spearman == pytest.approx(stats.spearmanr(whole, small).statistic)
+    assert result.spearman_by_step[-1] == pytest.approx(result.fidelity.spearman)
+    change = np.abs(stats.rankdata(-whole) - stats.rankdata(-small))
+    assert result.fidelity.largest_rank_change == change.max() == change[int(result.largest_change[1:])]
+    assert result.held_out is not None and 0 < result.held_out.median < 1
+    rows = result.frame()
+    assert len(rows) == TASKS and rows["step"].tolist()[:4] == [1, 2, 3, 4] and rows["step"].isna().sum() == 6
+    lost = rows[rows["step"].isna()]
+    assert set(lost["nearest"]) <= set(result.tasks)
+    for row in lost.itertuples():
+        nearest = max(stats.spearmanr(frame[row.task], frame[task]).statistic for task in result.tasks)
+        assert row.r == pytest.approx(nearest)
+    text = str(result)
+    assert "4 of 10 tasks" in text and "took no part" in text and result.largest_change in text
+
+
+def test_a_smaller_suite_has_a_task_of_every_category_and_follows_the_weights() -> None:
+    frame = table()
+    categories = {"A": ["t0"], "B": [f"t{at}" for at in range(1, TASKS)]}
+    result = compute.lite(frame, tasks=3, categories=categories, weights={"A": 5})
+    assert "t0" in result.tasks
+    whole = (5 * frame["t0"] + frame[categories["B"]].mean(axis=1)) / 6
+    small = (5 * frame["t0"] + frame[[task for task in result.tasks if task != "t0"]].mean(axis=1)) / 6
+    assert result.fidelity.pearson == pytest.approx(stats.pearsonr(whole, small).statistic)
+
+
+def test_few_models_have_no_halves() -> None:
+    assert compute.lite(table()[:6], tasks=3).held_out is None
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tasks": 0}, "from 1 to 9"),
+        ({"tasks": 10}, "from 1 to 9"),
+        ({"tasks": 2.5}, "whole number"),
+        ({"tasks": 3, "aggregate": "borda"}, "No rule 'borda'"),
+        ({"tasks": 3, "weights": {"t1": 2}}, "weights of categories"),
+        ({"tasks": 3, "lower_is_better": ["t1"]}, "unlike direction"),
+    ],
+    ids=["none", "all", "half", "borda", "task weights", "directions"],
+)
+def test_smaller_suites_that_cannot_be(options: dict, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        compute.lite(table(), **options)
+
+
+def test_models_without_every_score_do_not_choose() -> None:
+    frame = table()
+    frame.loc[2:, "t4"] = None
+    with pytest.raises(BadInput, match=r"Only 2 of 20 models.*ignore"):
+        compute.lite(frame, tasks=3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_comparison_is_scipys_paired_t_test(seed: int) -> None:
+    frame = table(seed)
+    result = compute.compare("m3", "m7", scores=frame)
+    a, b = (frame.set_index("model").loc[name].to_numpy(float) for name in ("m3", "m7"))
+    test = stats.ttest_rel(a, b)
+    assert result.difference == pytest.approx((a - b).mean()) and result.p == pytest.approx(test.pvalue)
+    interval = test.confidence_interval(0.95)
+    assert (result.low, result.high) == pytest.approx((interval.low, interval.high))
+    assert result.better == ("" if test.pvalue > 0.05 else "m3" if a.mean() > b.mean() else "m7")
+    assert result.over == "tasks" and result.n == TASKS and not result.reason
+    assert (result.parts["difference"] == result.parts["a"] - result.parts["b"]).all()
+    assert ("significantly better" in str(result)) == bool(result.better)
+
+
+def test_both_verdicts_occur() -> None:
+    frame = table()
+    verdicts = {bool(compute.compare("m0", f"m{at}", scores=frame).better) for at in range(1, MODELS)}
+    assert verdicts == {True, False}
+
+
+def test_the_better_of_two_has_the_lower_mean_where_lower_is_better() -> None:
+    frame = pd.DataFrame({"model": ["x", "y"], **{f"t{at}": [1.0 + at, 2.0 + 1.1 * at] for at in range(6)}})
+    tasks = list(frame.columns[1:])
+    assert compute.compare("x", "y", scores=frame).better == "y"
+    lower = compute.compare("x", "y", scores=frame, lower_is_better=tasks)
+    assert lower.better == "x" and "where lower is better" in str(lower)
+
+
+def test_what_is_not_known_is_said() -> None:
+    frame = pd.DataFrame({"model": ["x", "y"], "t": [0.5, 0.6]})
+    one = compute.compare("x", "y", scores=frame)
+    assert math.isnan(one.p) and not one.better and "error of its score is not known" in one.reason
+    assert "not known, because" in str(one)
+    apart = pd.DataFrame({"model": ["x", "y"], "t": [0.5, None], "u": [None, 0.5]})
+    nothing = compute.compare("x", "y", scores=apart)
+    assert math.isnan(nothing.difference) and nothing.reason == "no shared task"
+    assert str(nothing) == "x and y cannot be compared: no shared task."
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [(("m1", "mm2"), r"no model 'mm2'.*Did you mean 'm2'"), (("m1", "m1"), "compared with itself")],
+    ids=["unknown", "itself"],
+)
+def test_models_that_cannot_be_compared(names: tuple[str, str], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        compute.compare(*names, scores=table())

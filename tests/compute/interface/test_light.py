@@ -1,0 +1,64 @@
+"""`import compute` loads nothing heavy, and every name of the interface is there on first use."""
+
+from __future__ import annotations
+
+import doctest
+import subprocess
+import sys
+
+import pytest
+
+import compute
+import compute.metrics
+from compute.paths import ROOT
+
+HEAVY = ("torch", "transformers", "sklearn", "umap", "timm", "open_clip", "skimage", "scipy.stats", "pyarrow", "gradio")
+
+
+def loaded_by(code: str) -> set[str]:
+    """The packages that a program has loaded at its end."""
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return set(ended.stdout.split())
+
+
+def test_importing_compute_loads_neither_numpy_nor_pandas() -> None:
+    loaded = loaded_by("import compute")
+    assert "compute" in loaded
+    assert loaded.isdisjoint({*HEAVY, "numpy", "pandas", "scipy", "typer"})
+    assert [name for name in loaded if name.startswith("compute.")] == []
+
+
+@pytest.mark.parametrize("code", ["compute.metrics.ndcg", "compute.correlate", "compute.compare"])
+def test_a_name_loads_only_what_it_needs(code: str) -> None:
+    assert loaded_by(f"import compute; {code}").isdisjoint({*HEAVY} - {"pyarrow"})
+
+
+@pytest.mark.parametrize("name", sorted(compute.__all__))
+def test_every_name_is_documented(name: str) -> None:
+    assert name in dir(compute)
+    assert len(getattr(compute, name).__doc__) > 50
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'rnak'"):
+        compute.rnak  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'ndgc'"):
+        compute.metrics.ndgc  # noqa: B018
+
+
+def test_the_metrics_that_the_docstring_names_are_there() -> None:
+    for name in (*compute.metrics.__all__, *compute.metrics.OF_FEATURES):
+        assert f"`{name}`" in compute.metrics.__doc__ or name == "METRICS"
+        assert getattr(compute.metrics, name).__doc__ if name != "METRICS" else compute.metrics.METRICS
+
+
+def test_the_docstrings_example_runs() -> None:
+    result = doctest.testmod(compute.metrics)
+    assert result.attempted >= 4 and result.failed == 0

@@ -1,0 +1,230 @@
+"""`compute.rank`: its figures against scipy and statsmodels, how often its intervals hold the truth, what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+import compute
+from compute.interface.ranked import decimals, printable
+from compute.types import BadInput, CannotWrite
+
+MODELS, TASKS = 8, 15
+HOSTILE = "<script>window.harmed=1</script>\"'{{7*7}}\x1b[2J\u202e"
+
+
+def table(*, seed: int = 0, models: int = MODELS, tasks: int = TASKS, apart: float = 0.05) -> pd.DataFrame:
+    """Models whose true means lie apart, with noise between tasks."""
+    draw = np.random.default_rng(seed)
+    values = 0.6 + apart * np.arange(models)[:, None] + 0.05 * draw.normal(size=(models, tasks))
+    frame = pd.DataFrame(values, columns=[f"task {at}" for at in range(tasks)])
+    frame.insert(0, "model", [f"model {at}" for at in range(models)])
+    return frame
+
+
+def values_of(frame: pd.DataFrame) -> np.ndarray:
+    return frame.drop(columns="model").to_numpy(float)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_means_have_the_t_interval_of_scipy(seed: int) -> None:
+    frame = table(seed=seed)
+    ranked, x = compute.rank(frame), values_of(frame)
+    known = stats.ttest_1samp(x, 0, axis=1).confidence_interval(0.95)
+    np.testing.assert_allclose(ranked.mean, x.mean(axis=1))
+    np.testing.assert_allclose(ranked.mean_low, known.low)
+    np.testing.assert_allclose(ranked.mean_high, known.high)
+    assert not ranked.few.any() and not any(ranked.unknown) and not any(ranked.why)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rank_intervals_count_the_paired_tests_that_holm_rejects(seed: int) -> None:
+    """One-sided paired t tests of scipy, Holm's method of statsmodels over each model's comparisons."""
+    frame = table(seed=seed, apart=0.02)
+    ranked, x = compute.rank(frame), values_of(frame)
+    for one in range(MODELS):
+        others = [other for other in range(MODELS) if other != one]
+        # Each pair is tested in the direction in which it differs.
+        p = [stats.ttest_rel(x[one], x[other]).pvalue / 2 for other in others]
+        claimed = multipletests(p, alpha=0.05, method="holm")[0]
+        above = sum(c and x[other].mean() > x[one].mean() for c, other in zip(claimed, others, strict=True))
+        below = sum(c and x[other].mean() < x[one].mean() for c, other in zip(claimed, others, strict=True))
+        assert (ranked.rank_low[one], ranked.rank_high[one]) == (1 + above, MODELS - below)
+        assert ranked.better[one].sum() == above
+    np.testing.assert_array_equal(ranked.rank, stats.rankdata(-x.mean(axis=1), method="min"))
+
+
+def test_classes_begin_at_the_first_model_that_holm_proves_worse_than_the_leader() -> None:
+    frame = table(seed=3, apart=0.02)
+    ranked, x = compute.rank(frame), values_of(frame)
+    order = list(np.argsort(-x.mean(axis=1)))
+    expected, letter = {}, 0
+    while order:
+        leader, rest = order[0], order[1:]
+        worse = multipletests([stats.ttest_rel(x[leader], x[one]).pvalue for one in rest], method="holm")[0]
+        stop = 1 + int(worse.argmax()) if len(rest) and worse.any() else len(order)
+        expected |= dict.fromkeys(order[:stop], "ABCDEFGH"[letter])
+        order, letter = order[stop:], letter + 1
+    assert letter > 2
+    assert ranked.classes == tuple(expected[at] for at in range(MODELS))
+
+
+@pytest.mark.parametrize("shape", [(20,), (10, 10), (3, 5)], ids=str)
+def test_intervals_hold_the_truth_as_often_as_they_say(shape: tuple[int, ...]) -> None:
+    """Drawn tables whose true means are known, given as anyone gives them: a frame and its categories."""
+    trials, models = 400, 6
+    draw = np.random.default_rng(len(shape) + sum(shape))
+    tasks = [f"{category}.{at}" for category, size in enumerate(shape) for at in range(size)]
+    categories = {
+        str(category): [task for task in tasks if task.startswith(f"{category}.")] for category in range(len(shape))
+    }
+    means, ranks = [], []
+    for _ in range(trials):
+        truth = 0.3 * draw.normal(size=models)
+        difficulty, own = draw.normal(size=len(tasks)), draw.normal(size=(models, len(tasks)))
+        frame = pd.DataFrame(truth[:, None] + difficulty + own, columns=tasks, index=[f"m{at}" for at in range(models)])
+        ranked = compute.rank(frame, categories=categories)
+        means.append(((ranked.mean_low <= truth) & (truth <= ranked.mean_high)).mean())
+        rank = stats.rankdata(-truth)
+        ranks.append(((ranked.rank_low <= rank) & (rank <= ranked.rank_high)).mean())
+        assert ranked.few.all() == (min(shape) <= 5)
+    slack = 3 * np.sqrt(0.95 * 0.05 / trials)  # were all intervals of a table right or wrong together
+    assert np.mean(means) >= 0.95 - slack and np.mean(ranks) >= 0.95 - slack
+    if min(shape) > 5:
+        assert np.mean(means) <= 0.95 + slack
+
+
+def test_the_frame_has_the_best_first_and_says_why() -> None:
+    frame = table()
+    frame.loc[2, "task 3"] = None
+    ranked = compute.rank(frame).frame()
+    assert ranked["model"].tolist() == [f"model {at}" for at in (7, 6, 5, 4, 3, 1, 0, 2)]
+    assert ranked["rank"].tolist()[:-1] == [1, 2, 3, 4, 5, 6, 7] and ranked["rank"].isna().tolist()[-1]
+    assert ranked["tasks"].tolist() == [15] * 7 + [14]
+    assert ranked["reason"].tolist()[-1] == "Not ranked: needs all 15 tasks; 14 have a figure"
+    assert compute.rank(frame, coverage=0.9).frame()["rank"].notna().all()
+
+
+def test_few_tasks_a_single_task_and_equal_scores_are_said() -> None:
+    two = compute.rank(table(tasks=2))
+    assert two.few.all() and any("In brackets" in note for note in two.notes)
+    assert re.search(r"\| \(-?\d", str(two))
+    one = compute.rank(table(tasks=1))
+    assert (one.rank_low == -1).all() and set(one.classes) == {""}
+    assert set(one.unknown) == {"one task stands for the table, and the error of its score is not known"}
+    assert any(note.startswith("No interval: one task stands") for note in one.notes)
+    known = compute.rank(table(tasks=1).assign(**{"task 0_stderr": 0.01}))
+    assert (known.rank_low > 0).all() and known.fixed == ("the table",)
+    np.testing.assert_allclose(known.mean_high - known.mean, stats.norm.ppf(0.975) * 0.01)
+    frame = table()
+    frame.loc[0, frame.columns[1:]] = 0.5
+    alike = compute.rank(frame)
+    assert alike.unknown[0] == "its scores are all equal, so their spread is not known" and alike.rank_low[0] == -1
+    assert (alike.rank_low[1:] > 0).all()
+
+
+def test_categories_and_weights_make_the_mean() -> None:
+    frame = table()
+    x = values_of(frame)
+    names = list(frame.columns[1:])
+    categories = {"first": names[:5], "second": names[5:]}
+    ranked = compute.rank(frame, categories=categories, weights={"second": 3})
+    np.testing.assert_allclose(ranked.mean, (x[:, :5].mean(axis=1) + 3 * x[:, 5:].mean(axis=1)) / 4)
+    np.testing.assert_allclose(ranked.category_means, np.stack([x[:, :5].mean(axis=1), x[:, 5:].mean(axis=1)], axis=1))
+    by_task = compute.rank(frame, categories=categories, aggregate="task-mean")
+    np.testing.assert_allclose(by_task.mean, x.mean(axis=1))
+    left_out = compute.rank(frame, weights={names[0]: 0})
+    np.testing.assert_allclose(left_out.mean, x[:, 1:].mean(axis=1))
+
+
+def test_lower_may_be_better_everywhere_and_in_some_tasks_only_by_borda_points() -> None:
+    frame = table()
+    names = list(frame.columns[1:])
+    lower = compute.rank(frame, lower_is_better=names)
+    assert lower.rank.tolist() == [1, 2, 3, 4, 5, 6, 7, 8] and not lower.higher_is_better
+    assert "lower is better" in lower.notes[0]
+    with pytest.raises(BadInput, match="unlike direction.*Borda"):
+        compute.rank(frame, lower_is_better=names[:1])
+    turned = frame.assign(**{names[0]: -frame[names[0]]})
+    borda = compute.rank(turned, lower_is_better=names[:1], aggregate="borda")
+    x = values_of(frame)
+    np.testing.assert_allclose(borda.mean, sum(MODELS - stats.rankdata(-column) for column in x.T))
+    assert (borda.rank_low == -1).all() and all("Borda" in reason for reason in borda.unknown)
+    with pytest.raises(BadInput, match="no weights"):
+        compute.rank(frame, aggregate="borda", weights={names[0]: 2})
+    assert compute.rank(frame, aggregate="borda", weights={names[0]: 0}).scored.tolist() == [14] * 8
+
+
+def test_bounds_hold_the_intervals() -> None:
+    frame = table(tasks=2, apart=0.05)
+    assert (compute.rank(frame).mean_high > 1).any()
+    assert compute.rank(frame, bounds=(0, 1)).mean_high.max() == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"aggregate": "mean"}, "No rule 'mean'"),
+        ({"coverage": 0}, "coverage is a share"),
+        ({"coverage": float("nan")}, "coverage is a share"),
+        ({"bounds": (1, 0)}, "bounds are"),
+        ({"weights": {"task": 2}}, "Did you mean 'task "),
+    ],
+    ids=["aggregate", "coverage", "coverage nan", "bounds", "weights"],
+)
+def test_arguments_that_mean_nothing_are_refused(options: dict, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        compute.rank(table(), **options)
+
+
+def test_one_model_and_no_model_are_refused() -> None:
+    with pytest.raises(BadInput, match="has 1 model; a ranking needs two"):
+        compute.rank(table(models=1))
+    with pytest.raises(BadInput, match="no models"):
+        compute.rank(table()[:0])
+
+
+def test_nobody_ranked_is_a_table_without_rows() -> None:
+    frame = table()
+    frame["task 0"] = np.nan
+    ranked = compute.rank(frame)
+    assert (ranked.rank == -1).all()
+    assert str(ranked).splitlines()[0].startswith("| rank | 95% range") and "14 have a figure" in str(ranked)
+    assert "<tbody>" in ranked.html()
+
+
+def test_hostile_names_steer_neither_a_terminal_nor_a_page() -> None:
+    frame = table().rename(columns={"task 0": HOSTILE})
+    frame["model"] = [f"{HOSTILE}{at}" for at in range(MODELS)]
+    ranked = compute.rank(frame)
+    for text in (str(ranked), ranked.html(title=HOSTILE)):
+        assert "\x1b" not in text and "\u202e" not in text
+    page = ranked.html(title=HOSTILE)
+    assert "<script>window" not in page and page.count("<script>") == 1
+    assert "&lt;script&gt;window.harmed=1&lt;/script&gt;" in page and "{{7*7}}" in page
+    assert printable("ok é 名\ud800") == "ok é 名\ufffd"
+
+
+def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    ranked = compute.rank(table())
+    ranked.save_html(tmp_path / "board.html", title="Mine")
+    page = (tmp_path / "board.html").read_text(encoding="utf-8")
+    assert page == ranked.html(title="Mine") and "<title>Mine</title>" in page
+    assert "http://" not in page and "https://" not in page and "src=" not in page
+    with pytest.raises(CannotWrite, match=r"Cannot write board\.html"):
+        ranked.save_html(tmp_path / "absent" / "board.html")
+
+
+@pytest.mark.parametrize(
+    ("values", "digits"),
+    [([0.5, 0.8], 3), ([50.0, 80], 1), ([1200, 1500.0], 0), ([0.5, 0.5], 3), ([0.0, 0.0], 2), ([np.nan], 2)],
+    ids=["shares", "percent", "elo", "equal", "zeros", "nothing"],
+)
+def test_three_digits_of_what_differs_are_shown(values: list[float], digits: int) -> None:
+    assert decimals(np.array(values)) == digits
