@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from compute import drafts
+from compute import drafts, paths
 from compute.analysis import suite as suites
 from compute.analysis.intervals import score_interval
 from compute.analysis.suite import ALL, SuiteScores
@@ -26,6 +26,8 @@ from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import standing
+from compute.interface.compare import ModelComparison
+from compute.interface.run_comparison import ModelScores, compare_scores, computed_scores, stored_scores
 from compute.interface.standing import Comparability, SuiteMean, SuiteRank
 from compute.types import ORIGINS, BadInput, Model, Score, Suite, Task, UnknownKey
 
@@ -196,6 +198,30 @@ class Evaluation:
                 return connection.execute(sql, values).df()
 
             return suites.arrange(store.suite_frames(query, suite=self.suite.key), origin=origin)
+
+    def compare(self, other: str | Evaluation, *, task: str = "") -> ModelComparison:
+        """This model minus another one on the same suite, by a paired test; `task` compares on that one alone.
+
+        `other`: another evaluation, or a model's key, whose runs here are taken where there are any, else its published
+        or imported scores. Over the tasks that both have, by the suite's rule, and in `parts` task by task: over items
+        where both were run on the same ones. Raises UnknownKey, and BadInput where the two share nothing.
+        """
+        mine = ModelScores(key=self.model.key, origin="computed", scores=self.headlines, runs=self.runs)
+        if isinstance(other, Evaluation):
+            theirs = ModelScores(key=other.model.key, origin="computed", scores=other.headlines, runs=other.runs)
+        else:
+            theirs = self._scores_of(self.catalog.model(other).key)
+        return compare_scores(mine, theirs, rule=self._rule, task=task)
+
+    def _scores_of(self, key: str) -> ModelScores:
+        """Another model's scores. Raises BadInput where it has none."""
+        roots = (self.results, paths.RESULTS, paths.COMPUTED)
+        if key != self.model.key and (computed := computed_scores(key, like=self.runs, roots=roots)):
+            return computed
+        for origin in standing.MEASURED_ELSEWHERE:
+            if scores := stored_scores(key, self._arranged(origin), rule=self._rule, origin=origin):
+                return scores
+        raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")
 
     def items(self, task: str) -> pd.DataFrame:
         """The evidence of a task, a row an item: item, subset, expected, answer, correct, value, detail (JSON) and the

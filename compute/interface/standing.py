@@ -96,6 +96,7 @@ class Rule:
     tasks: tuple[Task, ...]
     categories: tuple[str, ...]
     codes: Ints  # [tasks]
+    weights: Floats  # [categories]
     higher: Bools  # [tasks]
     scales: tuple[str, ...]  # [tasks], equal where scores may be averaged
     lower: Floats  # [tasks], bounds of the scores
@@ -118,7 +119,7 @@ class Rule:
             scores=values,
             stderr=stderr,
             categories=self.codes,
-            weights=np.array([self.suite.category_weights.get(name, 1.0) for name in self.categories], float),
+            weights=self.weights,
             task_weights=weights,
             aggregate=self.suite.aggregate,
             least=1.0 if whole else self.suite.minimum_coverage,
@@ -140,6 +141,7 @@ def rule(suite: Suite, *, tasks: Sequence[Task], metrics: Mapping[str, Metric]) 
         tasks=counting,
         categories=categories,
         codes=np.array([categories.index(task.category) for task in counting], np.int64),
+        weights=np.array([suite.category_weights.get(name, 1.0) for name in categories], float),
         higher=np.array([metric.higher_is_better for metric in headline], bool),
         scales=tuple(str(metric.scale) for metric in headline),
         lower=np.array([-math.inf if metric.lower is None else metric.lower for metric in headline]),

@@ -1,0 +1,112 @@
+"""Two models' runs compared: over items where both saw the same, over tasks by the suite's rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import compute
+from compute.engine import run_folders
+from compute.engine.run_folders import StoredRun
+from compute.interface.item_differences import item_difference
+from compute.types import BadInput, Run, Score, UnknownKey
+from tests.compute.small_bench import World
+
+
+def stored(root: Path, model: str, parts: dict[str, np.ndarray], *, contents: str = "same") -> StoredRun:
+    """A run whose items have these values, by subset."""
+    evidence = {
+        subset: pd.DataFrame({"item": [f"i{at}" for at in range(len(values))], "accuracy": values})
+        for subset, values in parts.items()
+    }
+    value = float(np.mean([np.nanmean(values) for values in parts.values()]))
+    fingerprint = run_folders.fingerprint({"model": model})
+    run = Run(
+        id=f"computed/{model}/unisim/near/{fingerprint}",
+        model=model,
+        task="unisim/near",
+        origin="computed",
+        fingerprint=fingerprint,
+        settings={"contents": contents},
+        started="2026-01-01T00:00:00+00:00",
+    )
+    score = Score(run=run.id, subset="default", metric="accuracy", value=value)
+    return run_folders.write(root, run=run, scores=[score], items=run_folders.table(evidence))
+
+
+def test_over_items_it_is_the_paired_t_test(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    first, second = (draw.random(40) < 0.7).astype(float), (draw.random(40) < 0.5).astype(float)
+    result = item_difference(stored(tmp_path, "a", {"default": first}), stored(tmp_path, "b", {"default": second}))
+    expected = stats.ttest_rel(first, second)
+    interval = expected.confidence_interval(0.95)
+    assert result.n == 40 and result.difference == pytest.approx(first.mean() - second.mean())
+    assert (result.p, result.low, result.high) == pytest.approx((expected.pvalue, interval.low, interval.high))
+
+
+def test_an_item_that_stands_in_every_subset_counts_once(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    first, second = draw.random(30), draw.random(30)
+    once = item_difference(stored(tmp_path / "1", "a", {"x": first}), stored(tmp_path / "1", "b", {"x": second}))
+    twice = item_difference(
+        stored(tmp_path / "2", "a", {"x": first, "y": first}), stored(tmp_path / "2", "b", {"x": second, "y": second})
+    )
+    assert (twice.difference, twice.p, twice.low) == pytest.approx((once.difference, once.p, once.low))
+
+
+def test_items_without_an_answer_of_both_are_left_out(tmp_path: Path) -> None:
+    first, second = np.array([1.0, 0, 1, 1, np.nan]), np.array([0.0, 0, 1, np.nan, 1])
+    result = item_difference(stored(tmp_path, "a", {"x": first}), stored(tmp_path, "b", {"x": second}))
+    assert result.n == 3 and result.difference == pytest.approx(1 / 3)
+
+
+def test_other_items_or_no_mean_over_items_have_no_difference(tmp_path: Path) -> None:
+    ones = {"default": np.ones(5)}
+    a, b = stored(tmp_path, "a", ones), stored(tmp_path, "b", ones, contents="other")
+    assert item_difference(a, b).reason == "they did not see the same items"
+    nmi = replace(a, scores=(replace(a.scores[0], metric="nmi"),))
+    assert item_difference(nmi, nmi).reason == "NMI is no mean over items"
+    same = item_difference(a, a)
+    assert same.difference == 0 and same.p == 1 and "the same on every item" in same.reason
+
+
+def test_an_evaluation_is_compared_over_tasks_and_in_parts_over_items(world: World) -> None:
+    eye = compute.evaluate("small/eye", suite="small", progress=False)
+    dim = compute.evaluate("small/dim", suite="small", progress=False)
+    result = eye.compare(dim)
+    assert (result.a, result.b, result.over, result.n) == ("small/eye", "small/dim", "tasks", 5)
+    assert result.difference == pytest.approx(eye.mean.value - dim.mean.value)
+    parts = result.parts.set_index("task")
+    assert set(parts["over"]) == {"items"} and set(parts["n"]) == {12}
+    by_item = [scores.items("unisim/near").set_index("item")["accuracy"] for scores in (eye, dim)]
+    assert parts.loc["unisim/near", "difference"] == pytest.approx((by_item[0] - by_item[1]).mean())
+    by_key = eye.compare("small/dim")
+    assert by_key.parts.equals(result.parts) and by_key.difference == result.difference
+    assert str(result).startswith("small/eye minus small/dim: ")
+
+
+def test_on_one_task_it_is_over_its_items(world: World) -> None:
+    eye = compute.evaluate("small/eye", suite="small", progress=False)
+    dim = compute.evaluate("small/dim", suite="small", progress=False)
+    result = eye.compare(dim, task="unisim/near")
+    assert (result.over, result.n) == ("items", 12)
+    assert (dim.compare(eye, task="unisim/near")).difference == pytest.approx(-result.difference)
+    with pytest.raises(UnknownKey, match="unisim/near"):
+        eye.compare(dim, task="unisim/nears")
+
+
+def test_a_model_without_scores_or_of_no_catalogue_is_named(world: World) -> None:
+    eye = compute.evaluate("small/eye", suite="small", progress=False)
+    with pytest.raises(UnknownKey, match="Did you mean 'small/eye'"):
+        eye.compare("small/eyes")
+    with pytest.raises(BadInput, match="small/paper has no score on small. Evaluate it"):
+        eye.compare("small/paper")
+    near = compute.evaluate("small/dim", tasks=["unisim/near"], progress=False)
+    odd = compute.evaluate("small/eye", tasks=["unisim/odd"], progress=False)
+    with pytest.raises(BadInput, match="share no task of small"):
+        near.compare(odd)
