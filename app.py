@@ -1,38 +1,11 @@
-"""Opens the board: fetches its database, or builds it when it is missing or out of date, then serves the app."""
+"""Opens the board: python app.py --help. A Space starts this file; an installed package starts it as `likeness`."""
 
-from __future__ import annotations
-
-import os
-import sys
-from functools import partial
-
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the machine while browsing
-
-from compute.database.build import bring_up_to_date  # noqa: E402
-from compute.live.models import memory  # noqa: E402
-from compute.types import LikenessError  # noqa: E402
-from leaderboard.api import mcp  # noqa: E402
-from leaderboard.host import accelerator, hub_data, options, start_anew  # noqa: E402
+from leaderboard.command import start
 
 
 def main() -> None:
-    """Serves where the command line, else the environment, says: python app.py --help."""
-    chosen = options.read()
-    accelerator.claim()
-    memory.tune_malloc()
-    try:
-        data = hub_data.from_environment()
-        fetched = data.start() if data else None
-        if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):
-            start_anew.once()
-        with memory.long_lived():
-            with mcp.defer_import():
-                from leaderboard import server
-            blocks, launch = server.build(fetched or chosen.database, data=data, access=chosen.access)
-        server.serve(blocks, launch | chosen.launch)
-    except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
-        print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)
-        sys.exit(1)
+    """Serves where the command line, else the environment, says."""
+    start(program="python app.py")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from compute.cli.rank import rank
 from compute.cli.run import run
 from compute.cli.train import train
 from compute.types import LikenessError
+from compute.versions import without_package
 
 
 class Commands(TyperGroup):
@@ -35,6 +36,11 @@ class Commands(TyperGroup):
             raise typer.Exit(130) from error
         except LikenessError as error:
             typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(1) from error
+        except ModuleNotFoundError as error:
+            if not (problem := without_package(error)):
+                raise
+            typer.echo(f"Error: {problem}", err=True)
             raise typer.Exit(1) from error
         except BrokenPipeError:
             raise

@@ -1,10 +1,17 @@
-"""Where the repository's own files are, and the variables of the environment that move the database and the results."""
+"""Where the shipped files are, where own ones go, and the variables of the environment that move these.
+
+In a checkout, `assets` lies beside the packages, and own results beside it. An installed package has its assets within
+`compute`, and everything that is written goes to the user's data folder: never among the packages.
+"""
 
 import os
+import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-ASSETS = ROOT / "assets"
+ROOT = Path(__file__).resolve().parents[1]  # the folder of both packages: the checkout, or site-packages
+IS_INSTALLED = (ROOT / "compute" / "assets").is_dir()
+BASE = ROOT / "compute" if IS_INSTALLED else ROOT  # the folder of `assets`: what the catalogue's paths start from
+ASSETS = BASE / "assets"
 CATALOG = ASSETS / "catalog"
 SENTENCES = ASSETS / "calibration" / "sentences.csv"
 PUBLISHED = ASSETS / "published"
@@ -12,5 +19,32 @@ COMPUTED = ASSETS / "computed"  # shipped run folders
 PROJECTIONS = COMPUTED / "projections.csv"
 FAULT_ERRORS = ASSETS / "fault_errors.json"  # false verdicts, simulated: python -m compute coverage --faults
 COVERAGE = ASSETS / "coverage.json"  # of the intervals, simulated: python -m compute coverage
-DATABASE = Path(os.environ.get("LIKENESS_DATABASE") or ASSETS / "likeness.duckdb")
-RESULTS = Path(os.environ.get("LIKENESS_RESULTS") or ROOT / "results").absolute()
+
+
+def user_data() -> Path:
+    """The folder of this user's data, by the system's custom.
+
+    Sources: XDG Base Directory Specification; Apple, File System Programming Guide; Microsoft, Known Folders.
+    """
+    if sys.platform == "win32":
+        folder = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        folder = Path.home() / "Library" / "Application Support"
+    else:
+        folder = Path(os.environ.get("XDG_DATA_HOME", ""))
+        if not folder.is_absolute():  # unset, or invalid as the specification has it
+            folder = Path.home() / ".local" / "share"
+    return folder / "likeness"
+
+
+def home() -> Path | None:
+    """The folder of the database and the results: LIKENESS_HOME, else the user's. None in a checkout without it."""
+    named = os.environ.get("LIKENESS_HOME")
+    if named:
+        return Path(named).expanduser().absolute()
+    return user_data() if IS_INSTALLED else None
+
+
+HOME = home()
+DATABASE = Path(os.environ.get("LIKENESS_DATABASE") or (HOME or ASSETS) / "likeness.duckdb")
+RESULTS = Path(os.environ.get("LIKENESS_RESULTS") or (HOME or ROOT) / "results").absolute()

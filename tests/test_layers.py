@@ -75,7 +75,8 @@ ROOMS = (
     ("leaderboard.pages",),
     ("leaderboard.server",),
     ("leaderboard",),
-    ("app",),
+    ("leaderboard.command",),
+    ("leaderboard.__main__", "app"),
 )
 RANKS = {room: rank for rank, row in enumerate(ROOMS) for room in row}
 

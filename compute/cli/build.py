@@ -10,7 +10,7 @@ import typer
 from compute.cli import workspace
 
 
-def build(path: Annotated[Path | None, typer.Option(help="Where to write; default assets/likeness.duckdb.")] = None):
+def build(path: Annotated[Path | None, typer.Option(help="Where to write; default: the app's database.")] = None):
     """Makes the database from the published tables, the catalogue, the imports and the run folders."""
     report = workspace.build(path)
     typer.echo(

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from compute.analysis.coverage import SEED, TRIALS
-from compute.paths import COVERAGE
+from compute.cli.workspace import shipped_file
+from compute.paths import COVERAGE, FAULT_ERRORS
 
 
 def coverage(
@@ -23,8 +24,9 @@ def coverage(
 
     With --faults: how often the study of drawn generators sees a fault where there is none.
     """
+    path = out or shipped_file(FAULT_ERRORS if faults else COVERAGE, option="--out")
     if faults:
-        _faults(studies=faults, seed=seed, out=out)
+        _faults(studies=faults, seed=seed, path=path)
         return
     from compute.analysis.coverage import save, settings, simulate
 
@@ -36,19 +38,17 @@ def coverage(
         shown = " ".join("   -  " if share is None else f"{share:6.1%}" for share in shares)
         about = f"{'known' if row.errors else 'unknown'} errors{', uneven' * row.uneven}"
         typer.echo(f"{','.join(map(str, row.tasks)):24} {about:22} {row.label:13} {shown}")
-    path = out or COVERAGE
     save(rows, path, trials=trials, seed=seed)
     typer.echo(f"Wrote {path}")
 
 
-def _faults(*, studies: int, seed: int, out: Path | None) -> None:
+def _faults(*, studies: int, seed: int, path: Path) -> None:
     from compute import drafts
     from compute.analysis.false_verdicts import save
     from compute.catalog import shipped
     from compute.engine import fault_errors
     from compute.engine.bench import assemble
     from compute.models.adapter import Hardware
-    from compute.paths import FAULT_ERRORS
     from compute.tasks.source import Source
 
     with drafts.temporary_folder() as folder:
@@ -56,6 +56,5 @@ def _faults(*, studies: int, seed: int, out: Path | None) -> None:
         rows = fault_errors.simulate(catalog=shipped(), bench=bench, studies=studies, seed=seed, report=typer.echo)
     for row in rows:
         typer.echo(f"{row.metric:12} {row.backbone:12} single {row.single:6.1%}  study {row.study:6.1%}")
-    path = out or FAULT_ERRORS
     save(rows, path, settings={"seed": seed, "pool": fault_errors.POOL})
     typer.echo(f"Wrote {path}")

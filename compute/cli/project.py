@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from compute import drafts, paths
-from compute.cli.workspace import Data, Database, Offline, Origin, Results, names, rebuild, suite_scores
+from compute.cli.workspace import Data, Database, Offline, Origin, Results, names, rebuild, shipped_file, suite_scores
 from compute.engine.workspace import workbench
 from compute.types import BadInput
 
@@ -57,6 +57,7 @@ def project(
             typer.echo(line)
         rebuild(root)
         return
+    to = to or ("-" if suites else str(shipped_file(paths.PROJECTIONS, option="--to")))
     if suites:
         recipe = maps.Recipe(
             noun=noun,
@@ -72,10 +73,10 @@ def project(
         frame = maps.shipped(
             lambda some: suite_scores(database, suites=some, origin="published"), seed=seed, progress=_stage
         )
-    if (to or ("-" if suites else "")) == "-":
+    if to == "-":
         typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
         return
-    target = Path(to) if to else paths.PROJECTIONS
+    target = Path(to)
     target.parent.mkdir(parents=True, exist_ok=True)
     drafts.write_text(target, frame.to_csv(index=False, lineterminator="\n"))
     for line in maps.lines(frame):

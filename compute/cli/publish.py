@@ -25,9 +25,7 @@ def publish(
     repo: Annotated[str, typer.Option(help="Data set to upload to, USER/NAME; created if it does not exist.")] = "",
     to: Annotated[Path | None, typer.Option(help="Instead: an empty folder to write the files to.")] = None,
     private: Annotated[bool, typer.Option("--private", help="Make a new data set private.")] = False,
-    database: Annotated[
-        Path | None, typer.Option(help="Default: assets/likeness.duckdb, built first if it is out of date.")
-    ] = None,
+    database: Annotated[Path | None, typer.Option(help="Default: the app's, built first if it is out of date.")] = None,
 ):
     """Uploads the database, its main tables as Parquet, and a card that describes them; `results`: of one model."""
     from compute.database import publish

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from compute.cli.workspace import shipped_file
 from compute.paths import ASSETS
 from compute.types import BadInput
 
@@ -28,7 +29,7 @@ def train(
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     plan = tiny.TrainingPlan(seed=seed, steps=steps or tiny.TrainingPlan.steps)
-    folder = to or MODELS[model]
+    folder = to or shipped_file(MODELS[model], option="--to")
     figures = tiny.train(folder, plan=plan)
     seconds, processor = figures.pop("seconds"), figures.pop("processor_seconds")
     typer.echo(

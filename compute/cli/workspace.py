@@ -45,7 +45,7 @@ Offline = Annotated[
     ),
 ]
 Results = Annotated[Path | None, typer.Option(help="Where results are written; default: results.")]
-Database = Annotated[Path | None, typer.Option(help="Default: assets/likeness.duckdb.")]
+Database = Annotated[Path | None, typer.Option(help="Default: the app's.")]
 Origin = Annotated[str, typer.Option(help="published, imported, computed or all.")]
 
 
@@ -76,6 +76,14 @@ def column_names(text: str) -> dict[str, str]:
             raise BadInput(f"--columns {part!r} does not say which column is which: write image=img,label=class")
         out[name.strip()] = own.strip()
     return out
+
+
+def shipped_file(path: Path, *, option: str) -> Path:
+    """The path of a shipped file that a command writes anew. Raises BadInput where the package is installed: what is
+    written among the packages is lost at their next update."""
+    if paths.IS_INSTALLED:
+        raise BadInput(f"{path.name} comes with the installed package. Name a path to write to: {option} PATH")
+    return path
 
 
 def build(path: Path | None = None) -> Report:

@@ -51,12 +51,10 @@ class Report:
 
 def sources(*, results: Path = paths.RESULTS) -> list[Path]:
     """Every file the database is made from."""
-    folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED, paths.ROOT / "compute")
-    shipped_files = [
-        path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json", ".py")
-    ]
+    folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED)
     return [
-        *shipped_files,
+        *(path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json")),
+        *(paths.ROOT / "compute").rglob("*.py"),
         *(results / "imported").glob(f"*/{collections.MARK}"),
         *own.files(results),
         *own_models.files(results),
@@ -70,10 +68,13 @@ def sources_digest(*, results: Path = paths.RESULTS) -> str:
     """A digest of the sources' names and contents. Their dates say nothing: they may lie in the future, or be those of
     a fresh copy; nor does the folder that all of them lie in."""
     digest = hashlib.blake2b(digest_size=16)
-    roots = (("results", results), ("computed", paths.COMPUTED), ("", paths.ROOT))
-    for path in sorted(sources(results=results)):
+    roots = (("results", results), ("computed", paths.COMPUTED), ("assets", paths.ASSETS), ("", paths.ROOT))
+    named = {}
+    for path in sources(results=results):
         name, base = next(each for each in roots if path.is_relative_to(each[1]))
-        digest.update(f"{name}/{path.relative_to(base).as_posix()}".encode(errors="surrogateescape") + b"\0")
+        named[f"{name}/{path.relative_to(base).as_posix()}"] = path
+    for name, path in sorted(named.items()):
+        digest.update(name.encode(errors="surrogateescape") + b"\0")
         with suppress(OSError, ValueError):  # what cannot be read is left out of the database too
             content = records.read_bytes(path, root=path.parent, most=MAX_SOURCE)
             digest.update(hashlib.blake2b(content, digest_size=16).digest())
@@ -401,7 +402,7 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
         "weights": Path(row.weights).name if Path(row.weights).is_absolute() else row.weights,
         "options": {name: value for name, value in row.options.items() if name not in NOTES},
     }
-    bundled = not Path(row.weights).is_absolute() and (paths.ROOT / row.weights).is_dir()
+    bundled = not Path(row.weights).is_absolute() and (paths.BASE / row.weights).is_dir()
     if row.weights and family and (bundled or row.weights.startswith(weights.PACKAGE)):
         with suppress(NotHere):
             now["revision"] = weights.revision(row, required=required_files(row))
@@ -415,9 +416,9 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
 
 
 def _source(folder: Path) -> str:
-    """A run's folder as a reader finds it: from the repository's root, or from above the results."""
+    """A run's folder as a reader finds it: from above the assets that it is shipped with, or from above the results."""
     whole = folder.resolve()
-    return str(whole.relative_to(paths.ROOT) if whole.is_relative_to(paths.ROOT) else Path(*whole.parts[-4:]))
+    return str(whole.relative_to(paths.BASE) if whole.is_relative_to(paths.BASE) else Path(*whole.parts[-4:]))
 
 
 def _joined(first: pd.DataFrame, second: pd.DataFrame, *, keys: list[str]) -> pd.DataFrame:

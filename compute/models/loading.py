@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -130,6 +131,10 @@ def hardware(device: str = "", dtype: str = "") -> Hardware:
         raise BadInput(f"No precision {dtype!r}. There are: {', '.join(DTYPES.values())}")
     if device == "cpu":
         return Hardware(device=device, dtype=dtype or "float32")
+    if importlib.util.find_spec("torch") is None:  # metrics on pixels need none
+        if device:
+            raise NotHere(f"The device {device!r} needs torch, which is not installed: {versions.install_command()}")
+        return Hardware(device="cpu", dtype=dtype or "float32")
     import torch
 
     if not device:

@@ -24,10 +24,16 @@ class Options:
     access: Access
 
 
-def read(arguments: Sequence[str] | None = None) -> Options:
-    """The options of `arguments`, without them the command line's. Ends the program where they are wrong."""
+def read(
+    arguments: Sequence[str] | None = None, *, program: str = "python app.py", epilog: str | None = None
+) -> Options:
+    """The options of `arguments`, without them the command line's. Ends the program where they are wrong.
+
+    `program` is how the help calls it, `epilog` what the help ends with.
+    """
     parser = argparse.ArgumentParser(
-        prog="python app.py",
+        prog=program,
+        epilog=epilog,
         description="Serves the board on this machine. Its database "
         "is built first where it is missing or out of date, or fetched from the data set "
         "of the hub that LIKENESS_DATA names and renewed while the app runs.",
@@ -42,7 +48,7 @@ def read(arguments: Sequence[str] | None = None) -> Options:
         "--database",
         type=Path,
         default=DATABASE,
-        help="file to read, built if needed (LIKENESS_DATABASE, else assets/likeness.duckdb)",
+        help="file to read, built if needed (LIKENESS_DATABASE, else the user's data folder, or assets in a checkout)",
     )
     parser.add_argument(
         "--root-path", help="path under which a proxy serves the app, such as /likeness (GRADIO_ROOT_PATH, else none)"

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from compute.types import LikenessError
+from compute.versions import without_package
 from leaderboard.web.responses import bounded_sentence, refusal
 
 FAILED = "Something failed on the server. Try again; if it keeps failing, the server's log says why"
@@ -24,12 +25,15 @@ log = logging.getLogger(__name__)
 
 
 def explain(error: Exception, *, action: str) -> str:
-    """The sentence for an error: a LikenessError's own, bounded; for any other FAILED, with the traceback in the log.
+    """The sentence for an error: a LikenessError's own, bounded; for a package that is not installed, its name and the
+    remedy; for any other FAILED, with the traceback in the log.
 
     `action` names in the log what failed.
     """
     if isinstance(error, LikenessError):
         return bounded_sentence(str(error))
+    if isinstance(error, ModuleNotFoundError) and (problem := without_package(error)):
+        return problem
     log.error("%s failed", action, exc_info=error)
     return FAILED
 

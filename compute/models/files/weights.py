@@ -11,7 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from compute.models.files.digests import digest
-from compute.paths import ROOT
+from compute.paths import BASE
 from compute.types import BadInput, Model, NotHere
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -109,7 +109,7 @@ def own_folder(row: Model) -> Path | None:
     if row.weights.startswith(PACKAGE):
         return _package_folder(row)
     path = Path(row.weights).expanduser()
-    inside = ROOT / path
+    inside = BASE / path
     if path.is_absolute() or inside.is_dir():
         if not inside.is_dir():
             raise NotHere(f"{row.key}: there is no folder {path}")

@@ -22,7 +22,6 @@ from compute.content.messages import Question, Reply
 from compute.types import BadInput, CannotWrite, Model
 
 VARIABLE = "LIKENESS_ANSWERS"
-ROOT = paths.ROOT / "results" / "answers"
 
 RECORDED = ("finish", "input_tokens", "output_tokens", "seconds", "cost")  # of a reply; older logs have less
 
@@ -37,7 +36,7 @@ class AnswerLog:
     def __init__(self, row: Model, *, settings: Mapping[str, Any], root: Path | None = None) -> None:
         self._settings = json.dumps(dict(settings), sort_keys=True, default=str)
         self._structured = bool(settings.get("structured"))
-        root = root or Path(os.environ.get(VARIABLE) or ROOT)
+        root = root or Path(os.environ.get(VARIABLE) or paths.RESULTS / "answers")
         self.folder = root / row.key.replace("/", "__") / _digest(self._settings)
         self._stored: dict[str, Reply] | None = None
         self._file: TextIO | None = None

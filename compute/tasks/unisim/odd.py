@@ -6,15 +6,13 @@ from collections import defaultdict
 from pathlib import Path
 from random import Random
 
-from compute.paths import ROOT
+from compute.paths import CATALOG
 from compute.tables import read_csv
 from compute.tasks import parquet
 from compute.tasks.parquet import Table
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Look, Sample, shuffled
 from compute.types import BadInput
-
-CATALOG = ROOT / "assets" / "catalog"
 
 
 def triples(groups: dict[object, list[str]], random: Random, count: int) -> list[Sample]:

@@ -1,0 +1,24 @@
+"""What pyproject.toml cannot state: `assets` goes into the package, and part of requirements.txt is an extra."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+HEADING = "# To run models: of the installed package, the extra `compute`\n"
+app, models = Path("requirements.txt").read_text(encoding="utf-8").split(HEADING)
+
+setup(
+    packages=[*find_packages(include=["compute", "compute.*", "leaderboard", "leaderboard.*"]), "compute.assets"],
+    package_dir={"compute.assets": "assets"},
+    package_data={"leaderboard": ["**/*"], "compute.assets": ["**/*"]},
+    exclude_package_data={"": ["*.duckdb*", "**/__pycache__/*"]},
+    install_requires=app,
+    extras_require={
+        "compute": models,
+        "perceptual": [
+            "dreamsim>=0.2.1",  # DreamSim's architectures and checkpoints' layout
+            "lpips>=0.1.4",  # LPIPS's architectures and linear weights
+            "peft>=0.18",  # LoRA checkpoints: DreamSim's ensemble, VLM2Vec's
+        ],
+    },
+)

@@ -1,0 +1,364 @@
+"""The package as pip installs it: a wheel, in an environment of its own, started in an empty folder.
+
+Two environments: `whole` sees all that the tests' own has; `slim` sees only what the wheel requires without an extra,
+and what these packages require in turn, as after a bare `pip install`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import zipfile
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.parser import Parser
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from gradio_client import Client
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from compute.engine.run import code
+from tests.compute.live.pictures import png
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("compute", "leaderboard", "assets")
+SOURCES = ("pyproject.toml", "setup.py", "requirements.txt", "LICENSE", *FOLDERS)
+NO_PART = shutil.ignore_patterns("__pycache__", "*.duckdb*")  # of a package: made from it
+MOST_BYTES = 15_000_000  # of the wheel; 9.5 MB when this was written: most is shipped runs and the bundled model
+NOT_SLIM = (
+    "torch",
+    "torchvision",
+    "transformers",
+    "timm",
+    "open_clip",
+    "sklearn",
+    "umap",
+    "numba",
+    "pyarrow",
+)
+TASK = "mini/image-choice"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installed:
+    """An environment with the wheel: its Python, the folder of its packages, an empty folder to work in, and a home."""
+
+    python: Path
+    packages: Path
+    work: Path
+    home: Path
+
+    @property
+    def data(self) -> Path:
+        """The user's data folder for the program."""
+        return self.home / ".local" / "share" / "likeness"
+
+    @property
+    def command(self) -> Path:
+        return self.python.with_name("likeness")
+
+    def environment(self) -> dict[str, str]:
+        """Without what would lead back to the checkout, or to the files of whoever runs the tests."""
+        named = ("PYTHON", "LIKENESS_", "XDG_", "GRADIO_")
+        bare = {name: value for name, value in os.environ.items() if not name.startswith(named)}
+        return bare | {"HOME": str(self.home), "PYTHONWARNINGS": "ignore"}
+
+    def run(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            list(map(str, words)),
+            cwd=self.work,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+
+    def likeness(self, *words: str) -> str:
+        """What the command prints; it must end well."""
+        ended = self.run(self.command, *words)
+        assert ended.returncode == 0, ended.stderr[-3000:] + ended.stdout[-1000:]
+        return ended.stdout
+
+    @contextmanager
+    def app(self) -> Iterator[str]:
+        """`likeness` on a free port; its address once it answers."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = str(probe.getsockname()[1])
+        log = self.home / "log"
+        with log.open("w") as out:
+            process = subprocess.Popen(
+                [self.command, "--port", port, "--offline"],
+                cwd=self.work,
+                env=self.environment(),
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            address, until = f"http://127.0.0.1:{port}/", time.monotonic() + 120
+            while True:
+                try:
+                    urllib.request.urlopen(address, timeout=5).close()
+                    break
+                except OSError:
+                    assert process.poll() is None and time.monotonic() < until, log.read_text()[-3000:]
+                    time.sleep(0.1)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(20)
+        assert "Traceback" not in log.read_text(), log.read_text()[-3000:]
+
+
+def get(address: str) -> bytes:
+    with urllib.request.urlopen(address, timeout=60) as answer:
+        return answer.read()
+
+
+def own_packages() -> Path:
+    """Where the tests' own environment has its packages."""
+    return Path(pytest.__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built by pip from a copy, so that the checkout gets no build folder."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"
+    source.mkdir()
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=NO_PART)
+        else:
+            shutil.copy(ROOT / name, source)
+    (source / "assets" / "likeness.duckdb").write_bytes(b"a database that was built in the checkout")
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--no-index",
+        "--no-build-isolation",
+        "-w",
+        folder,
+        source,
+    ]
+    ended = subprocess.run(list(map(str, pip)), capture_output=True, text=True, timeout=240)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (made,) = folder.glob("likeness-*.whl")
+    return made
+
+
+def required(wheel: Path, *, extra: str = "") -> list[Requirement]:
+    """What the wheel's metadata requires, with an extra or none."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        lines = Parser().parsestr(archive.read(name).decode()).get_all("Requires-Dist")
+    listed = map(Requirement, lines)
+    return [one for one in listed if (one.marker is None) != bool(extra) and (not extra or extra in str(one.marker))]
+
+
+def closure(requirements: list[Requirement]) -> dict[str, metadata.Distribution]:
+    """The installed distributions that the requirements come to, those of these distributions included."""
+    waiting, seen, found = list(requirements), set(), {}
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        if (name, extras := frozenset(requirement.extras)) in seen:
+            continue
+        seen.add((name, extras))
+        found[name] = metadata.distribution(name)
+        for one in map(Requirement, found[name].requires or ()):
+            if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+                waiting.append(one)
+    return found
+
+
+def environment(folder: Path, wheel: Path, *, sees: Path) -> Installed:
+    """A fresh environment with the wheel, which finds the other packages in the folder `sees`."""
+    for name in ("work", "home"):
+        (folder / name).mkdir()
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+    python = folder / "venv" / "bin" / "python"
+    printed = subprocess.run(
+        [python, "-c", "import site; print(site.getsitepackages()[0])"], capture_output=True, text=True, check=True
+    )
+    packages = Path(printed.stdout.strip())
+    (packages / "others.pth").write_text(f"{sees}\n")
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", wheel]
+    ended = subprocess.run(list(map(str, pip)), capture_output=True, text=True, timeout=240)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return Installed(python=python, packages=packages, work=folder / "work", home=folder / "home")
+
+
+def listing(folder: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of every file below a folder, by its path there."""
+    return {
+        str(path.relative_to(folder)): (path.stat().st_size, path.stat().st_mtime_ns)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@contextmanager
+def leaves_its_packages_alone(installed: Installed) -> Iterator[Installed]:
+    before = listing(installed.packages)
+    yield installed
+    assert listing(installed.packages) == before and not any(installed.work.iterdir())
+
+
+@pytest.fixture(scope="module")
+def whole(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    made = environment(tmp_path_factory.mktemp("whole"), wheel, sees=own_packages())
+    with leaves_its_packages_alone(made):
+        yield made
+
+
+@pytest.fixture(scope="module")
+def slim(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    folder = tmp_path_factory.mktemp("slim")
+    (others := folder / "others").mkdir()
+    for distribution in closure(required(wheel)).values():
+        for name in {file.parts[0] for file in distribution.files} - {"..", "__pycache__"}:
+            if not (others / name).exists():
+                (others / name).symlink_to(distribution.locate_file(name))
+    made = environment(folder, wheel, sees=others)
+    with leaves_its_packages_alone(made):
+        yield made
+
+
+# ---- the wheel
+
+
+def test_the_wheel_has_every_file_of_the_packages_and_assets_and_no_other(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    files = {
+        path.relative_to(ROOT).as_posix()
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and ".duckdb" not in path.name
+    }
+    assert held == {f"compute/{name}" if name.startswith("assets/") else name for name in files}
+    assert wheel.stat().st_size < MOST_BYTES
+
+
+def test_the_wheel_requires_what_requirements_txt_lists(wheel: Path) -> None:
+    """Without an extra the first part, with `compute` all of it: nothing twice, nothing lost."""
+    lines = [line.partition("#")[0].strip() for line in (ROOT / "requirements.txt").read_text().splitlines()]
+    listed = {str(Requirement(line)) for line in lines if line}
+    base, extra = required(wheel), required(wheel, extra="compute")
+    plain = [f"{one.name}{one.specifier}" for one in (*base, *extra)]
+    assert sorted(plain) == sorted(listed)
+    assert {"gradio", "duckdb"} <= {one.name for one in base} and {"torch", "umap-learn"} <= {one.name for one in extra}
+    assert {one.name for one in required(wheel, extra="perceptual")} == {"dreamsim", "lpips", "peft"}
+
+
+def test_without_the_extra_less_than_half_is_installed(wheel: Path) -> None:
+    def size(found: dict[str, metadata.Distribution]) -> int:
+        paths = [Path(one.locate_file(file)) for one in found.values() for file in one.files]
+        return sum(path.stat().st_size for path in paths if path.is_file() and path.suffix != ".pyc")
+
+    slim = size(closure(required(wheel)))
+    assert slim < 0.5 * size(closure([*required(wheel), *required(wheel, extra="compute")]))
+
+
+# ---- the command, all packages installed
+
+
+def test_its_help_has_the_apps_options_and_says_where_the_commands_are(whole: Installed) -> None:
+    printed = whole.likeness("--help")
+    assert printed.startswith("usage: likeness ") and "likeness run" in printed
+    assert all(option in printed for option in ("--host", "--port", "--database", "--root-path", "--offline"))
+
+
+def test_a_command_is_what_python_m_compute_has(whole: Installed) -> None:
+    ended = whole.run(whole.python, "-m", "compute", "list", "suites")
+    assert whole.likeness("list", "suites") == ended.stdout and "mieb-lite" in ended.stdout
+    wrong = whole.run(whole.command, "serve")
+    assert wrong.returncode == 2 and "No such command 'serve'" in wrong.stderr and "likeness" in wrong.stderr
+
+
+def test_a_run_is_stored_in_the_users_data_folder_and_shown(whole: Installed) -> None:
+    """With the bundled model, whose files are assets; its code is that of the checkout."""
+    printed = whole.likeness("run", "--suite", "mini", "--models", "tiny,ssim", "--tasks", TASK, "--offline")
+    assert f"tiny, {TASK}: accuracy 0.8250" in printed
+    (run,) = whole.data.glob("results/tiny/*/*/run.json")
+    assert json.loads(run.read_text())["code"] == code()
+    assert (whole.data / "likeness.duckdb").is_file()
+    with whole.app() as address:
+        assert b"SSIM" in get(f"{address}data/board/mini?o=computed")
+
+
+def test_what_is_shipped_is_not_written_anew(whole: Installed) -> None:
+    for words in (("train", "tiny"), ("coverage",), ("project",)):
+        ended = whole.run(whole.command, *words)
+        assert ended.returncode == 1 and "comes with the installed package" in ended.stderr, ended.stderr
+
+
+def test_variables_move_what_is_written(whole: Installed, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare, where = whole.environment(), "from compute import paths; print(paths.DATABASE, paths.RESULTS)"
+    home = str(whole.data)
+    for variables, expected in (
+        ({}, f"{home}/likeness.duckdb {home}/results"),
+        ({"LIKENESS_HOME": "/a"}, "/a/likeness.duckdb /a/results"),
+        ({"LIKENESS_HOME": "/a", "LIKENESS_RESULTS": "/b"}, "/a/likeness.duckdb /b"),
+        ({"XDG_DATA_HOME": "/c"}, "/c/likeness/likeness.duckdb /c/likeness/results"),
+        ({"XDG_DATA_HOME": "c"}, f"{home}/likeness.duckdb {home}/results"),  # relative: invalid, says the specification
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(Installed, "environment", lambda self, own=variables: bare | own)
+            assert whole.run(whole.python, "-c", where).stdout.split() == expected.split()
+
+
+# ---- the command without the extra
+
+
+def test_the_environment_has_none_of_the_packages_that_run_models(slim: Installed) -> None:
+    for name in NOT_SLIM:
+        ended = slim.run(slim.python, "-c", f"import {name}")
+        assert ended.returncode == 1 and f"No module named '{name}'" in ended.stderr, name
+
+
+def test_without_the_extra_the_board_is_built_and_every_page_shown(slim: Installed) -> None:
+    """From nothing: the first start builds the database and begins anew."""
+    pages = slim.run(slim.python, "-c", "from leaderboard.pages import VIEWS; print(*(view.key for view in VIEWS))")
+    with slim.app() as address:
+        assert (slim.data / "likeness.duckdb").is_file()
+        assert len(json.loads(get(f"{address}data/board/unisim-core"))["rows"]) > 10
+        for key in pages.stdout.split()[1:]:
+            assert len(get(f"{address}{key}")) > 10_000, key
+        client = Client(address, verbose=False)
+        images = ["data:image/png;base64," + b64encode(png(colour, (64, 64))).decode() for colour in ("orange", "teal")]
+        ssim, tiny = client.predict(*images, models="ssim,tiny", api_name="/score_pair")
+        assert -1 <= ssim["score"] < 1 and not ssim["problem"]
+        assert tiny["score"] is None and "torch" in tiny["problem"]
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("run", "--suite", "mini", "--models", "tiny", "--tasks", TASK, "--device", "cuda"), "needs torch"),
+        (("project", "--suites", "mini"), "package umap is not installed"),
+    ],
+    ids=["device", "map"],
+)
+def test_without_the_extra_what_needs_it_says_how_to_install_it(
+    slim: Installed, words: tuple[str, ...], problem: str
+) -> None:
+    slim.likeness("build")
+    ended = slim.run(slim.command, *words)
+    assert ended.returncode == 1 and ended.stderr.count("\n") <= 2, ended.stderr
+    assert problem in ended.stderr and 'pip install "likeness[compute]"' in ended.stderr
