@@ -1,6 +1,6 @@
 """Opens the board: python app.py --help. A Space starts this file; an installed package starts it as `likeness`."""
 
-from leaderboard.command import start
+from leaderboard.start import start
 
 
 def main() -> None:

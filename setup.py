@@ -10,7 +10,7 @@ app, models = Path("requirements.txt").read_text(encoding="utf-8").split(HEADING
 setup(
     packages=[*find_packages(include=["compute", "compute.*", "leaderboard", "leaderboard.*"]), "compute.assets"],
     package_dir={"compute.assets": "assets"},
-    package_data={"leaderboard": ["**/*"], "compute.assets": ["**/*"]},
+    package_data={"compute": ["**/*"], "leaderboard": ["**/*"], "compute.assets": ["**/*"]},
     exclude_package_data={"": ["*.duckdb*", "**/__pycache__/*"]},
     install_requires=app,
     extras_require={

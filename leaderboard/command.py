@@ -5,17 +5,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from functools import partial
-
-os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the machine while browsing
-
-from compute.database.build import bring_up_to_date  # noqa: E402
-from compute.live.models import memory  # noqa: E402
-from compute.types import LikenessError  # noqa: E402
-from leaderboard.api import mcp  # noqa: E402
-from leaderboard.host import accelerator, hub_data, options, start_anew  # noqa: E402
 
 COMMANDS = (
     "A command of the compute layer follows the name itself, such as likeness run --help. The commands: "
@@ -30,26 +20,6 @@ def main() -> None:
 
         app(prog_name="likeness")
     else:
+        from leaderboard.start import start
+
         start(program="likeness", epilog=COMMANDS)
-
-
-def start(*, program: str, epilog: str | None = None) -> None:
-    """Fetches the database, or builds it when it is missing or out of date, then serves the app where the command line,
-    else the environment, says. `program` is how the help calls it, `epilog` what the help ends with. An error that a
-    user can mend is one line and exit code 1."""
-    chosen = options.read(program=program, epilog=epilog)
-    accelerator.claim()
-    memory.tune_malloc()
-    try:
-        data = hub_data.from_environment()
-        fetched = data.start() if data else None
-        if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):
-            start_anew.once()
-        with memory.long_lived():
-            with mcp.defer_import():
-                from leaderboard import server
-            blocks, launch = server.build(fetched or chosen.database, data=data, access=chosen.access)
-        server.serve(blocks, launch | chosen.launch)
-    except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
-        print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)
-        sys.exit(1)

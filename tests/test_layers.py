@@ -75,6 +75,7 @@ ROOMS = (
     ("leaderboard.pages",),
     ("leaderboard.server",),
     ("leaderboard",),
+    ("leaderboard.start",),
     ("leaderboard.command",),
     ("leaderboard.__main__", "app"),
 )
