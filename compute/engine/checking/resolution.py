@@ -1,0 +1,81 @@
+"""How small a difference between two models the items of a task can show, in a sentence.
+
+The figure rests on how unlike two models' answers are: measured where two models have run on the task, else assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis import power
+from compute.database import store
+from compute.engine import run_folders
+from compute.metrics.registry import METRICS
+from compute.types import LikenessError, Metric, Task, Undefined
+
+TEST = "paired test at 5%, power 80%"
+
+
+def sentence(task: Task, *, roots: Sequence[Path] = ()) -> str:
+    """The smallest difference that is seen on the task's headline metric; else why none can be named.
+
+    `roots` are folders of runs. Such as: With 400 items, differences under 6.2 points cannot be seen (...).
+    """
+    metric = next(row for row in METRICS if row.key == task.metrics[0])
+    n = task.n_items or 0
+    items = f"{n:,} item{'' if n == 1 else 's'}"
+    if metric.compute is not None or metric.whole is not None:
+        return f"{metric.title} is no mean over items: what difference {items} can show is not known."
+    scores = _scores(task, metric, roots=roots)
+    try:
+        if metric.proportion:
+            discordance = power.discordance(scores) if len(scores) > 1 else power.DISCORDANCE
+            if discordance == 0:
+                return f"The {len(scores)} models that have run answer all items alike: no difference is seen."
+            why = f"the {len(scores)} models that have run" if len(scores) > 1 else "two models, as assumed here,"
+            smallest = power.of_proportions(n, discordance=discordance)
+            basis = f"{why} differ on {discordance:.0%} of the items"
+        elif len(scores) > 1:
+            deviation = power.spread(scores)
+            smallest = power.of_means(n, deviation=deviation)
+            basis = (
+                f"item by item, the {len(scores)} models that have run differ with a standard deviation of "
+                f"{_shown(deviation, metric)}"
+            )
+        else:
+            return (
+                f"What difference in {metric.title} {items} can show depends on how much models differ item by item: "
+                "run two models, then check again."
+            )
+    except Undefined as error:
+        return f"{items} {'is' if n == 1 else 'are'} too few: {error} ({TEST})."
+    return f"With {items}, differences under {_shown(smallest, metric)} cannot be seen ({TEST}; {basis})."
+
+
+def _shown(value: float, metric: Metric) -> str:
+    """A difference as it is printed: in points where the metric is in percent."""
+    return f"{value * metric.scale:.1f} points" if metric.unit == "%" else f"{value * metric.scale:.3g}"
+
+
+def _scores(task: Task, metric: Metric, *, roots: Sequence[Path]) -> list[np.ndarray]:
+    """The metric item by item, a row a model that has run on the task, in the order of the same items."""
+    by_model: dict[str, pd.Series] = {}
+    for root in roots:
+        for folder in run_folders.every(root):
+            model, name = folder.parts[-3:-1]
+            if name != run_folders.slug(task.key) or model in by_model:
+                continue
+            try:
+                items = store.read_parquet(folder / run_folders.ITEMS)
+            except LikenessError:
+                continue
+            if metric.key in items.columns and items["item"].is_unique:
+                by_model[model] = items.set_index("item")[metric.key].astype(float)
+    if not by_model:
+        return []
+    frame = pd.DataFrame(by_model)
+    return [frame[model].to_numpy() for model in frame]
