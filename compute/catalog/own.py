@@ -1,7 +1,8 @@
 """Suites of one's own data, recorded as `suites/<key>.json`.
 
-Data named with `run --data` make one, and so does a comparison of one's own generators (`frechet`). Each task has data
-of its own: a file, a folder or a data set of the hub, of one of the shapes in compute/tasks/own/shapes.py.
+Data named with `run --data` make one, a file of several tasks does (compute/catalog/own_suite_file.py), and so does a
+comparison of one's own generators (`frechet`). Each task has data of its own: a file, a folder or a data set of the
+hub, of one of the shapes in compute/tasks/own/shapes.py.
 
 The record lies in the results folder, where anyone may have put or changed it: it is read with limits, and a build
 leaves out what cannot be. Its tasks are of the benchmark `own`, so that they never stand among published figures.
@@ -38,7 +39,9 @@ PAIRS = "pairs"  # a manifest of pairs, which judges rate (compute/tasks/pairben
 GENERATORS, GRID = "generators", "grid"
 COMPARISONS = (GENERATORS, GRID)
 KNOWN = (PAIRS, *shapes.KEYS, *COMPARISONS)
-AGGREGATES = ("task-mean", "human")  # the latter of generators alone, where people rated them
+AGGREGATES = ("task-mean", "category-mean")
+AGGREGATES_OF_GENERATORS = ("task-mean", "human")  # the latter where people rated them
+MAX_WEIGHT = 100.0  # of a category, as on the board
 BENCHMARK = Benchmark(
     key="own",
     title="Own data",
@@ -90,6 +93,8 @@ class OwnSuite:
     data: tuple[OwnFile, ...]  # of each task, its shape one of KNOWN; tasks may share it
     models: tuple[Model, ...] = ()  # one's own generators, which no catalogue lists
     synthetic: bool | None = None  # whether a program drew the images; None: nobody said
+    name: str = ""  # of a suite's file, which tells suites of the same data apart; empty: known by its data alone
+    shared: tuple[str, ...] = ()  # keys of tasks of the catalogue that are part of it
 
     @property
     def shape(self) -> str:
@@ -98,9 +103,9 @@ class OwnSuite:
 
     @property
     def digest(self) -> str:
-        """Of all content: the same content is the same suite."""
-        digests = list(dict.fromkeys(file.digest for file in self.data))
-        return digests[0] if len(digests) == 1 else content_key(json.dumps(digests)).decode()
+        """Of all content: the same content is the same suite, where it has no name."""
+        digests = [*filter(None, [self.name]), *dict.fromkeys(file.digest for file in self.data)]
+        return digests[0] if len(digests) == 1 and self.data else content_key(json.dumps(digests)).decode()
 
 
 def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
@@ -212,6 +217,9 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
         ],
         "synthetic": named.synthetic,
         "suite": {name: getattr(named.suite, name) for name in OF_SUITE},
+        **({"name": named.name} if named.name else {}),
+        **({"weights": named.suite.category_weights} if named.suite.category_weights else {}),
+        **({"shared": named.shared} if named.shared else {}),
         "tasks": [
             {name: getattr(task, name) for name in OF_TASK} | {"data": at[file.shape, file.digest]}
             for task, file in zip(named.tasks, named.data, strict=True)
@@ -285,14 +293,19 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
     models = {row.key: row for row in catalog.models}
     metrics = {row.key for row in catalog.metrics}
     added, problems = [], []
+    shipped_tasks = {task.key for task in catalog.tasks}
+    shared: dict[str, tuple[str, ...]] = {}  # a task of the catalogue -> one's own suites that it is part of
     for own in suites:
         unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
-        if own.suite.key in taken or unknown:
+        gone = sorted(set(own.shared) - shipped_tasks)
+        if own.suite.key in taken or unknown or gone:
             why = f"no metric {unknown[0]!r} is known" if unknown else "a suite of the catalogue has its name"
+            why = f"no task {gone[0]!r} is known" if gone else why
             problems.append(f"The suite {own.suite.key} of your own data is left out: {why}")
             continue
         added.append(own)
         taken.add(own.suite.key)
+        shared |= {key: (*shared.get(key, ()), own.suite.key) for key in own.shared}
         models = {row.key: row for row in own.models} | models
     if not added:
         return catalog, problems
@@ -300,7 +313,10 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
         catalog,
         benchmarks=(*catalog.benchmarks, *(BENCHMARKS[key] for key in sorted({own.suite.benchmark for own in added}))),
         suites=(*catalog.suites, *(own.suite for own in added)),
-        tasks=(*catalog.tasks, *(task for own in added for task in own.tasks)),
+        tasks=(
+            *(replace(task, suites=(*task.suites, *shared.get(task.key, ()))) for task in catalog.tasks),
+            *(task for own in added for task in own.tasks),
+        ),
         models=(*catalog.models, *(row for key, row in models.items() if key.startswith(f"{BENCHMARK.key}/"))),
     ), problems
 
@@ -308,9 +324,10 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
 def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnSuite], list[str]]:
     """The suites that have a run on any of their tasks, and a sentence on each of the others.
 
-    `tasks` are the keys of all tasks with a run. A suite whose runs all failed has nothing that a page could show.
+    `tasks` are the keys of all tasks with a run; of the catalogue's tasks there are published figures without one. A
+    suite whose runs all failed has nothing that a page could show.
     """
-    shown = [own for own in suites if any(task.key in tasks for task in own.tasks)]
+    shown = [own for own in suites if own.shared or any(task.key in tasks for task in own.tasks)]
     return shown, [
         f"The suite {own.suite.key} of your own data has no complete run: it is left out until one is made"
         for own in suites
@@ -332,8 +349,13 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     for name, value, kind in (("data", data, list), ("suite", suite, dict), ("tasks", tasks, list)):
         if not isinstance(value, kind):
             raise ValueError(f"it has no {name}")
+    shared = content.get("shared", [])
+    if not isinstance(shared, list) or len(shared) > MAX_TASKS:
+        raise ValueError(f"its shared tasks are no list of at most {MAX_TASKS}")
+    for task in shared:
+        records.check_text(task, name="a shared task", most=MAX_NAME)
     for name, values in (("files", data), ("tasks", tasks)):
-        if not 0 < len(values) <= MAX_TASKS:
+        if not (0 if shared else 1) <= len(values) <= MAX_TASKS:
             raise ValueError(f"it has {len(values)} {name}; 1 to {MAX_TASKS} are read")
     files = [_file(file, folder=path.parent) for file in data]
     of_tasks = [files[_index(task, len(files))] for task in tasks]
@@ -342,7 +364,7 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     kinds = {file.shape for file in of_tasks}
     if len(kinds) > 1 and kinds & set(COMPARISONS):
         raise ValueError("a comparison of generators stands beside other tasks")
-    aggregates = AGGREGATES if GENERATORS in kinds else AGGREGATES[:1]
+    aggregates = AGGREGATES_OF_GENERATORS[: 2 if GENERATORS in kinds else 1] if kinds & set(COMPARISONS) else AGGREGATES
     if suite["aggregate"] not in aggregates:
         raise ValueError(f"its aggregate is {records.short(suite['aggregate'])}, not {' or '.join(aggregates)}")
     synthetic = content.get("synthetic")  # earlier records have none
@@ -357,12 +379,34 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     if len({task.key for task in parsed}) < len(parsed):
         raise ValueError("two of its tasks have one key")
     return OwnSuite(
-        suite=Suite(key=key, benchmark=benchmark, **{name: suite[name] for name in OF_SUITE}),
+        suite=Suite(
+            key=key,
+            benchmark=benchmark,
+            category_weights=_weights(content.get("weights", {})),
+            **{name: suite[name] for name in OF_SUITE},
+        ),
+        name=_name(content.get("name", "")),
+        shared=tuple(shared),
         tasks=parsed,
         data=tuple(of_tasks),
         models=_models(content.get("models", [])),
         synthetic=synthetic,
     )
+
+
+def _weights(content: Any) -> dict[str, float]:
+    if not isinstance(content, dict) or len(content) > MAX_TASKS:
+        raise ValueError(f"its weights are no object of at most {MAX_TASKS}")
+    for category, weight in content.items():
+        records.check_text(category, name="a category", most=MAX_NAME)
+        if records.number(weight, name="a weight", most=MAX_WEIGHT) <= 0:
+            raise ValueError("a weight is not above 0")
+    return {category: float(weight) for category, weight in content.items()}
+
+
+def _name(content: Any) -> str:
+    records.check_text(content, name="its name", most=MAX_NAME)
+    return content
 
 
 def _of_earlier(content: dict[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,11 @@ from compute.types import BadInput
 
 def run(
     suite: Annotated[
-        str, typer.Option(help="Which suite: python -m compute list suites. Without it: --data of your own.")
+        str,
+        typer.Option(
+            help="Which suite: python -m compute list suites; or a file of your own, suite.toml. Without it: --data of "
+            "your own."
+        ),
     ] = "",
     models: Annotated[
         str,

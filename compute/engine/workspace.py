@@ -58,15 +58,16 @@ def opened(
     that could not be used; `dry_run` writes and fetches nothing; `warn` hears of records that are damaged. Raises
     BadInput, CannotWrite.
     """
+    from compute.catalog.own_suite_file import is_suite_file
     from compute.models.judges import endpoint
 
-    offline = offline or endpoint.is_offline()
+    offline, from_file = offline or endpoint.is_offline(), is_suite_file(suite)
     catalog, suite, files = own_suites(
         data, suite=suite, reading=reading, results=results, warn=warn, read_only=dry_run, offline=offline
     )
     root, bench = workbench(
         results=results,
-        data=Path(data) if data is not None and not files else None,
+        data=Path(data) if data is not None and (from_file or not files) else None,
         offline=offline or dry_run,
         device=device,
         dtype=dtype,
@@ -154,17 +155,20 @@ def own_suites(
     """The catalogue with the suites of one's own data, the key of the suite to run, and the data by their digest.
 
     `data` without a suite, or a file as `data` in place of one that takes it, makes a suite of its own, recorded in the
-    results folder unless `read_only`; `reading` says how data without a suite are read. Raises BadInput, NotHere,
-    CannotWrite.
+    results folder unless `read_only`; `reading` says how data without a suite are read. `suite` may be a suite's own
+    file. Raises BadInput, NotHere, CannotWrite.
     """
     from compute.catalog import own
+    from compute.catalog.own_suite_file import is_suite_file
     from compute.tasks.own import manifest_of_pairs
 
     root = (results or paths.RESULTS).absolute()
     suites = _recorded(root, warn)
     same = next((each for each in suites if each.suite.key == suite), None)
     made = None
-    if data is None:
+    if is_suite_file(suite):
+        made = suite_of_file(Path(suite), root=root, data=data, offline=offline)
+    elif data is None:
         if not suite:
             raise BadInput("Name a suite with --suite (python -m compute list suites), or data of your own with --data")
     elif not suite and manifest_of_pairs(data):
@@ -185,6 +189,20 @@ def own_suites(
     chosen = next((each for each in suites if each.suite.key == suite), None)
     files = {file.digest: file for file in chosen.data if _is_as_recorded(file)} if chosen else {}
     return _extended(suites, warn), suite, files
+
+
+def suite_of_file(path: Path, *, root: Path, data: Path | str | None = None, offline: bool = False) -> OwnSuite:
+    """The suite that a file of one's own states, its data read and checked; content keys are stored below `root`.
+
+    `data` may be a folder of data sets, for tasks of the catalogue. Raises BadInput, NotHere, UnknownKey.
+    """
+    from compute.catalog import own_suite_file, shipped
+
+    if data is not None and not Path(data).is_dir():
+        raise BadInput(f"{path.name} names its own data: omit --data, or name a folder of data sets as <org>/<name>/")
+    source, stated = _reader(root, offline=offline), own_suite_file.parse(path)
+    read = {index: task.read(source=source) for index, task in enumerate(stated.tasks) if task.file}
+    return own_suite_file.suite(stated, read, catalog=shipped())
 
 
 def _read(data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None, source: Source) -> OwnSuite:

@@ -75,8 +75,7 @@ def _item(data: Data, row: int) -> ShownItem:
         case OddOneOut():
             odd = int(data.odd[row])
             members = [
-                _content(f"Image {LETTERS[at]}", column, row, right=at == odd)
-                for at, column in enumerate(data.members)
+                _content(f"Image {LETTERS[at]}", column, row, right=at == odd) for at, column in enumerate(data.members)
             ]
             return _shown(data.names[row], f"Odd one out: {LETTERS[odd]}", members)
         case Probe(test=test) | Clusters(test=test) | ZeroShot(test=test):

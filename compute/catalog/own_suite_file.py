@@ -1,0 +1,274 @@
+"""A suite of several tasks of one's own, as a TOML file: `suite.toml`.
+
+    title = "Field photographs"
+    aggregate = "category-mean"        # or task-mean, as without it
+    weights = { "Species" = 2 }        # of a category in the mean; of others 1
+
+    [[tasks]]
+    file = "birds.csv"                 # a manifest or a folder beside this file, or hub:org/name@revision
+    title = "Birds"
+    category = "Species"
+    shape = "choices"                  # without it the columns tell
+    columns = { reference = "photo" }
+
+    [[tasks]]
+    task = "mini/odd-one-out"          # or a task of the catalogue, by its key
+
+Anyone may have written it: it is read with limits, paths lead from its folder, and no value is run.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from compute.catalog import own
+from compute.catalog.catalog import Catalog
+from compute.tasks.own import OwnData, read
+from compute.tasks.own.reading import HUB
+from compute.tasks.source import Source
+from compute.types import BadInput, Task, UnknownKey, shortened, suggestion
+
+END = ".toml"
+MAX_BYTES = 1 << 20
+OF_FILE = {"title": str, "description": str, "aggregate": str, "synthetic": bool, "weights": dict, "tasks": list}
+OF_TASK = {"file": str, "task": str, "title": str, "category": str, "shape": str, "columns": dict, "images": list}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedTask:
+    """A task as the file lists it: either a file of one's own, or a task of the catalogue."""
+
+    where: str  # for messages: `suite.toml, task 2 (birds.csv)`
+    file: str = ""  # absolute, or `hub:org/name@revision`
+    task: str = ""
+    title: str = ""
+    category: str = ""
+    shape: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    images: tuple[Path, ...] = ()
+
+    def read(self, *, source: Source) -> OwnData:
+        """The task's data. Raises BadInput, which names the task, and NotHere."""
+        try:
+            return read(
+                self.file if self.file.startswith(HUB) else Path(self.file),
+                shape=self.shape,
+                columns=self.columns,
+                images=self.images,
+                source=source,
+            )
+        except BadInput as error:
+            raise BadInput(f"{self.where}: {error}") from error
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteFile:
+    """A suite as its file states it, before any data is read."""
+
+    path: Path
+    title: str
+    description: str
+    aggregate: str
+    synthetic: bool | None
+    weights: Mapping[str, float]  # by category
+    tasks: tuple[ListedTask, ...]
+
+
+def is_suite_file(name: Path | str) -> bool:
+    """Whether a name is that of a suite's file."""
+    return str(name).lower().endswith(END)
+
+
+def parse(path: Path) -> SuiteFile:
+    """The suite that a file states. Raises BadInput with the line or the table that is wrong."""
+    title = path.name
+    if not path.is_file():
+        raise BadInput(f"There is no file {path}")
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
+        if len(text) > MAX_BYTES:
+            raise BadInput(f"{title} has more than the {MAX_BYTES >> 20} MB that are read")
+        content = tomllib.loads(text.decode())
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{title} is not UTF-8 (byte {error.start}): save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{title} is no TOML: {error}") from error
+    except RecursionError as error:
+        raise BadInput(f"{title} has tables within tables without end") from error
+    except OSError as error:
+        raise BadInput(f"{title} cannot be read ({error.strerror or error})") from error
+    _check_keys(content, OF_FILE, where=title)
+    aggregate = content.get("aggregate", own.AGGREGATES[0])
+    if aggregate not in own.AGGREGATES:
+        near = suggestion(aggregate, own.AGGREGATES)
+        raise BadInput(f"{title}: aggregate is {_short(aggregate)}.{near} There are: {', '.join(own.AGGREGATES)}")
+    listed = content.get("tasks") or []
+    if not 0 < len(listed) <= own.MAX_TASKS:
+        raise BadInput(
+            f"{title} lists {len(listed)} tasks; 1 to {own.MAX_TASKS} are read. A task is a table [[tasks]] with a file"
+        )
+    _check_texts(content, ("title",), most=own.MAX_NAME, where=title)
+    _check_texts(content, ("description",), most=own.MAX_TEXT // 2, where=title)
+    folder = path.absolute().parent
+    return SuiteFile(
+        path=path.absolute(),
+        title=content.get("title") or path.stem,
+        description=content.get("description", ""),
+        aggregate=aggregate,
+        synthetic=content.get("synthetic"),
+        weights=_weights(content.get("weights", {}), where=title),
+        tasks=tuple(_task(task, number, folder=folder, file=title) for number, task in enumerate(listed, 1)),
+    )
+
+
+def _task(content: Any, number: int, *, folder: Path, file: str) -> ListedTask:
+    where = f"{file}, task {number}"
+    if not isinstance(content, dict):
+        raise BadInput(f"{where} is no table: begin it with [[tasks]]")
+    named = content.get("title") or content.get("file") or content.get("task")
+    where += f" ({shortened(named, 60)})" if isinstance(named, str) else ""
+    _check_keys(content, OF_TASK, where=where)
+    _check_texts(content, ("title", "category", "shape", "task"), most=own.MAX_NAME, where=where)
+    _check_texts(content, ("file",), most=own.MAX_TEXT, where=where)
+    if ("file" in content) == ("task" in content):
+        raise BadInput(f"{where} needs either a file of your own or a task of the catalogue, by its key")
+    if "task" in content and (more := sorted(set(content) - {"task"})):
+        raise BadInput(f"{where}: {more[0]} cannot be set: a task of the catalogue keeps its own")
+    columns, images = content.get("columns", {}), content.get("images", [])
+    if len(columns) > own.MAX_COLUMNS or not all(isinstance(value, str) for value in columns.values()):
+        raise BadInput(f"{where}: columns maps the shape's names to the file's, as in {{ reference = 'photo' }}")
+    if not all(isinstance(name, str) for name in images):
+        raise BadInput(f"{where}: images is a list of folders")
+    own_file = content.get("file", "")
+    return ListedTask(
+        where=where,
+        file=own_file if own_file.startswith(HUB) or not own_file else str(folder / own_file),
+        task=content.get("task", ""),
+        title=content.get("title", ""),
+        category=content.get("category", ""),
+        shape=content.get("shape", ""),
+        columns=columns,
+        images=tuple(folder / name for name in images),
+    )
+
+
+def _check_keys(content: Mapping[str, Any], known: Mapping[str, type], *, where: str) -> None:
+    """Raises BadInput for a key that is not known, and for a value of another kind."""
+    names = {str: "a text", bool: "true or false", dict: "a table", list: "a list"}
+    for key, value in content.items():
+        if key not in known:
+            raise BadInput(
+                f"{where}: {_short(key)} is not known.{suggestion(key, known)} There are: {', '.join(known)}"
+            )
+        if not isinstance(value, known[key]):
+            raise BadInput(f"{where}: {key} is {_short(value)}, not {names[known[key]]}")
+
+
+def _check_texts(content: Mapping[str, Any], names: Collection[str], *, most: int, where: str) -> None:
+    for name in names:
+        value = content.get(name)
+        if value is None:
+            continue
+        if not value.strip():
+            raise BadInput(f"{where}: {name} is empty: leave it out, or fill it in")
+        if len(value) > most or not value.isprintable():
+            raise BadInput(f"{where}: {name} is one line of at most {most:,} characters")
+
+
+def _weights(content: Mapping[str, Any], *, where: str) -> dict[str, float]:
+    for category, weight in content.items():
+        number = isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight)
+        if not number or not 0 < weight <= own.MAX_WEIGHT:
+            raise BadInput(
+                f"{where}: the weight of {_short(category)} is {_short(weight)}, not a number above 0 and at most "
+                f"{own.MAX_WEIGHT:g}. Leave out tasks that are not to count"
+            )
+    return {category: float(weight) for category, weight in content.items()}
+
+
+def _short(value: Any) -> str:
+    return shortened(repr(value), 60)
+
+
+def suite(stated: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> own.OwnSuite:
+    """The suite of a file whose own tasks have these data, by their index in `stated.tasks`.
+
+    Raises BadInput for data with problems, tasks that no mean can hold together and weights of unknown categories,
+    UnknownKey for a task that is not in the catalogue.
+    """
+    title = stated.path.name
+    names: dict[int, str] = {}
+    for index, part in data.items():
+        listed = stated.tasks[index]
+        name = listed.title or part.name
+        if name in names.values():
+            raise BadInput(f"{listed.where} has the title of another task: give it a title of its own")
+        names[index] = name
+    shared = [(task.where, catalog.task(task.task)) for task in stated.tasks if task.task]
+    for where, task in shared:
+        by_people = all(catalog.suite(key).aggregate == "human" for key in task.suites)
+        if not task.ranked or by_people:
+            raise BadInput(f"{where} is no task that enters a mean of the catalogue's: name another")
+    if len({task.key for _, task in shared}) < len(shared):
+        raise BadInput(f"{title} lists a task of the catalogue twice")
+    drawn = not data and all(task.benchmark in own.SYNTHETIC_BENCHMARKS for _, task in shared)
+    synthetic = drawn or None if stated.synthetic is None else stated.synthetic
+    made = own.of_data(
+        {names[index]: part for index, part in data.items()},
+        name=stated.title,
+        title=f"{stated.title}{' (synthetic)' if synthetic else ''}",
+        categories={names[index]: stated.tasks[index].category for index in data if stated.tasks[index].category},
+        synthetic=synthetic,
+    )
+    tasks = tuple(
+        replace(task, title=name[: own.MAX_NAME]) for task, name in zip(made.tasks, names.values(), strict=True)
+    )
+    every = [*tasks, *(task for _, task in shared)]
+    _check_mean(every, catalog=catalog, file=title)
+    categories = list(dict.fromkeys(task.category for task in every))
+    for name in stated.weights:
+        if name not in categories:
+            raise BadInput(
+                f"{title}: weights names the category {_short(name)}.{suggestion(name, categories)} Its tasks have: "
+                f"{', '.join(categories)}"
+            )
+    about = " ".join(filter(None, (stated.description, made.suite.description if data else "", _about(shared))))
+    return replace(
+        made,
+        name=made.suite.key,
+        tasks=tasks,
+        shared=tuple(task.key for _, task in shared),
+        suite=replace(
+            made.suite,
+            aggregate=stated.aggregate,
+            description=shortened(about, own.MAX_TEXT),
+            category_weights=dict(stated.weights),
+        ),
+    )
+
+
+def _about(shared: list[tuple[str, Task]]) -> str:
+    return f"Tasks of the catalogue: {', '.join(task.title for _, task in shared)}." if shared else ""
+
+
+def _check_mean(tasks: list[Task], *, catalog: Catalog, file: str) -> None:
+    """Raises BadInput for tasks whose scores make no mean together: of unlike direction or scale."""
+    metrics = {metric.key: metric for metric in catalog.metrics}
+    try:
+        kinds = {task.title: metrics[task.metrics[0]] for task in tasks}
+    except KeyError as error:
+        raise UnknownKey("metric", str(error.args[0]), metrics) from error
+    first, *others = kinds
+    for other in others:
+        one, two = kinds[first], kinds[other]
+        if (one.higher_is_better, one.scale) != (two.higher_is_better, two.scale):
+            raise BadInput(
+                f"{file}: {first} is measured by {one.title} and {other} by {two.title}, which make no mean: put them "
+                "into suites of their own"
+            )

@@ -1,0 +1,259 @@
+"""suite.toml: what it may state, what is wrong with it by table, and the suite that follows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compute.catalog import own, shipped
+from compute.catalog.own_suite_file import is_suite_file, parse, suite
+from compute.engine.workspace import own_suites, suite_of_file
+from compute.tasks.source import Source
+from compute.types import BadInput, LikenessError
+
+WHOLE = """
+title = "Animals & words"
+description = "Ours."
+aggregate = "category-mean"
+weights = { "Words" = 2, "Zero-shot Classification" = 0.5 }
+
+[[tasks]]
+file = "labels.csv"
+title = "Kinds"
+
+[[tasks]]
+file = "questions.csv"
+category = "Words"
+columns = { reference = "word" }
+shape = "choices"
+
+[[tasks]]
+file = "sub/labels.csv"
+shape = "clustering"
+title = "Groups"
+category = "Words"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two manifests of texts, one of them in a folder of its own too."""
+    (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
+    (tmp_path / "questions.csv").write_text("word,alternative_1,alternative_2,answer\na,b,a,2\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\na fox,dog\n")
+    return tmp_path
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "suite.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def made(folder: Path, text: str = WHOLE) -> own.OwnSuite:
+    return suite_of_file(written(folder, text), root=folder / "results", offline=True)
+
+
+def test_a_suite_with_weights_and_categories(folder: Path) -> None:
+    result = made(folder)
+    assert result.suite.key == result.name == "own-animals-words" and result.suite.title == "Animals & words"
+    assert result.suite.aggregate == "category-mean"
+    assert result.suite.category_weights == {"Words": 2.0, "Zero-shot Classification": 0.5}
+    assert [(task.key, task.title, task.category, task.n_items) for task in result.tasks] == [
+        ("own/own-animals-words/kinds", "Kinds", "Zero-shot Classification", 2),
+        ("own/own-animals-words/questions", "questions", "Words", 1),
+        ("own/own-animals-words/groups", "Groups", "Words", 3),
+    ]
+    assert result.suite.description.startswith("Ours. Your own data: ")
+    assert own.record(result, results=folder) == result
+    assert own.recorded(folder) == ([result], [])
+
+
+def test_little_is_needed(folder: Path) -> None:
+    result = made(folder, '[[tasks]]\nfile = "labels.csv"\n')
+    assert (result.suite.title, result.suite.aggregate, result.suite.category_weights) == ("suite", "task-mean", {})
+    assert [task.title for task in result.tasks] == ["labels"]
+
+
+def test_other_weights_are_the_same_suite_and_another_title_is_not(folder: Path) -> None:
+    first = own.record(made(folder), results=folder)
+    heavier = own.record(made(folder, WHOLE.replace('"Words" = 2', '"Words" = 3')), results=folder)
+    assert heavier.suite.key == first.suite.key and heavier.tasks == first.tasks
+    assert own.recorded(folder)[0] == [heavier]
+    other = own.record(made(folder, WHOLE.replace("Animals", "Plants")), results=folder)
+    assert other.suite.key == "own-plants-words" and len(own.recorded(folder)[0]) == 2
+
+
+def test_other_data_under_the_same_title_get_a_key_of_their_own(folder: Path) -> None:
+    first = own.record(made(folder), results=folder)
+    (folder / "labels.csv").write_text("text,label\na cat,cat\na fox,dog\n")
+    second = own.record(made(folder), results=folder)
+    assert second.suite.key == f"own-animals-words-{second.digest[:8]}" != first.suite.key
+    assert own.record(made(folder), results=folder) == second, "and keep it"
+
+
+def test_tasks_of_the_catalogue_are_part_of_it(folder: Path) -> None:
+    text = (
+        '[[tasks]]\nfile = "labels.csv"\n\n[[tasks]]\ntask = "mini/odd-one-out"\n\n[[tasks]]\ntask = "mieb/cifar10"\n'
+    )
+    result = own.record(made(folder, text), results=folder)
+    assert result.shared == ("mini/odd-one-out", "mieb/cifar10") and own.recorded(folder) == ([result], [])
+    assert "Tasks of the catalogue: " in result.suite.description
+    catalog, problems = own.extended(shipped(), [result])
+    assert not problems
+    assert [task.key for task in catalog.tasks if "own-suite" in task.suites] == [
+        *(task.key for task in shipped().tasks if task.key in result.shared),
+        "own/own-suite/labels",
+    ]
+    assert catalog.task("mini/odd-one-out").suites[:-1] == shipped().task("mini/odd-one-out").suites
+    gone = replace(result, shared=("mini/gone",))
+    assert own.extended(shipped(), [gone]) == (
+        shipped(),
+        ["The suite own-suite of your own data is left out: no task 'mini/gone' is known"],
+    )
+
+
+def test_a_suite_of_shipped_tasks_alone(folder: Path) -> None:
+    """One's own choice of published tasks, with weights: it is shown before any run is made."""
+    text = 'weights = { "IQA" = 4 }\n[[tasks]]\ntask = "unisim/nights"\n\n[[tasks]]\ntask = "unisim/kadid-10k"\n'
+    result = own.record(made(folder, text), results=folder)
+    assert not result.tasks and result.suite.benchmark == "own" and own.recorded(folder) == ([result], [])
+    assert own.with_runs([result], tasks=set()) == ([result], [])
+    drawn = made(folder, '[[tasks]]\ntask = "mini/odd-one-out"\n')
+    assert drawn.suite.benchmark == "own-synthetic" and drawn.suite.title == "suite (synthetic)"
+
+
+def test_the_engine_takes_the_file_for_a_suites_key(folder: Path) -> None:
+    path = written(folder, WHOLE)
+    catalog, key, files = own_suites(
+        None, suite=str(path), results=folder / "results", warn=lambda problem: pytest.fail(problem)
+    )
+    assert key == "own-animals-words" and catalog.suite(key).category_weights["Words"] == 2
+    assert len(files) == 3 and (folder / "results" / "suites" / f"{key}.json").is_file()
+    with pytest.raises(BadInput, match=r"suite.toml names its own data: omit --data, or name a folder"):
+        own_suites(folder / "labels.csv", suite=str(path), results=folder, warn=print)
+
+
+TASK = '[[tasks]]\nfile = "labels.csv"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("title = \n", "suite.toml is no TOML: Invalid value (at line 1, column 9)"),
+        ("", "suite.toml lists 0 tasks; 1 to 100 are read. A task is a table [[tasks]] with a file"),
+        ("tasks = 3", "suite.toml: tasks is 3, not a list"),
+        ("tasks = [3]", "suite.toml, task 1 is no table: begin it with [[tasks]]"),
+        (f'titel = "x"\n{TASK}', "suite.toml: 'titel' is not known. Did you mean 'title'? There are: title, "),
+        (f"title = 3\n{TASK}", "suite.toml: title is 3, not a text"),
+        (f'title = " "\n{TASK}', "suite.toml: title is empty: leave it out, or fill it in"),
+        (f'title = """a\nb"""\n{TASK}', "suite.toml: title is one line of at most 200 characters"),
+        (
+            f'aggregate = "categorymean"\n{TASK}',
+            "suite.toml: aggregate is 'categorymean'. Did you mean 'category-mean'? There are: task-mean, category-m",
+        ),
+        (f'aggregate = "human"\n{TASK}', "aggregate is 'human'. There are: task-mean, category-mean"),
+        (f"synthetic = 1\n{TASK}", "suite.toml: synthetic is 1, not true or false"),
+        (
+            f"[weights]\nWords = 0\n{TASK}",
+            "suite.toml: the weight of 'Words' is 0, not a number above 0 and at most 100",
+        ),
+        (f"[weights]\nWords = true\n{TASK}", "the weight of 'Words' is True"),
+        (f"[weights]\nWords = inf\n{TASK}", "the weight of 'Words' is inf"),
+        (f'[weights]\nWords = "2"\n{TASK}', "the weight of 'Words' is '2'"),
+        (
+            f"[weights]\nZero = 2\n{TASK}",
+            "suite.toml: weights names the category 'Zero'. Its tasks have: Zero-shot Classification",
+        ),
+        (
+            f"[weights]\nZero-shot-Classification = 2\n{TASK}",
+            "Did you mean 'Zero-shot Classification'? Its tasks have: Zero-shot Classification",
+        ),
+        (f"{TASK}colums = {{}}\n", "suite.toml, task 1 (labels.csv): 'colums' is not known. Did you mean 'columns'?"),
+        (f"{TASK}columns = {{ item = 3 }}\n", "task 1 (labels.csv): columns maps the shape's names to the file's"),
+        (f"{TASK}images = [3]\n", "task 1 (labels.csv): images is a list of folders"),
+        (f'{TASK}task = "mini/shapes"\n', "task 1 (labels.csv) needs either a file of your own or a task"),
+        ('[[tasks]]\ntitle = "T"\n', "task 1 (T) needs either a file of your own or a task"),
+        (
+            '[[tasks]]\ntask = "mini/shapes"\ncategory = "C"\n',
+            "task 1 (mini/shapes): category cannot be set: a task of the catalogue keeps its own",
+        ),
+        ('[[tasks]]\ntask = "mini/shape"\n', "No task 'mini/shape'. Did you mean 'mini/shapes'?"),
+        ('[[tasks]]\ntask = "cfred/hpdv2"\n', "is no task that enters a mean of the catalogue's"),
+        ('[[tasks]]\ntask = "mini/shapes"\n' * 2, "suite.toml lists a task of the catalogue twice"),
+        (f"{TASK}\n{TASK}", "task 2 (labels.csv) has the title of another task: give it a title of its own"),
+        ('[[tasks]]\nfile = "gone.csv"\n', "suite.toml, task 1 (gone.csv): There is no file"),
+        ('[[tasks]]\nfile = "questions.csv"\ntitle = "Q"\nshape = "choises"\n', "suite.toml, task 1 (Q): "),
+        ('[[tasks]]\nfile = "questions.csv"\n', "suite.toml, task 1 (questions.csv): "),
+    ],
+    ids=lambda value: value[:40].replace("\n", " ") if isinstance(value, str) else "",
+)
+def test_what_is_wrong_is_named(folder: Path, text: str, words: str) -> None:
+    with pytest.raises(LikenessError) as raised:
+        made(folder, text)
+    assert words in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_faults_of_the_data_are_named_with_the_task(folder: Path) -> None:
+    (folder / "labels.csv").write_text("text,label\na cat,\na dog,dog\n")
+    with pytest.raises(BadInput, match=r"labels.csv, row 1: label is empty"):
+        made(folder)
+
+
+def test_tasks_that_make_no_mean_are_refused(folder: Path) -> None:
+    """No shape of today is measured downwards: a catalogue's metric is turned round."""
+    catalog = shipped()
+    turned = replace(
+        catalog,
+        metrics=tuple(replace(m, higher_is_better=False) if m.key == "nmi" else m for m in catalog.metrics),
+    )
+    stated = parse(written(folder, WHOLE))
+    data = {index: task.read(source=Source()) for index, task in enumerate(stated.tasks)}
+    assert suite(stated, data, catalog=catalog).tasks
+    with pytest.raises(BadInput, match="Kinds is measured by Accuracy and Groups by NMI, which make no mean"):
+        suite(stated, data, catalog=turned)
+
+
+def test_files_that_cannot_be_read(folder: Path) -> None:
+    with pytest.raises(BadInput, match=r"There is no file .*gone\.toml"):
+        parse(folder / "gone.toml")
+    path = folder / "latin.toml"
+    path.write_bytes('title = "Vögel"'.encode("latin-1"))
+    with pytest.raises(BadInput, match=r"latin.toml is not UTF-8 \(byte 10\)"):
+        parse(path)
+    path.write_bytes(b"#" * ((1 << 20) + 1))
+    with pytest.raises(BadInput, match="more than the 1 MB that are read"):
+        parse(path)
+    path.write_text("a = " + "[" * 5000)
+    with pytest.raises(BadInput, match=r"latin.toml (is no TOML|has tables within tables)"):
+        parse(path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"weights": {"Words": 0}},
+        {"weights": {"Words": 1e9}},
+        {"weights": ["Words"]},
+        {"shared": "mini/shapes"},
+        {"shared": [3]},
+        {"name": 3},
+        {"tasks": []},
+    ],
+    ids=lambda changes: json.dumps(changes),
+)
+def test_a_record_that_was_tampered_with_is_left_out(folder: Path, changes: dict) -> None:
+    own.record(made(folder), results=folder)
+    (path,) = own.files(folder)
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    suites, problems = own.recorded(folder)
+    assert not suites and len(problems) == 1 and "own-animals-words.json is left out" in problems[0]
+
+
+def test_the_name_of_a_file_tells_it_from_a_key() -> None:
+    assert is_suite_file("suite.toml") and is_suite_file(Path("a/B.TOML"))
+    assert not is_suite_file("mini") and not is_suite_file("own-suite")
