@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 
 from compute.tasks.own.shapes import KEYS, SHAPES, ShapeColumn, TaskShape
@@ -29,7 +30,7 @@ def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) 
     for shape in alone:
         if shape.told and not missing[shape.key]:
             return shape
-    near = min(alone, key=lambda shape: len(missing[shape.key]) / len(_required(shape.columns[""])))
+    near = min(alone, key=lambda shape: (len(missing[shape.key]) / len(_required(shape.columns[""])), not shape.told))
     lacks = missing[near.key]
     raise BadInput(
         f"{title} has no shape's columns: {', '.join(map(shortened, present))}. Nearest is {near.key}, which also "
@@ -62,6 +63,7 @@ def resolved(
             f"Rename one, or name it: --columns {missing[0]}=NAME"
         )
     free = tuple(name for name in present if name not in chosen.values())
+    _check_numbers(columns, chosen, present, title=title)
     absent = [name for name in known if name not in chosen]
     for name in free:
         near = difflib.get_close_matches(name.lower(), absent, n=1, cutoff=NEAR) if len(name) < 100 else []
@@ -71,6 +73,36 @@ def resolved(
                 f"are not read may have any name that is not so near to one of: {_listed(columns)}"
             )
     return chosen, free
+
+
+def _check_numbers(
+    columns: tuple[ShapeColumn, ...], chosen: Mapping[str, str], present: tuple[str, ...], *, title: str
+) -> None:
+    """Raises BadInput for numbered columns with a gap, or above the most there can be."""
+    for column in columns:
+        if not column.least:
+            continue
+        there = [name in chosen for name in column.names()]
+        if False in there and True in there[there.index(False) :]:
+            gap = column.names()[there.index(False)]
+            raise BadInput(
+                f"{title} has no column {gap!r}, but a later one: number {column.name}_1, {column.name}_2, ..."
+            )
+        beyond = [name for name in present if re.fullmatch(rf"{column.name}_\d+", name.strip().lower())]
+        if extra := [name for name in beyond if name not in chosen.values()]:
+            raise BadInput(f"{title} has a column {extra[0]!r}: there are at most {column.most}, numbered from 1")
+
+
+def of_table(given: Mapping[str, str], table: str, every: tuple[str, ...]) -> dict[str, str]:
+    """Which columns of one of several tables are which of the shape's: `corpus.text=body`. Raises BadInput."""
+    if every == ("",):
+        return dict(given)
+    for name in given:
+        if name.partition(".")[0] not in every:
+            raise BadInput(
+                f"Columns are of {', '.join(every)}: write {every[0]}.{name}=NAME, not {shortened(name)}=NAME"
+            )
+    return {name.partition(".")[2]: own for name, own in given.items() if name.partition(".")[0] == table}
 
 
 def _chosen(columns: Iterable[ShapeColumn], present: tuple[str, ...], given: Mapping[str, str]) -> dict[str, str]:

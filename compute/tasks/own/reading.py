@@ -12,12 +12,12 @@ import numpy as np
 
 from compute.content.items import content_key
 from compute.tasks.data import Data
-from compute.tasks.own import class_folder, naming
+from compute.tasks.own import beir, class_folder, naming
 from compute.tasks.own import table as tables
 from compute.tasks.own.facts import OwnFacts
 from compute.tasks.own.faults import Faults, RowFault, sentence
 from compute.tasks.own.rows import OwnRows
-from compute.tasks.own.shapes import TaskShape
+from compute.tasks.own.shapes import RETRIEVAL, TaskShape
 from compute.tasks.own.table import OwnTable
 from compute.tasks.source import OwnFile, Source
 from compute.types import BadInput
@@ -123,14 +123,27 @@ def read(
     faults = Faults()
     chosen = naming.shape_named(shape) if shape else None
     path = Path(data).absolute()
-    read_tables = {"": _table(path, faults)}
     title = path.name or str(path)
+    layout = beir.files(path)
+    if layout is not None and (chosen is None or chosen is RETRIEVAL):
+        chosen = RETRIEVAL
+        read_tables = {name: tables.read(file, faults=faults, folder=path) for name, file in layout.items()}
+    else:
+        if chosen is RETRIEVAL:
+            raise BadInput(f"{title} is no folder with {beir.LAYOUT}, which retrieval needs")
+        read_tables = {"": _table(path, faults)}
     if chosen is None:
         chosen = naming.shape_of(read_tables[""].columns, given, title=title)
     ignored: tuple[str, ...] = ()
     rows = {}
     for name, table in read_tables.items():
-        names, free = naming.resolved(chosen.columns[name], table.columns, given, shape=chosen.key, title=table.title)
+        names, free = naming.resolved(
+            chosen.columns[name],
+            table.columns,
+            naming.of_table(given, name, tuple(read_tables)),
+            shape=chosen.key,
+            title=table.title,
+        )
         ignored += free
         folders = [folder for folder in (*images, table.folder) if folder is not None]
         rows[name] = OwnRows(table=table, columns=names, faults=faults, folders=folders, cache=source.cache)

@@ -37,6 +37,24 @@ class Codes:
         """The distinct values."""
         return self.distinct.to_pylist()
 
+    @classmethod
+    def of(cls, values: pa.ChunkedArray | pa.Array) -> Codes:
+        """Of texts, of which blank ones count as none."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        encoded = pc.dictionary_encode(values)
+        if isinstance(encoded, pa.ChunkedArray):
+            encoded = encoded.combine_chunks()
+        if isinstance(encoded, pa.ChunkedArray):  # of none
+            encoded = pa.array([], pa.dictionary(pa.int32(), pa.large_string()))
+        codes, distinct = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64), encoded.dictionary
+        length = pc.utf8_length(pc.utf8_trim_whitespace(distinct))
+        blank = pc.equal(length, 0).to_numpy(zero_copy_only=False)
+        if blank.any():
+            codes = np.where(np.append(blank, False)[codes], -1, codes)
+        return cls(distinct=distinct, codes=codes)
+
     @cached_property
     def counts(self) -> np.ndarray:
         """How often each distinct value stands there."""
@@ -62,8 +80,20 @@ class OwnContent:
             return self.located.keys(cache)
         return _keys_of(self.codes.distinct)
 
+    def positions(self) -> np.ndarray:
+        """(n,) which of the distinct contents each row has, -1 for none; of images inside the file its own."""
+        if self.stored is not None:
+            return np.where(self.stored.keys == NO_KEY, -1, np.arange(len(self.stored)))
+        return self.codes.codes
+
+    def distinct(self, cache: Path | None) -> tuple[Column, np.ndarray]:
+        """Every content once, and which of them each row has (n,), -1 for none."""
+        used, first, at = np.unique(self.positions(), return_index=True, return_inverse=True)
+        empty = int(bool(len(used)) and used[0] < 0)
+        return self.column(cache).take(first[empty:]), at - empty
+
     def column(self, cache: Path | None) -> Column:
-        """The items, one a row."""
+        """The items, one a row; a row without any has no content."""
         if self.stored is not None:
             return self.stored
         title, name, codes = self.title, self.name, self.codes
@@ -137,28 +167,43 @@ class OwnRows:
         """(n,) float64; rows without a finite number, of at least `least`, are faults."""
         return self.once(("floats", name), lambda: self._numbers(name, least))
 
-    def content(self, name: str, *, only: str = "") -> OwnContent:
+    def content(self, name: str, *, only: str = "", required: bool = True) -> OwnContent:
         """A column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
 
-        A column whose values mostly end as names of images do is of images.
+        A column whose values mostly end as names of images do is of images. Empty rows are faults where `required`.
         """
-        return self.once(("content", name), lambda: self._content(name, only))
+        return self.once(("content", name), lambda: self._content(name, only, required))
+
+    def joined_texts(self, names: Sequence[str]) -> OwnContent:
+        """Columns of texts as one, with a space between; a row may have none."""
+        return self.once(("content", *names), lambda: self._joined_texts(names))
+
+    def one_kind(self, contents: Sequence[OwnContent], *, what: str) -> None:
+        """Columns of images beside columns of texts are a fault."""
+        unlike = next((part for part in contents if part.modality != contents[0].modality), None)
+        if unlike is not None:
+            self.whole(
+                f"{contents[0].name} holds {contents[0].modality}s, {unlike.name} {unlike.modality}s: the {what} are "
+                "all images or all texts"
+            )
 
     def names(self) -> tuple[str, ...]:
         """The items' names: those of the column `name`, else the rows' numbers from 1."""
-        if not self.has("name"):
+        column = self._names_column()
+        if not column:
             return tuple(map(str, range(1, len(self) + 1)))
-        codes = self.texts("name")
+        codes = self.texts(column)
         return tuple(codes.distinct.take(codes.codes).to_pylist())
 
     def check_names(self) -> None:
         """A name that an earlier row has is a fault."""
-        if self.has("name"):
+        if self._names_column():
             self.once("names", self._check_names)
 
     def contents(self) -> list[OwnContent]:
         """The columns of images and texts that were looked at, in the order of their names."""
-        return [content for key, content in sorted(self._memo.items(), key=str) if isinstance(content, OwnContent)]
+        known = sorted(self._memo.items(), key=lambda item: str(item[0]))
+        return [content for _, content in known if isinstance(content, OwnContent)]
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
         """What `make` gives, made once: what is wrong is counted once too."""
@@ -166,50 +211,47 @@ class OwnRows:
             self._memo[key] = make()
         return self._memo[key]
 
+    def _names_column(self) -> str:
+        return next((name for name in ("id", "name") if self.has(name)), "")
+
     def _check_names(self) -> None:
-        codes = self.texts("name").codes
+        column = self._names_column()
+        codes = self.texts(column).codes
         again = _again(codes)
         if again.any():
             self.fault(
-                "name",
+                column,
                 again,
                 lambda at: (
-                    f"is {shortened(self.texts('name').at(at))!r}, as in row "
+                    f"is {shortened(self.texts(column).at(at))!r}, as in row "
                     f"{int(np.argmax(codes == codes[at])) + 1:,}: each item has a name of its own"
                 ),
             )
 
     def _texts(self, name: str, required: bool) -> Codes:
+        codes = Codes.of(self._as_texts(name))
+        self._check_empty(name, codes.codes < 0, required=required)
+        return codes
+
+    def _as_texts(self, name: str) -> pa.ChunkedArray:
+        """A column's values as texts; lists and objects are a fault, and nothing."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         column = self.columns[name]
         values = self.table.values.column(column)
         classes = self.table.class_names.get(column)
         if classes and pa.types.is_integer(values.type):
-            values = _classes(values, classes)
-        if not pa.types.is_large_string(values.type):
-            if pa.types.is_nested(values.type):
-                self.whole(f"{column} holds lists or objects, and a text or number a row is needed", name=name)
-                values = pa.nulls(len(values), pa.large_string())
-            values = values.cast(pa.large_string())
-        encoded = pc.dictionary_encode(values)
-        encoded = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
-        if isinstance(encoded, pa.ChunkedArray):
-            encoded = encoded.chunk(0)
-        codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
-        distinct = encoded.dictionary
-        length = pc.utf8_length(pc.utf8_trim_whitespace(distinct))
-        blank = pc.equal(length, 0).to_numpy(zero_copy_only=False)
-        if blank.any():
-            codes = np.where(np.append(blank, False)[codes], -1, codes)
-        if required:
-            empty = codes < 0
-            if len(codes) and empty.all():
-                self.whole(f"{column} is empty in every row", name=name)
-            else:
-                self.fault(name, empty, lambda at: "is empty")
-        return Codes(distinct=distinct, codes=codes)
+            values = pa.chunked_array([_classes(values, classes)])
+        if pa.types.is_nested(values.type):
+            self.whole(f"{column} holds lists or objects, and a text or number a row is needed", name=name)
+            values = pa.chunked_array([pa.nulls(len(values), pa.large_string())])
+        return values if pa.types.is_large_string(values.type) else values.cast(pa.large_string())
+
+    def _check_empty(self, name: str, empty: np.ndarray, *, required: bool) -> None:
+        if required and len(empty) and empty.all():
+            self.whole(f"{self.columns[name]} is empty in every row", name=name)
+        elif required:
+            self.fault(name, empty, lambda at: "is empty")
 
     def _numbers(self, name: str, least: float) -> np.ndarray:
         import pandas as pd
@@ -236,19 +278,24 @@ class OwnRows:
         )
         return np.where(wrong, least, distinct)[codes.codes].astype(np.int64)
 
-    def _content(self, name: str, only: str) -> OwnContent:
+    def _joined_texts(self, names: Sequence[str]) -> OwnContent:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        parts = [self._as_texts(name).fill_null("") for name in names]
+        values = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
+        column = " and ".join(self.columns[name] for name in names)
+        return OwnContent(modality="text", name=column, title=self.table.title, codes=Codes.of(values))
+
+    def _content(self, name: str, only: str, required: bool) -> OwnContent:
         column, title = self.columns[name], self.table.title
         if column in self.table.stored:
             if only == "text":
                 self.whole(f"{column} holds images, and texts are needed", name=name)
             stored = self.table.stored[column](self.cache)
-            missing = stored.keys == NO_KEY
-            if len(missing) and missing.all():
-                self.whole(f"{column} is empty in every row", name=name)
-            else:
-                self.fault(name, missing, lambda at: "is empty")
+            self._check_empty(name, stored.keys == NO_KEY, required=required)
             return OwnContent(modality="image", name=column, title=title, stored=stored)
-        codes = self.texts(name)
+        codes = self.texts(name, required=required)
         listed = codes.listed()
         named = np.array([files.is_image_name(text) for text in listed], dtype=bool)
         images = bool(len(named)) and np.dot(named, codes.counts) * 2 > codes.counts.sum()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from compute.tasks.data import Data
-from compute.tasks.own import choosing, labelled
+from compute.tasks.own import choosing, finding, labelled, pairing
 from compute.tasks.own.facts import OwnFacts
 from compute.tasks.own.rows import OwnRows
 from compute.tasks.own.table import SPLIT
@@ -79,6 +79,102 @@ CHOICES = TaskShape(
     facts=_alone(choosing.choices_facts),
     items=_alone(choosing.choices),
 )
+VOTES = TaskShape(
+    key="votes",
+    title="Preference votes",
+    procedure="choice",
+    columns={
+        "": (
+            _NAME,
+            ShapeColumn(name="prompt", meaning="The text that the alternatives were made for.", aliases=("caption",)),
+            _ALTERNATIVES,
+            ShapeColumn(name="votes", meaning="Votes for each alternative: votes_1, votes_2, ...", least=2),
+        )
+    },
+    scored="accuracy against the majority, ties left out; chance 1 / alternatives",
+    example="prompt,alternative_1,alternative_2,votes_1,votes_2\na red car,a.jpg,b.jpg,3,1\na cat,c.jpg,d.jpg,0,5",
+    facts=_alone(choosing.votes_facts),
+    items=_alone(choosing.votes),
+)
+ODD_ONE_OUT = TaskShape(
+    key="odd-one-out",
+    title="Odd one out",
+    procedure="odd_one_out",
+    columns={
+        "": (
+            _NAME,
+            ShapeColumn(name="member", meaning="3 to 8 images.", least=3),
+            ShapeColumn(name="odd", meaning="Number of the image that does not belong, from 1."),
+        )
+    },
+    scored="accuracy; chance 1 / images",
+    example="member_1,member_2,member_3,odd\na.jpg,b.jpg,c.jpg,3\nd.jpg,e.jpg,f.jpg,1",
+    facts=_alone(choosing.odd_facts),
+    items=_alone(choosing.odd),
+)
+RATED_PAIRS = TaskShape(
+    key="rated-pairs",
+    title="Rated pairs",
+    procedure="sts",
+    columns={
+        "": (
+            _NAME,
+            ShapeColumn(name="first", meaning="An image or a text.", aliases=("sentence1",)),
+            ShapeColumn(name="second", meaning="An image or a text.", aliases=("sentence2",)),
+            ShapeColumn(name="score", meaning="How alike people find them, higher is more.", aliases=("rating",)),
+        )
+    },
+    scored="Spearman correlation of similarity and score; chance 0",
+    example="first,second,score\na.jpg,b.jpg,4.5\na.jpg,c.jpg,1",
+    facts=_alone(pairing.rated_facts),
+    items=_alone(pairing.rated),
+)
+MATCHING = TaskShape(
+    key="matching",
+    title="Image-text matching",
+    procedure="matching",
+    columns={
+        "": (
+            _NAME,
+            ShapeColumn(name=pairing.IMAGES, meaning="1 to 8 images.", least=1, aliases=("image",)),
+            ShapeColumn(
+                name=pairing.CAPTIONS,
+                least=1,
+                aliases=("caption",),
+                meaning="1 to 8 captions. Of several beside one image the first is right, and the other way round; "
+                "of as many of each, image_2 goes with caption_2.",
+            ),
+        )
+    },
+    scored="text, image or group accuracy; chance 1 / captions, 1 / images, 1 / 6 for two and two",
+    example="image,caption_1,caption_2\na.jpg,a cat on a mat,a mat on a cat\nb.jpg,a dog,a cat",
+    facts=_alone(pairing.matches_facts),
+    items=_alone(pairing.matches),
+)
+_CONTENT = (
+    ShapeColumn(name="id", meaning="Its name, once each.", aliases=("_id",)),
+    ShapeColumn(name="text", meaning="Its text; it has a text, an image, or both.", required=False),
+    ShapeColumn(name="image", meaning="Its image.", required=False),
+)
+RETRIEVAL = TaskShape(
+    key="retrieval",
+    title="Retrieval",
+    procedure="retrieval",
+    columns={
+        finding.QUERIES: _CONTENT,
+        finding.CORPUS: (*_CONTENT, ShapeColumn(name="title", meaning="Stands before the text.", required=False)),
+        finding.QRELS: (
+            ShapeColumn(name=finding.QUERY, meaning="The query's id.", aliases=("query_id",)),
+            ShapeColumn(name=finding.DOCUMENT, meaning="The document's id.", aliases=("corpus_id", "doc-id", "doc_id")),
+            ShapeColumn(name=finding.SCORE, meaning="How relevant it is; 0 is not.", aliases=("relevance",)),
+        ),
+    },
+    scored="nDCG@10, hit rates, MRR@10, mAP; chance not stated",
+    example='queries.jsonl: {"_id": "q1", "text": "a red car"}\ncorpus.jsonl: {"_id": "d1", "image": "a.jpg"}\n'
+    "qrels/test.tsv: q1 d1 1",
+    facts=finding.facts,
+    items=finding.retrieval,
+)
 PROBE = TaskShape(
     key="probe",
     title="Linear probe",
@@ -123,5 +219,15 @@ CLUSTERING = TaskShape(
 )
 
 # In the order in which a file's columns are compared with theirs.
-SHAPES: tuple[TaskShape, ...] = (CHOICES, PROBE, CLASSIFICATION, CLUSTERING)
+SHAPES: tuple[TaskShape, ...] = (
+    CHOICES,
+    VOTES,
+    ODD_ONE_OUT,
+    RATED_PAIRS,
+    PROBE,
+    CLASSIFICATION,
+    CLUSTERING,
+    MATCHING,
+    RETRIEVAL,
+)
 KEYS = tuple(shape.key for shape in SHAPES)

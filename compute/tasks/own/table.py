@@ -9,7 +9,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,8 +49,10 @@ class OwnTable:
         return (*self.values.column_names, *self.stored)
 
 
-def read(path: Path, *, faults: Faults) -> OwnTable:
+def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
     """A manifest by the end of its name, one of FORMATS. Rows of another width are faults.
+
+    Paths of images begin at `folder`, by default the manifest's.
 
     Raises BadInput for a file that cannot be read as what its name says, or that has no row.
     """
@@ -66,7 +68,7 @@ def read(path: Path, *, faults: Faults) -> OwnTable:
         raise BadInput(f"{path.name} cannot be read ({error.strerror or error})") from error
     if not len(table) and not faults.count:
         raise BadInput(f"{path.name} has no rows")
-    return table
+    return replace(table, folder=folder) if folder else table
 
 
 def digest_of(path: Path) -> str:
