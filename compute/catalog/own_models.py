@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from compute import drafts, records
 from compute.catalog import own
 from compute.catalog.catalog import Catalog
-from compute.models.own.own_model import ADAPTER, NOTE, PREFIX
+from compute.models.files.weights import with_folders
+from compute.models.own.own_model import ADAPTER, FROM_FILE, FROM_SESSION, NOTE, PREFIX, SOURCES, ModelSource
 from compute.models.registry import ADAPTERS
 from compute.types import ABILITIES, BadInput, Model
 
@@ -29,20 +30,10 @@ MAX_MODELS, MAX_NAME, MAX_TEXT, MAX_OPTIONS = 500, 200, 2000, 4000  # the last t
 KINDS = ("encoder", "metric", "mllm")  # what judges likeness; own generators come with their suites
 MODALITIES = ("image", "text")
 CODE = ("trust_remote_code", "remote_code")  # options that run a checkpoint's own code: never from a record
-# What the model came from, and so how it is run again: `--models` takes all but an object of a Python session.
-FROM_FOLDER, FROM_HUB, FROM_FILE, FROM_SESSION = SOURCES = ("folder", "hub", "file", "session")
 # What a record holds of a model; the rest follows or is not known.
 TEXTS = ("title", "organisation", "kind", "family", "adapter", "weights", "revision", "license")
 COUNTS = ("embed_dim", "image_size")
 OF_MODEL = (*TEXTS, *COUNTS, "parameters_m", "abilities", "modalities", "open_weights", "options")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelSource:
-    """What an own model came from. `name`: a folder's own name, `org/name@revision`, `file.py:function`, or a class."""
-
-    kind: str  # one of SOURCES
-    name: str
 
 
 def of_session(name: str) -> ModelSource:
@@ -64,11 +55,13 @@ def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mo
     """
     named = settled(row, digest=digest, results=results, source=source)
     path = results / FOLDER / f"{_stem(named.key)}.json"
-    of_model = {name: getattr(named, name) for name in OF_MODEL}
-    of_model["title"] = MARK.sub("", row.title)
-    of_model["options"] = {name: value for name, value in row.options.items() if name != NOTE}
-    if source.kind == FROM_FOLDER:
-        of_model["weights"] = os.path.relpath(row.weights, path.parent)
+    plain = replace(
+        named,
+        title=MARK.sub("", row.title),
+        options={name: value for name, value in row.options.items() if name != NOTE},
+    )
+    plain = with_folders(plain, lambda folder: f"./{os.path.relpath(folder, path.parent)}")
+    of_model = {name: getattr(plain, name) for name in OF_MODEL}
     content = {
         "version": VERSION,
         "key": named.key,
@@ -129,18 +122,6 @@ def extended(catalog: Catalog, models: Sequence[Model]) -> tuple[Catalog, list[s
     return (replace(catalog, models=(*catalog.models, *added)) if added else catalog), problems
 
 
-def without_paths(models: Iterable[Model]) -> tuple[Model, ...]:
-    """The rows as others may see them: a folder goes by its name, wherever on this machine it lies."""
-    return tuple(
-        replace(row, weights=Path(row.weights).name) if Path(row.weights).is_absolute() else row for row in models
-    )
-
-
-def slug(text: str) -> str:
-    """A name as the second part of a key; `model` where nothing of it can be."""
-    return re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-._")[:60].strip("-._") or "model"
-
-
 def _short(digest: str) -> str:
     """The first 8 hexadecimal digits of a digest, which may stand behind a word and a dash."""
     return re.sub(r"[^0-9a-f]", "", digest.lower().rpartition("-")[2].rpartition(":")[2])[:8]
@@ -196,8 +177,7 @@ def _parse(content: dict[str, Any], *, folder: Path) -> Model:
         raise ValueError(f"a model from a {source['kind']} has not the adapter {records.short(row.adapter)}")
     if row.adapter == ADAPTER and row.weights:
         raise ValueError("a model that is no checkpoint names weights")
-    if source["kind"] == FROM_FOLDER:
-        row = replace(row, weights=os.path.normpath(folder.absolute() / row.weights))
+    row = with_folders(row, lambda way: os.path.normpath(folder.absolute() / way))
     return _marked(row, digest=digest, source=ModelSource(**source))
 
 

@@ -208,7 +208,7 @@ def catalog_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
         name: frame(getattr(catalog, name))
         for name in ("benchmarks", "suites", "datasets", "metrics", "tasks", "aliases")
     }
-    frames["models"] = frame(own_models.without_paths(catalog.models))
+    frames["models"] = frame(map(weights.by_name, catalog.models))
     frames["suite_tasks"] = pd.DataFrame(
         [{"suite": suite, "task": task.key} for task in catalog.tasks for suite in task.suites]
     )
@@ -395,12 +395,12 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
     recorded = settings.get("model") or {}
     if not recorded:
         return "its model was not recorded"
-    family = ADAPTERS.get(row.adapter)
+    family, named = ADAPTERS.get(row.adapter), weights.by_name(row)
     now = {
         "adapter": row.adapter,
         "version": family.version if family else None,
-        "weights": Path(row.weights).name if Path(row.weights).is_absolute() else row.weights,
-        "options": {name: value for name, value in row.options.items() if name not in NOTES},
+        "weights": named.weights,
+        "options": {name: value for name, value in named.options.items() if name not in NOTES},
     }
     bundled = not Path(row.weights).is_absolute() and (paths.BASE / row.weights).is_dir()
     if row.weights and family and (bundled or row.weights.startswith(weights.PACKAGE)):

@@ -89,6 +89,7 @@ class Adapter:
     packages: tuple[str, ...] = ()  # they decide numbers: by major and minor version
     weights: tuple[str, ...] = ()
     needs: tuple[tuple[str, ...], ...] = ()
+    also: tuple[str, ...] = ()  # read where they exist
     compares: str = "image-image"  # what its `compare` takes, if it has one; or "image-text", "image": one alone
     bounds: tuple[float, float] | None = None  # of what its `compare` gives; None: it has none on one side or both
     variable: str = ""  # the environment variable with the address of its endpoint, without which it cannot run

@@ -88,7 +88,7 @@ def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
     """All that decides the model's numbers and is known without loading it or asking the network.
 
     `revision` is the pin, the commit in the hub's cache, a digest of an own folder's files, or empty for a branch that
-    was never fetched (`fetch` first, for an identity that lasts). An own folder goes by its name, wherever it lies.
+    was never fetched (`fetch` first, for an identity that lasts). Own folders go by their names, wherever they lie.
     `files` has digests of what comes from elsewhere: from addresses, with a package, from checkpoints that options
     name. Packages go by major and minor version. Of a family without weights, device and precision decide nothing and
     are left empty. Raises NotHere for a file or a package that only its presence could identify.
@@ -97,13 +97,14 @@ def identity(row: Model, *, hardware: Hardware) -> dict[str, Any]:
     family, row, required = _resolved(row)
     has_files = bool(family.weights or family.needs)
     packages = versions.minor(_versions(row, family))
+    named = weights.by_name(row)
     return {
         "adapter": row.adapter,
         "version": family.version,
-        "weights": Path(row.weights).name if Path(row.weights).is_absolute() else row.weights,
+        "weights": named.weights,
         "revision": weights.revision(row, required=required) if required else row.revision,
         "files": _digests(row, family),
-        "options": dict(row.options),
+        "options": named.options,
         "dtype": hardware.dtype if has_files else "",
         "device": hardware.device.split(":")[0] if has_files else "",
         "packages": packages,
@@ -185,7 +186,7 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     if not row.weights or not (family.weights or family.needs):
         return family, row, None
     patterns = (options["file"],) if options.get("file") else () if options.get("random") else family.weights
-    return family, row, RequiredFiles(weights=patterns, needs=family.needs, code=code)
+    return family, row, RequiredFiles(weights=patterns, needs=family.needs, also=family.also, code=code)
 
 
 def _digests(row: Model, family: Adapter) -> dict[str, str]:

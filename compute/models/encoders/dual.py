@@ -78,7 +78,7 @@ def _load(
 ) -> Towers:
     options = chosen(row, {**OPTIONS, "normalise": False})
     _check_kind(row, folder, kinds)
-    by_library = kinds != CLIP or options["random"] or options["image_backend"]
+    by_library = kinds != CLIP or options["random"] or options["image_backend"] or options["lora"]
     if not by_library and (plain := clip.read(folder)):
         own = {name: options[name] for name in ("max_tokens", "normalise")}
         return clip.load(row, hardware, plain, prefix=options["text_prefix"], **own)

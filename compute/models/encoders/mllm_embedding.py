@@ -16,10 +16,11 @@ import numpy as np
 
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import in_rgb
+from compute.models.files import lora
 from compute.models.files.checkpoint import architecture
 from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, RequiredFiles
 from compute.models.options import checkpoint_of, chosen
-from compute.types import BadInput, CannotDo, Model, NotHere
+from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
     import torch
@@ -166,7 +167,7 @@ def _load(row: Model, hardware: Hardware, folder: Path, *, family: Mapping[str, 
     library = AutoModelForCausalLM if trusted else AutoModelForImageTextToText
     model = library.from_pretrained(base, dtype=hardware.torch_dtype, trust_remote_code=trusted)
     if base != folder:
-        model = _with_lora(model, folder)
+        model = lora.merged(model, folder)
     processed = folder if (folder / "preprocessor_config.json").is_file() else base
     cut = {} if options["crops"] is None else {"num_crops": options["crops"]}
     processor = AutoProcessor.from_pretrained(processed, trust_remote_code=trusted, **cut)
@@ -218,11 +219,3 @@ def _complete(processor: Any, config: Any) -> None:
         processor.patch_size = config.vision_config.patch_size
         processor.vision_feature_select_strategy = config.vision_feature_select_strategy
         processor.num_additional_image_tokens = 1
-
-
-def _with_lora(model: torch.nn.Module, folder: Path) -> torch.nn.Module:
-    try:
-        from peft import PeftModel
-    except ImportError as error:
-        raise NotHere("This checkpoint is a LoRA, read by a package that is not installed: pip install peft") from error
-    return PeftModel.from_pretrained(model, folder).merge_and_unload()

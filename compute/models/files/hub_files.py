@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from compute.models.files import digests
-from compute.models.files.weights import COMMIT, RequiredFiles, cache_home
+from compute.models.files.weights import COMMIT, SMALL, RequiredFiles, cache_home
 from compute.types import LikenessError, Model, NotHere
 
 PART = 1 << 18  # bytes written at once: what a stop loses at most
@@ -53,6 +53,21 @@ def list_files(row: Model, *, required: RequiredFiles) -> tuple[HubFile, ...]:
         if name in required.names(entries)
     ]
     return tuple(sorted(files, key=lambda file: (file.size, file.name)))
+
+
+def fetch_configuration(row: Model, *, offline: bool = False) -> Path:
+    """The snapshot in the hub's cache with the configurations of the row's repository, and no weights: its name is the
+    commit. Raises NotHere, as a sentence."""
+    from huggingface_hub import constants, snapshot_download
+
+    if offline or constants.is_offline_mode():
+        revision = f" --revision {row.revision}" if row.revision else ""
+        raise NotHere(f"{row.weights} is not on this machine, and it is offline: hf download {row.weights}{revision}")
+    patterns = [*SMALL, *(f"*/{name}" for name in SMALL)]
+    try:
+        return Path(snapshot_download(row.weights, revision=row.revision or None, allow_patterns=patterns))
+    except Exception as error:  # of the hub's client and of whichever network library it stands on
+        raise _readable(row, error) from error
 
 
 def missing_bytes(row: Model, files: tuple[HubFile, ...]) -> int:

@@ -10,15 +10,18 @@ from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
+from compute.models.files import lora
 from compute.models.files.checkpoint import one_line, seeded
+from compute.models.options import checkpoint_of
 from compute.types import BadInput, Model, NotHere
 
 if TYPE_CHECKING:
     import torch
     from PIL import Image
 
-# Options of every such row. `random` with `seed`: the same architecture with random weights.
-OPTIONS: dict[str, Any] = {"random": False, "seed": 0, "trust_remote_code": False}
+# Options of every such row. `random` with `seed`: the same architecture with random weights. `lora`: a LoRA checkpoint,
+# {"weights", "revision"}, whose changes are merged into the row's; tokenizer and preprocessing are the row's.
+OPTIONS: dict[str, Any] = {"random": False, "seed": 0, "trust_remote_code": False, "lora": None}
 SHOWN = (
     "do_resize",
     "size",
@@ -81,6 +84,8 @@ def model(
                 f"{row.key}: the checkpoint lacks {len(lost)} of {kind}'s weights, {lost[0]} first; they "
                 "would be random"
             )
+    if options["lora"]:
+        made = lora.merged(made, checkpoint_of(row, options["lora"], option="lora", required=lora.REQUIRED))
     return made.to(hardware.device).eval().requires_grad_(False), missing
 
 

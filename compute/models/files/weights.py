@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -27,15 +27,26 @@ PROCESSOR = ("preprocessor_config.json", "processor_config.json")
 TOKENIZER = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 OPEN_CLIP = ("open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin")
 ANY = (*ADAPTED, *OPEN_CLIP)
+# The sentence-transformers library kept the files of its Transformer in a folder of their own at first.
+OLD_TRANSFORMER = "0_Transformer"
+OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling and 2_Dense
+    f"{OLD_TRANSFORMER}/*.json",
+    f"{OLD_TRANSFORMER}/*.txt",
+    f"{OLD_TRANSFORMER}/*.model",
+    "[1-9]_*/config.json",
+    "[1-9]_*/model.safetensors",
+    "[1-9]_*/pytorch_model.bin",
+)
 OPTIONAL = ("*",)  # whatever is in the folder, where a row names one
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequiredFiles:
-    """The files of a checkpoint that a family reads, as patterns of names."""
+    """The files of a checkpoint that a family reads, as patterns of names; `also`: those that it can do without."""
 
     weights: tuple[str, ...] = ANY
     needs: tuple[tuple[str, ...], ...] = ()
+    also: tuple[str, ...] = ()
     code: bool = False  # the checkpoint's own Python files too
 
     @property
@@ -55,6 +66,7 @@ class RequiredFiles:
         names = sorted(names)
         files = {name for group in self.groups for name in _first(names, group)}
         files.update(name for name in names if "/" not in name and any(fnmatch(name, small) for small in SMALL))
+        files.update(name for name in names if any(fnmatch(name, pattern) for pattern in self.also))
         if self.code:
             files.update(name for name in names if name.endswith(".py"))
         return sorted(files)
@@ -68,12 +80,12 @@ def local_folder(row: Model, *, required: RequiredFiles) -> Path:
     """
     own = own_folder(row)
     if own is not None:
-        missing = required.missing(_listing(own))
+        missing = required.missing(listing(own))
         if missing:
             raise NotHere(f"{row.key}: {own} has no {', no '.join(missing)}")
         return own
     cached = cached_folder(row)
-    if cached is not None and not required.missing(_listing(cached)):
+    if cached is not None and not required.missing(listing(cached)):
         return cached
     return _fetched(row, required=required, cached=cached)
 
@@ -84,7 +96,7 @@ def is_downloaded(row: Model, *, required: RequiredFiles) -> bool:
         folder = own_folder(row) or cached_folder(row)
     except NotHere:
         return False
-    return folder is not None and not required.missing(_listing(folder))
+    return folder is not None and not required.missing(listing(folder))
 
 
 def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
@@ -95,7 +107,7 @@ def revision(row: Model, *, required: RequiredFiles | None = None) -> str:
     own = own_folder(row)
     if own is not None:
         files = hashlib.blake2b(digest_size=16)
-        for name in (required or RequiredFiles()).names(_listing(own)):
+        for name in (required or RequiredFiles()).names(listing(own)):
             files.update(f"{name} {digest(own / name)}\n".encode())
         return f"{DIGEST}{files.hexdigest()}"
     return _commit(row) or row.revision
@@ -117,6 +129,27 @@ def own_folder(row: Model) -> Path | None:
     if row.weights.count("/") > 1 or row.weights.startswith((".", "assets/")):
         raise NotHere(f"{row.key}: there is no folder {inside}")
     return None
+
+
+def with_folders(row: Model, change: Callable[[str], str]) -> Model:
+    """The row with every folder that it names changed: absolute paths, and those that begin with a dot, of its own
+    checkpoint and of those that options name."""
+
+    def changed(name: str) -> str:
+        return change(name) if name.startswith(".") or Path(name).is_absolute() else name
+
+    options = {
+        option: {**value, "weights": changed(value["weights"])}
+        if isinstance(value, Mapping) and isinstance(value.get("weights"), str)
+        else value
+        for option, value in row.options.items()
+    }
+    return replace(row, weights=changed(row.weights), options=options)
+
+
+def by_name(row: Model) -> Model:
+    """The row as others may see it: folders go by their names, wherever on this machine they lie."""
+    return with_folders(row, lambda folder: Path(folder).name)
 
 
 def _package_folder(row: Model) -> Path:
@@ -146,7 +179,8 @@ def _parts(name: str) -> list[str]:
     return [f"{before}{part:0{len(number)}}-of-{total}{after}" for part in range(1, int(total) + 1)]
 
 
-def _listing(folder: Path) -> list[str]:
+def listing(folder: Path) -> list[str]:
+    """The names of all files below a folder, hidden ones apart, sorted."""
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
@@ -181,7 +215,7 @@ def _fetched(row: Model, *, required: RequiredFiles, cached: Path | None) -> Pat
     from huggingface_hub.errors import HFValidationError
 
     revision = _commit(row) or row.revision or "main"
-    missing = required.missing(_listing(cached) if cached else [])
+    missing = required.missing(listing(cached) if cached else [])
     problem = (
         f"{row.key}: {row.weights} at {revision} lacks {', '.join(missing) or 'its files'} in the hub's cache "
         f"{constants.HF_HUB_CACHE} (HF_HOME moves it). "

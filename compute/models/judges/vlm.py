@@ -221,7 +221,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         "revision": _revision(row, folder),
         "dtype": hardware.dtype,
         "device": hardware.device.split(":")[0],
-        "options": {name: options[name] for name in pretrained.OPTIONS},
+        "options": {name: options[name] for name in pretrained.OPTIONS if options[name] is not None},
         "packages": versions.minor(versions.installed(PACKAGES)),
     }
     return LocalJudge(

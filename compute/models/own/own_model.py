@@ -15,6 +15,17 @@ ADAPTER = "own"  # of rows that only an OwnModel loads: in no table of families
 PREFIX = "own/"  # of the keys of models and suites that no catalogue lists
 NOTE = "own"  # the option of a recorded row that says what it came from; it changes no number
 
+# What a model came from, and so how it is run again: `--models` takes all but an object of a Python session.
+FROM_FOLDER, FROM_HUB, FROM_FILE, FROM_SESSION = SOURCES = ("folder", "hub", "file", "session")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSource:
+    """What an own model came from. `name`: a folder's own name, `org/name@revision`, `file.py:function`, or a class."""
+
+    kind: str  # one of SOURCES
+    name: str
+
 
 @dataclass(frozen=True, kw_only=True)
 class OwnModel:

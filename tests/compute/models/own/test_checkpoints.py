@@ -1,0 +1,450 @@
+"""Checkpoints in folders and on the hub: their family, sizes and vectors as the libraries have them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from compute.models import identity, load
+from compute.models.files import weights
+from compute.models.own import checkpoints as own
+from compute.models.own.own_model import ModelSource
+from compute.types import BadInput, CannotDo, LikenessError, NotHere
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import COMMIT, CPU, LONG, TEXTS, in_hub_cache
+
+
+def embedded(row: Any, modality: str, items: list) -> np.ndarray:
+    encoder = load(row, hardware=CPU)
+    return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
+
+
+def pictures() -> list[Image.Image]:
+    return checkpoints.images()
+
+
+def by_transformers(folder: Path, *, lora: Path | None = None) -> dict[str, np.ndarray]:
+    """Vectors of a CLIP, SigLIP, DINOv2 or BERT by the library's own calls."""
+    from transformers import AutoImageProcessor, AutoModel, AutoTokenizer
+
+    model = AutoModel.from_pretrained(folder).eval()
+    kind = model.config.model_type
+    if lora is not None:
+        from peft import PeftModel
+
+        model = PeftModel.from_pretrained(model, lora).eval().base_model.model
+    vectors = {}
+    with torch.no_grad():
+        if kind != "bert":
+            processor = AutoImageProcessor.from_pretrained(folder)
+            inputs = processor(images=[picture.convert("RGB") for picture in pictures()], return_tensors="pt")
+            vectors["image"] = (
+                model(**inputs).last_hidden_state[:, 0]
+                if kind == "dinov2"
+                else model.get_image_features(**inputs).pooler_output
+            )
+        if kind != "dinov2":
+            tokenizer = AutoTokenizer.from_pretrained(folder)
+            padding = "max_length" if kind == "siglip" else True
+            words = tokenizer([*TEXTS, LONG], padding=padding, truncation=True, return_tensors="pt")
+            if kind == "bert":
+                states, mask = model(**words).last_hidden_state, words["attention_mask"].unsqueeze(-1)
+                vectors["text"] = (states * mask).sum(dim=1) / mask.sum(dim=1)
+            else:
+                masked = {} if kind == "siglip" else {"attention_mask": words["attention_mask"]}
+                vectors["text"] = model.get_text_features(input_ids=words["input_ids"], **masked).pooler_output
+    return {name: value.numpy() for name, value in vectors.items()}
+
+
+def by_open_clip(folder: Path) -> dict[str, np.ndarray]:
+    import open_clip
+
+    model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    tokenizer = open_clip.get_tokenizer(f"local-dir:{folder}")
+    with torch.no_grad():
+        return {
+            "image": model.eval().encode_image(torch.stack([preprocess(each) for each in pictures()])).numpy(),
+            "text": model.encode_text(tokenizer([*TEXTS, LONG])).numpy(),
+        }
+
+
+def by_timm(folder: Path) -> dict[str, np.ndarray]:
+    import timm
+
+    model = timm.create_model(f"local-dir:{folder}", pretrained=True, num_classes=0).eval()
+    preprocess = timm.data.create_transform(**timm.data.resolve_model_data_config(model), is_training=False)
+    with torch.no_grad():
+        return {"image": model(torch.stack([preprocess(each.convert("RGB")) for each in pictures()])).numpy()}
+
+
+def by_sentence_transformers(folder: Path) -> dict[str, np.ndarray]:
+    from sentence_transformers import SentenceTransformer
+
+    return {"text": SentenceTransformer(str(folder), device="cpu").encode([*TEXTS, LONG])}
+
+
+MAKERS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
+    "open_clip": (checkpoints.open_clip, by_open_clip, {"adapter": "open_clip", "embed_dim": 24, "image_size": 32}),
+    "clip": (checkpoints.clip, by_transformers, {"adapter": "clip", "embed_dim": 24, "image_size": 32}),
+    "siglip": (checkpoints.siglip, by_transformers, {"adapter": "siglip", "embed_dim": 32, "image_size": 32}),
+    "dinov2": (
+        lambda folder: checkpoints.vision(folder, "dinov2"),
+        by_transformers,
+        {"adapter": "vision", "embed_dim": 32, "image_size": 32, "family": "dinov2"},
+    ),
+    "bert": (
+        lambda folder: checkpoints.text(folder, "bert"),
+        by_transformers,
+        {"adapter": "bert", "embed_dim": 32, "image_size": None, "family": "bert"},
+    ),
+    "timm": (
+        lambda folder: checkpoints.timm_folder(folder, img_size=32),
+        by_timm,
+        {"adapter": "timm", "embed_dim": 192, "image_size": 32, "family": ""},
+    ),
+    "sentence_transformer": (
+        lambda folder: sentences(folder),
+        by_sentence_transformers,
+        {"adapter": "sentence_transformer", "embed_dim": 32, "image_size": None},
+    ),
+}
+
+
+def sentences(
+    folder: Path,
+    *,
+    pooling: dict[str, Any] | None = None,
+    dense: bool = False,
+    normalise: bool = True,
+    **settings: Any,
+) -> Path:
+    """A SentenceTransformer's folder around a tiny BERT, saved by the library itself."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+
+    inner = checkpoints.text(folder.with_name(f"{folder.name}-inner"), "bert")
+    torch.manual_seed(3)
+    made = [Transformer(str(inner)), Pooling(32, **(pooling or {"pooling_mode": "mean"}))]
+    made += [Dense(made[1].get_embedding_dimension(), 12)] if dense else []
+    SentenceTransformer(modules=[*made, *([Normalize()] if normalise else [])], device="cpu", **settings).save(
+        str(folder)
+    )
+    shutil.rmtree(inner)
+    return folder
+
+
+def lora_over(base: Path, folder: Path, targets: list[str], **more: Any) -> Path:
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModel
+
+    torch.manual_seed(4)
+    model = AutoModel.from_pretrained(base)
+    config = LoraConfig(r=4, lora_alpha=16, target_modules=targets, init_lora_weights=False, **more)
+    get_peft_model(model, config).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("kind", list(MAKERS))
+def test_a_folder_is_read_as_what_it_is_and_gives_the_librarys_vectors(kind: str, tmp_path: Path) -> None:
+    make, by_library, expected = MAKERS[kind]
+    folder = make(tmp_path / "My Model")
+    made = own.from_folder(folder)
+    assert {name: getattr(made.row, name) for name in expected} == expected
+    assert (made.row.key, made.row.title) == ("own/my-model", "My Model")
+    assert made.source == ModelSource(kind="folder", name="My Model")
+    assert made.row.revision.startswith("files-") and made.row.revision == identity(made.row, hardware=CPU)["revision"]
+    vectors = by_library(folder)
+    assert {f"embed_{side}" for side in vectors} == set(made.row.abilities)
+    assert set(made.row.modalities) == set(vectors)
+    for side, wanted in vectors.items():
+        items = pictures() if side == "image" else [*TEXTS, LONG]
+        np.testing.assert_allclose(embedded(made.row, side, items), wanted, atol=2e-5, rtol=1e-4)
+        assert wanted.shape[1] == made.row.embed_dim
+
+
+@pytest.mark.parametrize("kind", ["clip", "dinov2", "bert", "timm", "open_clip"])
+def test_the_parameters_are_those_that_the_files_hold(kind: str, tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    folder = MAKERS[kind][0](tmp_path / "model")
+    (file,) = folder.glob("*.safetensors")
+    count = sum(value.numel() for value in load_file(file).values() if value.is_floating_point())
+    assert own.from_folder(folder).row.parameters_m == round(count / 1e6, 3) > 0
+
+
+def test_parameters_of_other_files_and_of_quantised_weights_are_not_known(tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    assert own.from_folder(checkpoints.clip(tmp_path / "binary", binary=True)).row.parameters_m is None
+    folder = checkpoints.vision(tmp_path / "small", "dinov2")
+    (file,) = folder.glob("*.safetensors")
+    save_file({**load_file(file), "packed": torch.zeros(20_000, dtype=torch.int8)}, file)
+    assert own.from_folder(folder).row.parameters_m is None
+
+
+SENTENCES = {
+    "cls": {"pooling": {"pooling_mode": "cls"}},
+    "max": {"pooling": {"pooling_mode": "max"}},
+    "last": {"pooling": {"pooling_mode": "lasttoken"}},
+    "weighted": {"pooling": {"pooling_mode": "weightedmean"}},
+    "square root": {"pooling": {"pooling_mode": "mean_sqrt_len_tokens"}},
+    "two modes": {"pooling": {"pooling_mode": ("cls", "mean")}},
+    "dense": {"dense": True},
+    "dense alone": {"dense": True, "normalise": False},
+    "bare": {"normalise": False},
+    "prompt": {"prompts": {"query": "a photo of "}, "default_prompt_name": "query"},
+    "another prompt": {"prompts": {"query": "a photo of "}},
+}
+
+
+@pytest.mark.parametrize("kind", list(SENTENCES))
+def test_sentence_transformers_with_other_modules_give_the_librarys_vectors(kind: str, tmp_path: Path) -> None:
+    folder = sentences(tmp_path / "model", **SENTENCES[kind])
+    row = own.from_folder(folder).row
+    (wanted,) = by_sentence_transformers(folder).values()
+    np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), wanted, atol=1e-5)
+    assert row.embed_dim == wanted.shape[1] and np.std(wanted, axis=0).max() > 1e-3
+
+
+def test_earlier_layouts_of_sentence_transformers_are_read(tmp_path: Path) -> None:
+    """Its Transformer in a folder of its own, the old names of Pooling's settings, a shorter text in lower case."""
+    folder = sentences(tmp_path / "model")
+    inner = folder / "0_Transformer"
+    inner.mkdir()
+    for file in list(folder.iterdir()):
+        if file.is_file() and file.name not in ("modules.json", "config_sentence_transformers.json"):
+            file.rename(inner / file.name)
+    modules = json.loads((folder / "modules.json").read_text())
+    modules[0]["path"] = "0_Transformer"
+    for module in modules:
+        module["type"] = f"sentence_transformers.models.{module['type'].rpartition('.')[2]}"
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (inner / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 9, "do_lower_case": True}))
+    old = {"word_embedding_dimension": 32, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps(old))
+    row = own.from_folder(folder).row
+    encoder = load(row, hardware=CPU)
+    assert len(encoder.prepare("text", LONG)) == 9 and encoder.settings["pooling"] == ["cls"]
+    (wanted,) = by_sentence_transformers(folder).values()
+    np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), wanted, atol=1e-5)
+    before = row.revision
+    (folder / "1_Pooling" / "config.json").write_text(json.dumps({**old, "pooling_mode_mean_tokens": True}))
+    assert own.from_folder(folder).row.revision != before  # what is pooled decides the numbers
+
+
+def test_a_module_with_code_of_its_own_is_refused(tmp_path: Path) -> None:
+    folder = sentences(tmp_path / "model")
+    path = folder / "modules.json"
+    modules = json.loads(path.read_text())
+    path.write_text(json.dumps([*modules, {"idx": 9, "name": "9", "path": "9_Mine", "type": "mine.Mine"}]))
+    with pytest.raises(CannotDo, match=r"modules.json lists 'mine.Mine'.*compute.evaluate"):
+        own.from_folder(folder)
+    path.write_text(json.dumps([{**modules[0], "path": "../elsewhere"}, *modules[1:]]))
+    with pytest.raises(BadInput, match="names a folder outside"):
+        own.from_folder(folder)
+
+
+LORAS = {
+    "clip": (["q_proj", "v_proj"], {}),
+    "dinov2": (["q_proj", "v_proj"], {}),
+    "bert": (["query", "value"], {"task_type": "FEATURE_EXTRACTION"}),
+}
+
+
+@pytest.mark.parametrize("kind", list(LORAS))
+def test_a_lora_is_read_over_its_base(kind: str, tmp_path: Path) -> None:
+    """Reference: peft's model that is not merged."""
+    base = MAKERS[kind][0](tmp_path / "base")
+    targets, more = LORAS[kind]
+    folder = lora_over(base, tmp_path / "Tuned", targets, **more)
+    made = own.from_folder(folder)
+    plain = own.from_folder(base)
+    assert (made.row.key, made.row.adapter) == ("own/tuned", plain.row.adapter)
+    assert made.source.name == "Tuned" and made.digest != plain.digest
+    assert str(tmp_path) not in json.dumps(identity(made.row, hardware=CPU))
+    for side, wanted in by_transformers(base, lora=folder).items():
+        items = pictures() if side == "image" else [*TEXTS, LONG]
+        vectors = embedded(made.row, side, items)
+        np.testing.assert_allclose(vectors, wanted, atol=2e-5, rtol=1e-4)
+        assert np.abs(vectors - embedded(plain.row, side, items)).max() > 1e-2
+
+
+def test_a_lora_that_fits_no_layer_is_refused(tmp_path: Path) -> None:
+    """One trained on a class with a head has other names, which peft leaves out with no more than a warning."""
+    from safetensors.torch import load_file, save_file
+
+    base = checkpoints.text(tmp_path / "base", "bert")
+    folder = lora_over(base, tmp_path / "tuned", ["query"])
+    file = folder / "adapter_model.safetensors"
+    save_file({name.replace("model.", "model.bert.", 1): value for name, value in load_file(file).items()}, file)
+    with pytest.raises(BadInput, match="trained on another class of its base model"):
+        load(own.from_folder(folder).row, hardware=CPU)
+
+
+def test_a_lora_without_its_base_says_which_it_lacks(tmp_path: Path) -> None:
+    base = checkpoints.text(tmp_path / "base", "bert")
+    folder = lora_over(base, tmp_path / "tuned", ["query"])
+    shutil.move(base, tmp_path / "moved")
+    with pytest.raises(LikenessError, match="The base model of .*tuned"):
+        own.from_folder(folder, offline=True)
+    row = own.from_folder(folder, options={"base": {"weights": str(tmp_path / "moved")}}).row
+    assert row.weights == str(tmp_path / "moved")
+    (folder / "adapter_config.json").write_text(json.dumps({"peft_type": "IA3"}))
+    with pytest.raises(BadInput, match="peft_type 'IA3'; only LORA is read"):
+        own.from_folder(folder)
+
+
+def test_both_layouts_in_one_folder_are_read_as_open_clip_unless_the_family_is_named(tmp_path: Path) -> None:
+    """Repositories of OpenCLIP's authors often hold the transformers library's files too."""
+    folder = checkpoints.open_clip(tmp_path / "both")
+    for file in checkpoints.clip(tmp_path / "clip").iterdir():
+        shutil.copy(file, folder / file.name)
+    assert own.from_folder(folder).row.adapter == "open_clip"
+    assert own.from_folder(folder, family="clip").row.adapter == "clip"
+    (folder / "open_clip_model.safetensors").unlink()
+    assert own.from_folder(folder).row.adapter == "clip"
+
+
+def test_name_family_and_options_are_the_users(tmp_path: Path) -> None:
+    folder = checkpoints.text(tmp_path / "bert", "bert")
+    plain = own.from_folder(folder)
+    named = own.from_folder(folder, name="Mine, tuned", options={"pooling": "cls"})
+    assert (named.row.key, named.row.title) == ("own/mine-tuned", "Mine, tuned")
+    assert named.row.options == {"pooling": "cls"} and named.digest != plain.digest
+    assert own.from_folder(folder, family="t5").digest != plain.digest
+    with pytest.raises(BadInput, match=r"There is no family 'brt'. Did you mean 'bert'\?"):
+        own.from_folder(folder, family="brt")
+    for option in ("trust_remote_code", "remote_code"):
+        with pytest.raises(BadInput, match="code of a checkpoint is never run"):
+            own.from_folder(folder, options={option: True})
+
+
+def test_the_same_files_elsewhere_are_the_same_model_and_others_are_not(tmp_path: Path) -> None:
+    first = own.from_folder(checkpoints.clip(tmp_path / "a" / "clip"))
+    copy = own.from_folder(checkpoints.clip(tmp_path / "b" / "clip"))
+    other = own.from_folder(checkpoints.clip(tmp_path / "c" / "clip", seed=1))
+    assert first.digest == copy.digest != other.digest and first.row.revision != other.row.revision
+
+
+def config(folder: Path, **content: Any) -> Path:
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(content))
+    return folder
+
+
+FAULTS: dict[str, tuple[dict[str, Any], type[LikenessError], str]] = {
+    "unknown": (
+        {"model_type": "dinov7", "architectures": ["Dinov7Model"]},
+        BadInput,
+        r"model_type 'dinov7' and architectures Dinov7Model.*--family FAMILY \(nearest: vision",
+    ),
+    "far": ({"model_type": "wav2vec2"}, BadInput, r"model_type 'wav2vec2'\. Which family loads it is not told; say it"),
+    "none": ({"architectures": ["X"]}, BadInput, r"model_type '' and architectures X.*there are: open_clip, clip"),
+    "code": (
+        {"model_type": "mine", "auto_map": {"AutoModel": "modeling.Mine"}},
+        BadInput,
+        "code of its own, which is never run",
+    ),
+    "language model": (
+        {"model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"], "vision_config": {}},
+        BadInput,
+        "--family vlm; .*--family e5_v, vlm2vec or gme",
+    ),
+    "no weights": ({"model_type": "bert"}, NotHere, r"has no tokenizer.json or vocab.txt, no model.safetensors or"),
+    "a type that is no text": ({"model_type": ["bert"]}, BadInput, "model_type ''"),
+}
+
+
+@pytest.mark.parametrize("fault", list(FAULTS))
+def test_what_cannot_be_told_is_said_in_one_line(fault: str, tmp_path: Path) -> None:
+    content, error, words = FAULTS[fault]
+    with pytest.raises(error, match=words) as caught:
+        own.from_folder(config(tmp_path / "model", **content))
+    assert "\n" not in str(caught.value)
+
+
+def test_folders_that_hold_no_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(NotHere, match=r"There is no folder .*missing"):
+        own.from_folder(tmp_path / "missing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match=r"has none of modules.json.*it holds nothing"):
+        own.from_folder(tmp_path / "empty")
+    bare = checkpoints.open_clip(tmp_path / "bare", config=False)
+    with pytest.raises(BadInput, match=r"it holds open_clip_model.safetensors\. .*architecture=ViT-B-32"):
+        own.from_folder(bare)
+    for text in ("{", "[]", "\ud800"):
+        (tmp_path / "empty" / "config.json").write_text(text, errors="surrogatepass")
+        with pytest.raises(BadInput, match=r"config.json of .* cannot be read"):
+            own.from_folder(tmp_path / "empty")
+
+
+def test_a_weights_file_that_is_cut_is_named(tmp_path: Path) -> None:
+    folder = checkpoints.vision(tmp_path / "model", "dinov2")
+    (file,) = folder.glob("*.safetensors")
+    for content in (b"", file.read_bytes()[:40], b"\xff" * 100):
+        file.write_bytes(content)
+        with pytest.raises(BadInput, match=r"model.safetensors is not whole"):
+            own.from_folder(folder)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    return tmp_path / "cache"
+
+
+def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(cache: Path, tmp_path: Path) -> None:
+    folder = checkpoints.vision(tmp_path / "model", "dinov2")
+    in_hub_cache(folder, cache=cache, repository="Org/My-Model")
+    made = own.from_hub("hub:Org/My-Model")
+    assert (made.row.key, made.row.title, made.row.organisation) == ("org/my-model", "Org/My-Model", "Org")
+    assert (made.row.weights, made.row.revision) == ("Org/My-Model", COMMIT)
+    assert made.source == ModelSource(kind="hub", name=f"Org/My-Model@{COMMIT}")
+    assert own.from_hub(f"Org/My-Model@{COMMIT}").digest == made.digest
+    assert own.from_hub("Org/My-Model", name="mine").row.key == "own/mine"
+    local = own.from_folder(folder)
+    assert replace(made.row, **dict.fromkeys(("key", "title", "organisation", "weights", "revision"), "")) == replace(
+        local.row, **dict.fromkeys(("key", "title", "organisation", "weights", "revision"), "")
+    )
+    np.testing.assert_array_equal(embedded(made.row, "image", pictures()), embedded(local.row, "image", pictures()))
+
+
+def test_a_model_of_the_hub_that_is_not_here(cache: Path) -> None:
+    with pytest.raises(NotHere, match=r"Org/Absent is not on this machine.*hf download Org/Absent --revision v2"):
+        own.from_hub("hub:Org/Absent@v2")
+    for text in ("hub:absent", "hub:a/b/c", "hub:a/..", "hub:org/name@", "hub:-/x\n"):
+        with pytest.raises(BadInput, match="is no hub id"):
+            own.from_hub(text)
+
+
+def test_configurations_are_fetched_and_weights_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub
+
+    folder, fetched = checkpoints.vision(tmp_path / "model", "dinov2"), {}
+
+    def snapshot_download(repository: str, *, revision: str | None, allow_patterns: list[str]) -> str:
+        fetched.update(repository=repository, revision=revision, patterns=allow_patterns)
+        target = tmp_path / "cache" / COMMIT
+        target.mkdir(parents=True)
+        for name in weights.RequiredFiles(weights=tuple(allow_patterns)).names(path.name for path in folder.iterdir()):
+            if not name.endswith(".safetensors"):
+                shutil.copy(folder / name, target / name)
+        return str(target)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    made = own.from_hub("hub:org/name@main")
+    assert (fetched["repository"], fetched["revision"]) == ("org/name", "main")
+    assert not any("safetensors" in pattern or "bin" in pattern for pattern in fetched["patterns"])
+    assert (made.row.revision, made.row.adapter, made.row.parameters_m) == (COMMIT, "vision", None)
