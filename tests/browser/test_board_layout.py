@@ -314,3 +314,19 @@ def test_nothing_lies_over_anything_on_a_phone(phone: Callable, suite: str) -> N
     page.wait_for_selector(".lk-grid.lk-aside")
     check = page.locator(".lk-body .lk-select").first.bounding_box()
     assert check["x"] >= 0 and check["width"] >= 24 and check["height"] >= 24, "a row can be selected from anywhere"
+
+
+def test_the_row_of_suites_fades_where_more_follow(open_board: Callable[..., Any]) -> None:
+    suites = open_board(width=390).locator(".lk-suites")
+
+    def wait_for(*ends: str) -> None:
+        suites.page.wait_for_function(
+            "ends => ['lk-before', 'lk-after'].every((end) => "
+            "document.querySelector('.lk-suites').classList.contains(end) === ends.includes(end))",
+            arg=ends,
+        )
+
+    wait_for("lk-after")
+    for left, ends in (("100", ("lk-before", "lk-after")), ("node.scrollWidth", ("lk-before",)), ("0", ("lk-after",))):
+        suites.evaluate(f"node => {{ node.scrollLeft = {left}; }}")
+        wait_for(*ends)

@@ -6,7 +6,12 @@ import { differingRanks } from './rows.js';
 
 /** The row of suites; pointing at one loads it ahead of the click. */
 export function createSuites(board) {
-  const list = el('nav', { class: 'lk-suites', 'aria-label': 'Benchmarks' });
+  const list = el('nav', { class: 'lk-suites', 'aria-label': 'Benchmarks', onscroll: fade });
+  new ResizeObserver(fade).observe(list);
+  function fade() {
+    list.classList.toggle('lk-before', list.scrollLeft > 1);
+    list.classList.toggle('lk-after', list.scrollLeft + list.clientWidth < list.scrollWidth - 1);
+  }
   const about = el('p', { class: 'lk-about' });
   const node = el('div', {}, list, about);
   let drawn = '';
@@ -27,6 +32,7 @@ export function createSuites(board) {
           if (synthetic) node.append(el('span', { class: 'lk-badge lk-drawn' }, 'synthetic'));
           return at === firstOwn ? [el('span', { class: 'lk-own' }, 'Your own data'), node] : [node];
         }));
+        fade();
       }
       about.textContent = suite.description;
       if (shown === suite.key) return;

@@ -44,7 +44,7 @@ class CellScale:
 
     def values(self, r: np.ndarray, share: np.ndarray) -> np.ndarray:
         """Whole numbers of correlations and indices of SHARES; NaN stays."""
-        return np.asarray(self.centres)[share] + np.round(self.reach * r)
+        return np.asarray(self.centres)[share] + np.rint(self.reach * r)
 
     def colours(self) -> dict[str, Any]:
         """The colours of a heatmap of such numbers; below them, at GAP, nothing is drawn."""

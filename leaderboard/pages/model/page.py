@@ -99,6 +99,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     shown = field(suite_cache, suite=chosen, model=model) if chosen else None
     datasets, metrics = suite_queries.datasets(db)["title"], suite_queries.metrics(db)
     address = quote(model, safe="/:~")
+    outstanding = {} if shown is None else _outstanding(shown)
     head = render(
         "pages/model/head.html",
         model=about.to_dict(),
@@ -110,12 +111,14 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         judged=judged(suite_cache, model, suites),
         judge_metrics=list(metrics.loc[list(JUDGE_METRICS), "title"]),
         field=shown,
+        best=next(iter(outstanding.get("best", ())), None),
+        worst=next(iter(outstanding.get("worst", ())), None),
         missing=every.loc[suite, "title"] if suite and suite != chosen else "",
     )
     rest = render(
         "pages/model/rest.html",
         field=shown,
-        **({} if shown is None else _outstanding(shown)),
+        **outstanding,
         address=address,
         runs=item_queries.computed_runs(db, model=model),
         notes=model_queries.model_notes(db, model=model),

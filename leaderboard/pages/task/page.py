@@ -147,6 +147,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     settings = _settings(about["notes"])
     facts = about.to_dict() | {name: list(about[name]) for name in ("subsets", "languages")}
     shown: dict[str, Any] = {"column": None}
+    leader = None
     reading: dict[str, Any] = {"saturation": None}
     figure = None
     table = None if suites.empty else site.suite_cache.table(str(suites["key"].iloc[0]))
@@ -164,6 +165,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         doubtful = points["marks"] & SUSPECT > 0
         best = points[~doubtful].head(10)
         reading = _reading(table, index, ceiling=limits["upper"])
+        leader = next(points[~doubtful & (points["origin"] == reading["origin"])].itertuples(), None)
         shown = {
             "column": column,
             "best": best,
@@ -185,6 +187,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
             modalities=about["modalities"],
             benchmark=about["benchmark"],
         ),
+        leader=leader,
         **reading,
     )
     maps = item_queries.item_maps(db, task=task)
@@ -256,7 +259,12 @@ def _reading(table: SuiteTable, index: int, *, ceiling: float) -> dict[str, Any]
         ceiling=None if pd.isna(ceiling) else float(ceiling),
         higher=column.higher,
     )
-    return {"column": column, "saturation": result, "verdict": verdict(result)}
+    return {
+        "column": column,
+        "saturation": result,
+        "verdict": verdict(result),
+        "origin": table.rows[rows[0]].origin,
+    }
 
 
 def verdict(saturation: Saturation) -> str:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from markupsafe import Markup
 
 from leaderboard.data import item_queries, model_queries
 from leaderboard.html.formatting import model_url
 from leaderboard.pages.model import page as model
 
 KINDS = ("royokong/e5-v", "xswu/hpsv2", "gpt-4o-2024-11-20", "black-forest-labs/flux.1-dev", "cfred")
+
+
+def _text(markup: str) -> str:
+    return " ".join(Markup(markup).striptags().split())
 
 
 @pytest.mark.parametrize("by", ["category", "task"])
@@ -36,6 +41,20 @@ def test_an_unknown_interval_is_said_with_its_reason(site):
     assert "intervals unknown: printed means are used for" in head
     head, _, _ = model.page(site, model="unisim-vit-l-14", suite="unisim-core", by="category")
     assert "intervals rest on few tasks" in head and "intervals unknown" not in head
+
+
+def test_the_page_opens_with_where_it_ranks_and_what_it_is_best_at(site):
+    key = "royokong/e5-v"
+    head, _, rest = model.page(site, model=key, suite="mieb", by="category")
+    lead = _text(head[head.index("pg-lead") :].partition("</p>")[0])
+    rows = {row["suite"]: row for row in model.ranks(site.suite_cache, key, ["mieb"])}
+    assert f"{rows['mieb']['rank']} in MIEB (95% interval unknown)" in lead
+    above, below = (
+        _text(rest[rest.index(f"Stands out {side}") :].partition("</table>")[0]) for side in ("above", "below")
+    )
+    strongest, weakest = lead.partition("strongest on ")[2].rstrip(".").split(" and weakest on ")
+    assert strongest in above and weakest in below
+    assert "pg-lead" not in model.page(site, model="tiny", suite="", by="category")[0], "only drawn items"
 
 
 def test_every_model_is_listed_once_under_its_kind(site):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gradio as gr
+import numpy as np
 import pytest
 
 from compute.analysis.saturation import saturation
 from leaderboard.data import suite_queries
+from leaderboard.html.formatting import model_url
 from leaderboard.html.labels import SUSPECT
 from leaderboard.pages.task import page as task
 from leaderboard.pages.task import protocols
@@ -35,6 +37,16 @@ def test_one_task_of_every_benchmark(site, related):
         "correlations?suites=mieb&amp;level=tasks&amp;pair=mieb/stl10,"
         in task.page(site, task="mieb/stl10", related=related)[2]
     )
+
+
+def test_the_page_opens_with_who_is_best_and_what_that_says(site, related):
+    head, *_ = task.page(site, task="mieb/stl10zeroshot", related=related)
+    lead = head[head.index("pg-lead") :].partition("</p>")[0]
+    table = site.suite_cache.table("mieb")
+    column = table.values[:, table.headline("mieb/stl10zeroshot")]
+    best = table.rows[int(np.nanargmax(column))]
+    assert model_url(best.model) in lead and f"{np.nanmax(column) * 100:.1f}" in lead and "(published)" in lead
+    assert f"{int((~np.isnan(column)).sum())} models" in lead and "Close to its ceiling" in lead
 
 
 def test_the_points_of_a_task_are_ranked_with_intervals(site):
