@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {**pretrained.OPTIONS, "text_prefix": "", "image_backend": "", "max_tokens": None}
 CLIP = ("clip", "metaclip_2")
+SIGLIP = ("siglip", "siglip2")
 
 
 def load_blip(row: Model, hardware: Hardware, folder: Path) -> Towers:
@@ -111,7 +112,7 @@ load_clip = partial(_load, kinds=CLIP, causal=True)
 # ALIGN (Jia et al. 2021): texts padded to the batch's longest, and the padding masked.
 load_align = partial(_load, kinds=("align",))
 # SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training.
-load_siglip = partial(_load, kinds=("siglip", "siglip2"), full_length=True)
+load_siglip = partial(_load, kinds=SIGLIP, full_length=True)
 
 
 def _patch(model: torch.nn.Module) -> tuple[int, int] | None:

@@ -46,10 +46,7 @@ def load(
         if pooling == "pooler":
             return output.pooler_output
         states = output.last_hidden_state
-        if pooling == "cls":
-            return states[torch.arange(len(mask)), mask.argmax(dim=1)]
-        weight = mask.unsqueeze(-1).float()
-        return (states.float() * weight).sum(dim=1) / weight.sum(dim=1)
+        return states[torch.arange(len(mask)), mask.argmax(dim=1)] if pooling == "cls" else mean_of(states, mask)
 
     tower, settings = text_tower(row, folder, options, run=run, config=model.config)
     return Towers(
@@ -58,6 +55,12 @@ def load(
         text=tower,
         settings={"text": settings, "pooling": POOLINGS[pooling], "normalised": False},
     )
+
+
+def mean_of(states: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """(n, d) of states (n, length, d): the mean over the tokens that the mask (n, length) has."""
+    weight = mask.unsqueeze(-1).float()
+    return (states.float() * weight).sum(dim=1) / weight.sum(dim=1)
 
 
 # T5 v1.1 and FLAN-T5, their encoder alone; texts are cut at 512 tokens, as in training.

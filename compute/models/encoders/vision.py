@@ -46,7 +46,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     model, missing = pretrained.model(
         row, "AutoModel", folder=folder, hardware=hardware, options=options, spare=("pooler.",)
     )
-    pooling = options["pooling"] or _usual(model.config)
+    pooling = options["pooling"] or usual_pooling(model.config)
     if pooling == "pooler" and missing:
         raise BadInput(f"{row.key}: the checkpoint lacks its pooler; it would be random. Set option pooling")
     masked = model.config.model_type == "vit_mae"  # Hiera has a ratio too, and masks nothing by it
@@ -57,10 +57,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
         return model(**inputs, **({"noise": _in_order(model, len(inputs["pixel_values"]))} if masked else {}))
 
     def run(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        output = states(inputs)
-        if pooling == "pooler":
-            return output.pooler_output.flatten(1)
-        return output.last_hidden_state[:, 0] if pooling == "cls" else output.last_hidden_state.float().mean(dim=1)
+        return pooled(states(inputs), pooling)
 
     ready, seen = pretrained.image_input(row, folder=folder, backend=options["image_backend"])
     size = getattr(model.config, "patch_size", None)
@@ -103,7 +100,15 @@ def _patches(
     return lay
 
 
-def _usual(config: Any) -> str:
+def pooled(output: Any, pooling: str) -> torch.Tensor:
+    """(n, d) of a network's output, by one of POOLINGS."""
+    if pooling == "pooler":
+        return output.pooler_output.flatten(1)
+    return output.last_hidden_state[:, 0] if pooling == "cls" else output.last_hidden_state.float().mean(dim=1)
+
+
+def usual_pooling(config: Any) -> str:
+    """What a network's vector is where nobody says: its first token, or what it has instead."""
     if not hasattr(config, "num_attention_heads"):
         return "pooler"
     return "mean" if config.model_type in WITHOUT_CLS else "cls"

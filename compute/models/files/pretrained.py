@@ -108,6 +108,11 @@ def image_input(
         raise NotHere(f"{row.key}: no image preprocessing in {folder}: {one_line(error)}") from error
     except ValueError as error:
         raise BadInput(f"{row.key}: the image preprocessing in {folder} cannot be read: {one_line(error)}") from error
+    return image_ready(processor)
+
+
+def image_ready(processor: Any) -> tuple[Callable[[Image.Image], dict[str, Any]], dict[str, Any]]:
+    """The preprocessing of one RGB image by a processor in memory, and what it does."""
     described = json.loads(processor.to_json_string())
 
     def ready(image: Image.Image) -> dict[str, Any]:
@@ -132,15 +137,24 @@ def text_input(
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, TypeError, ImportError) as error:
         raise NotHere(f"{row.key}: no tokenizer in {folder}: {one_line(error)}") from error
+    ready, longest = text_ready(tokenizer, limit=limit, prefix=prefix, of=row.key, remedy="set option max_tokens")
+    return ready, tokenizer, longest
+
+
+def text_ready(
+    tokenizer: Any, *, limit: int | None, prefix: str = "", of: str, remedy: str
+) -> tuple[Callable[[str], list[int]], int]:
+    """The tokens of `prefix` and a text by a tokenizer in memory, and how many at most. Raises BadInput with the
+    remedy where neither the tokenizer nor `limit` says that."""
     longest = min(int(tokenizer.model_max_length), limit or 10**9)
     if longest >= 10**9:
-        raise BadInput(f"{row.key}: neither tokenizer nor model says how long a text may be; set option max_tokens")
+        raise BadInput(f"{of}: neither tokenizer nor model says how long a text may be; {remedy}")
 
     def ready(text: str) -> list[int]:
         return tokenizer(prefix + text, truncation=True, max_length=longest)["input_ids"]
 
     ready("")  # settles the tokenizer's truncation, which would not be safe to change among threads
-    return ready, tokenizer, longest
+    return ready, longest
 
 
 def positions(config: Any) -> int | None:

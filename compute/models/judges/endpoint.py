@@ -8,9 +8,7 @@ address and goes nowhere else; without one, none is sent, not even the hub's.
 
 from __future__ import annotations
 
-import base64
 import email.utils
-import io
 import json
 import math
 import os
@@ -31,7 +29,7 @@ from compute.models.adapter import Hardware
 from compute.models.judges.answer_limit import AnswerLimit, options_of
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.chat import BadStatus, ChatClient, ReplyTooLarge, is_loopback
-from compute.models.judges.images import ReadyImages, grouped
+from compute.models.judges.images import ReadyImages, data_url, grouped
 from compute.types import BadInput, LikenessError, Model, NoService, NotHere
 
 URL, KEY = "LIKENESS_ENDPOINT", "LIKENESS_ENDPOINT_KEY"
@@ -56,7 +54,6 @@ FINISHES = {
     "content_filter": REFUSAL,
     "refusal": REFUSAL,
 }
-SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
 PASSING = (408, 425, 429)  # and 5xx: asked again
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed
@@ -362,16 +359,7 @@ def retry_after(headers: Mapping[str, str]) -> float:
 
 def _part(picture: Picture) -> bytes:
     """An image's part of a message, as JSON."""
-    data = picture.data
-    image = decoding.opened(data)
-    kind = SENT_AS_IS.get(image.format or "")
-    plain = decoding.rgb(image)  # decoded in any case: a damaged file is the item's fault, not the endpoint's
-    if kind is None or plain is not image:
-        stream = io.BytesIO()
-        plain.save(stream, "PNG")
-        kind, data = "png", stream.getvalue()
-    head = f'{{"type": "image_url", "image_url": {{"url": "data:image/{kind};base64,'
-    return head.encode() + base64.b64encode(data) + b'"}}'
+    return f'{{"type": "image_url", "image_url": {{"url": "{data_url(picture.data)}"}}}}'.encode()
 
 
 def _text_part(text: str) -> bytes:

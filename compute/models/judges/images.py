@@ -6,15 +6,19 @@ it. What is ready goes to a file rather than to memory, so that ten thousand pai
 
 from __future__ import annotations
 
+import base64
+import io
 import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
+from compute.content import decoding
 from compute.content.messages import Picture, Question
 from compute.content.temporary_file import TemporaryFile
 
+SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
 MAKERS = min(4, os.cpu_count() or 1)  # images made at once: one that is decoded may take 200 MB
 
 
@@ -70,3 +74,15 @@ def grouped(questions: Sequence[Question]) -> list[int]:
         return min((first.setdefault(key, position) for key in keys), default=position)
 
     return sorted(range(len(questions)), key=earliest)
+
+
+def data_url(data: bytes) -> str:
+    """An image file as an address that holds it, upright and in RGB. Raises BadInput for one that is damaged."""
+    image = decoding.opened(data)
+    kind = SENT_AS_IS.get(image.format or "")
+    plain = decoding.rgb(image)  # decoded in any case: a damaged file is the item's fault, not the judge's
+    if kind is None or plain is not image:
+        stream = io.BytesIO()
+        plain.save(stream, "PNG")
+        kind, data = "png", stream.getvalue()
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"

@@ -44,6 +44,7 @@ THREADS = min(8, os.cpu_count() or 1)
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 # State that changes no number and differs from process to process.
+LABELS = ("mteb_model_meta", "model_card_data", "name_or_path")  # attributes that name or describe a model
 PASSING = (logging.Logger, type(threading.Lock()), type(threading.RLock()), threading.Event)
 
 
@@ -184,7 +185,7 @@ class Digester:
             parts = [
                 _hash(name) + self._digest(attribute, f"{path}.{name}")
                 for name, attribute in sorted(attributes.items())
-                if own or not (name.startswith("_") or name == "cache")
+                if name not in LABELS and (own or not (name.startswith("_") or name == "cache"))
             ]
             return _hash("object", kind, *parts)
         text = repr(value)
@@ -203,7 +204,7 @@ class Digester:
             parts.append(_hash(name) + self._digest(type(part), path))
             own = self._is_own(type(part))
             for attribute, value in sorted(vars(part).items()):
-                if attribute in usual or (attribute.startswith("_") and not own):
+                if attribute in usual or attribute in LABELS or (attribute.startswith("_") and not own):
                     continue
                 if _is_plain(value):
                     parts.append(_hash(attribute, repr(value)))

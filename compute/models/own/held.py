@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     import torch
 
     from compute.models.adapter import Comparer, Encoder, Hardware, Item, Judge
+    from compute.models.encoders.towers import Towers
     from compute.types import Model
+
+    Make = Callable[[Model, str], Encoder | Comparer | Judge]  # by its row and the digest of its identity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +42,16 @@ class Arguments:
 
 @dataclass(frozen=True, kw_only=True)
 class Held:
-    """An object read as a model. `make(row)` gives the model itself; `settings` and `code` decide its numbers."""
+    """An object read as a model. `make(row, digest)` gives the model; `settings` and `code` decide its numbers."""
 
     kind: str  # in words: "an open_clip model"
     abilities: tuple[str, ...]
     modalities: tuple[str, ...]
-    make: Callable[[Model], Encoder | Comparer | Judge]
+    make: Make
     settings: Mapping[str, Any]
     code: Mapping[str, Any]  # what is digested, by its role: the object itself, preprocessing, tokenizer
     packages: tuple[str, ...] = ()
+    uncertain: bool = False  # whether only its check tells which of the modalities it takes
     advice: str = ""  # what to pass where the object does not run, as a sentence
 
 
@@ -90,6 +94,19 @@ class HeldEncoder:
         with torch.inference_mode():
             output = self.sides[modality].run(prepared)
             return as_vectors(output, count=len(prepared), of=self.name)
+
+
+def sides_of(towers: Towers, modalities: Sequence[str], settings: Mapping[str, Any]) -> Make:
+    """`make` of a Held whose items go through the towers of a library's own model."""
+
+    def side(modality: str) -> Side:
+        return Side(
+            ready=lambda item: towers.prepare(modality, item), run=lambda prepared: towers.embed(modality, prepared)
+        )
+
+    return lambda row, digest: HeldEncoder(
+        name=row.key, sides={modality: side(modality) for modality in modalities}, settings=dict(settings)
+    )
 
 
 def as_vectors(output: Any, *, count: int, of: str) -> np.ndarray:

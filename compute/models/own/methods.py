@@ -28,7 +28,7 @@ def held(arguments: Arguments) -> Held:
     batches = Batches.on(next(iter(modules_of(model)), None), hardware=arguments.hardware)
     has = tuple(modality for modality, name in METHODS.items() if callable(getattr(model, name, None)))
 
-    def make(row: Model) -> HeldEncoder:
+    def make(row: Model, digest: str) -> HeldEncoder:
         sides = {}
         if "image" in has:
             sides["image"] = (

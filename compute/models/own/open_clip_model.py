@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from compute.models.encoders import open_clip as library
-from compute.models.own.held import Arguments, Held, HeldEncoder, Side
+from compute.models.own.held import Arguments, Held, sides_of
 from compute.types import BadInput
 
 if TYPE_CHECKING:
     from compute.models.encoders.towers import Towers
-    from compute.types import Model
 
 KIND = "an open_clip model"
 # Of the library's configurations all with this vocabulary, and no others, read OpenAI's byte pairs; of the rest the
@@ -44,21 +43,11 @@ def held(arguments: Arguments) -> Held:
         towers.image = replace(towers.image, ready=lambda image: {"pixel_values": preprocess(image)})
         towers.settings["image"] = "the caller's transform"
 
-    def make(row: Model) -> HeldEncoder:
-        sides = {
-            modality: Side(
-                ready=lambda item, modality=modality: towers.prepare(modality, item),
-                run=lambda prepared, modality=modality: towers.embed(modality, prepared),
-            )
-            for modality in ("image", "text")
-        }
-        return HeldEncoder(name=row.key, sides=sides, settings=towers.settings)
-
     return Held(
         kind=KIND,
         abilities=("embed_image", "embed_text"),
         modalities=("image", "text"),
-        make=make,
+        make=sides_of(towers, ("image", "text"), towers.settings),
         settings=towers.settings,
         code={"model": model, "preprocess": preprocess, "tokenizer": arguments.tokenizer},
         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),

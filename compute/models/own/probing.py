@@ -7,13 +7,17 @@ sound model gives the same vectors each time, and costs 13 items. Only where the
 from __future__ import annotations
 
 import contextlib
+import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compute.content.messages import Picture, Question
+from compute.models.own.distance import Form, HeldComparer
 from compute.models.own.held import Held, HeldEncoder, weight_of, worded
+from compute.models.own.judge import HeldJudge
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:
@@ -24,6 +28,7 @@ COUNT = 8  # images, and as many texts
 # Largest difference between two vectors of the same item, as a share of the vector's length. Batches of another size
 # are summed in another order: 1e-6 in float32, 1e-3 with TensorFloat-32; a wrong vector differs by tenths.
 TOLERANCE = {"float32": 5e-3, "float64": 5e-3, "float16": 2e-2, "bfloat16": 5e-2}
+COMPARED = 1e-2  # the same of a metric's values, as a share of the largest
 WORDS = ("a", "red", "small", "photo", "of", "two", "dogs", "under", "the", "old", "table", "near", "water")
 
 
@@ -49,18 +54,35 @@ def texts(count: int = COUNT) -> list[str]:
 ITEMS: dict[str, Callable[[], Sequence[Any]]] = {"image": images, "text": texts}
 
 
-def check(held: Held, *, of: str, modules: Sequence[torch.nn.Module], batch_size: int | None) -> int | None:
-    """Runs the object on the probe and returns the length of its vectors; None for one that gives none.
+class Raised(BadInput):
+    """The object itself raised an error in its check."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What the check tells of an object."""
+
+    modalities: tuple[str, ...]  # those that it takes
+    length: int | None = None  # of its vectors
+
+
+def check(
+    held: Held, *, row: Model, digest: str, of: str, modules: Sequence[torch.nn.Module], batch_size: int | None
+) -> Checked:
+    """Runs the object on the probe; `of` is its name in messages.
 
     Raises BadInput that says which check fails, by how much, and what to do.
     """
     refuse_batch_statistics(modules, of=of)
-    row = Model(key=of, title=of, abilities=held.abilities)
     with unchanged(modules):
-        model = held.make(row)
+        model = held.make(row, digest)
         if isinstance(model, HeldEncoder):
             return _check_encoder(model, held, of=of, modules=modules, most=batch_size or COUNT)
-    return None
+        if isinstance(model, HeldComparer):
+            _check_comparer(model, held, of=of, modules=modules, most=batch_size or COUNT)
+        if isinstance(model, HeldJudge):
+            _check_judge(model, of=of)
+    return Checked(modalities=held.modalities)
 
 
 def refuse_batch_statistics(modules: Sequence[torch.nn.Module], *, of: str) -> None:
@@ -154,7 +176,7 @@ class _EncoderCheck:
         except BadInput as error:
             raise BadInput(f"{error}. {self.held.advice}".replace("..", ".")) from error
         except Exception as error:
-            raise BadInput(
+            raise Raised(
                 f"{self.of} raised {worded(error)}, for {len(parts[0])} {self.modality}s of the probe. "
                 f"{self.held.advice}"
             ) from error
@@ -192,24 +214,115 @@ def distance(expected: np.ndarray, other: np.ndarray) -> float:
 
 def _check_encoder(
     encoder: HeldEncoder, held: Held, *, of: str, modules: Sequence[torch.nn.Module], most: int
-) -> int | None:
+) -> Checked:
     weights = [weight for module in modules if (weight := weight_of(module)) is not None]
     dtype = str(weights[0].dtype).removeprefix("torch.") if weights else "float32"
-    training = any(part.training for module in modules for part in module.modules())
-    lengths = {}
+    lengths: dict[str, int] = {}
+    raised: list[Raised] = []
     for modality in encoder.sides:
-        lengths[modality] = _EncoderCheck(
+        probe = _EncoderCheck(
             encoder=encoder,
             held=held,
             of=of,
             modality=modality,
-            training=training,
+            training=_is_training(modules),
             most=min(most, COUNT),
             tolerance=TOLERANCE.get(dtype, max(TOLERANCE.values())),
-        ).run()
+        )
+        try:
+            lengths[modality] = probe.run()
+        except Raised as error:
+            if not held.uncertain:
+                raise
+            raised.append(error)
+    if not lengths:
+        raise raised[0]
     if len(set(lengths.values())) > 1:
         raise BadInput(
             f"{of} gives vectors of {lengths['image']} numbers for images and {lengths['text']} for texts, which "
             "cannot be compared. Project both to one length, or pass an object that embeds one of the two"
         )
-    return next(iter(lengths.values()), None)
+    return Checked(modalities=tuple(lengths), length=next(iter(lengths.values())))
+
+
+def _check_comparer(
+    comparer: HeldComparer, held: Held, *, of: str, modules: Sequence[torch.nn.Module], most: int
+) -> None:
+    """Settles how the function is called: the first way that runs, and whose values depend on their own pair alone."""
+    first = comparer.prepared(images())
+    second = [*first[1:], first[0]]
+    problems: list[str] = []
+    for form in comparer.forms():
+        if form.batched and most == 1:
+            continue
+        try:
+            values = comparer.values(form, first, second)
+            problem = _comparison_problem(comparer, form, first, second, values)
+        except Exception as error:
+            problem = worded(error) if not isinstance(error, BadInput) else str(error)
+        if problem:
+            problems.append(f"with {form.title}: {problem}")
+            continue
+        _check_direction(comparer, form, first, values, of=of)
+        comparer.settle(form)
+        return
+    training = " It is in training mode: call .eval() on the model first." if _is_training(modules) else ""
+    raise BadInput(f"{of} cannot be used as a metric. {'. '.join(problems)}.{training} {held.advice}")
+
+
+def _comparison_problem(
+    comparer: HeldComparer, form: Form, first: Sequence[Any], second: Sequence[Any], values: np.ndarray
+) -> str:
+    """What is wrong with a function's values; empty where nothing is."""
+    if np.isnan(values).any():
+        return f"{int(np.isnan(values).sum())} of {len(values)} values are NaN"
+    order = np.random.default_rng(0).permutation(len(values))[: len(values) // 2]
+    mixed = comparer.values(form, [first[at] for at in order], [second[at] for at in order])
+    if _spread(values[order], mixed) <= COMPARED:
+        return ""
+    again = comparer.values(form, first, second)
+    if _spread(values, again) > COMPARED:
+        return f"not deterministic: values of the same pairs differ by up to {_spread(values, again):.2g} of their size"
+    return f"values depend on what else is in the batch, by up to {_spread(values[order], mixed):.2g} of their size"
+
+
+def _check_direction(comparer: HeldComparer, form: Form, first: Sequence[Any], values: np.ndarray, *, of: str) -> None:
+    """Raises BadInput where every image is further from itself than from the next."""
+    same = comparer.values(form, first, first)
+    if (comparer.sign * same < comparer.sign * values).all():
+        stated = comparer.sign > 0
+        raise BadInput(
+            f"{of} gives {np.median(same):.4g} for an image with itself and {np.median(values):.4g} for two different "
+            f"images (medians of {len(same)}), so higher_is_better={stated} makes every image unlike itself. Pass "
+            f"higher_is_better={not stated}"
+        )
+
+
+def _spread(expected: np.ndarray, other: np.ndarray) -> float:
+    """The largest difference, as a share of the largest value."""
+    finite = np.isfinite(expected) & np.isfinite(other)
+    if (expected[~finite] != other[~finite]).any():
+        return float("inf")
+    largest = np.abs(expected[finite]).max(initial=0.0)
+    return float(np.abs(expected - other)[finite].max(initial=0.0) / (largest or 1.0))
+
+
+def _check_judge(judge: HeldJudge, *, of: str) -> None:
+    """Asks one question with an image, through the log of answers: it is not asked again by a later check."""
+    from compute.content.items import content_key
+
+    stream = io.BytesIO()
+    images(1)[0].save(stream, "PNG")
+    data = stream.getvalue()
+    picture = Picture(key=content_key(data), name="an image of the probe", read=lambda: data)
+    question = Question(item="probe", parts=(picture, "Is this a photograph? Answer with yes or no."))
+    reply = judge.reply([question])[0]
+    if reply.error:
+        raise BadInput(
+            f"{of}, asked one question about an image: {reply.error}. It gets a list of messages in the form of "
+            "OpenAI's chat API, with images as data URLs, and returns the answer as a text"
+        )
+
+
+def _is_training(modules: Sequence[torch.nn.Module]) -> bool:
+    return any(part.training for module in modules for part in module.modules())

@@ -3,22 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compute import versions
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
-from compute.models.own import digesting, methods, open_clip_model, probing
+from compute.models.own import (
+    digesting,
+    distance,
+    judge,
+    methods,
+    mteb_encoder,
+    open_clip_model,
+    probing,
+    sentence_transformer,
+    torch_module,
+    transformers_body,
+    two_towers,
+)
 from compute.models.own.held import Arguments, Held
 from compute.models.own.own_model import ADAPTER, PREFIX, OwnModel
 from compute.models.own.placement import modules_of
 from compute.types import BadInput, Model, shortened
 
+if TYPE_CHECKING:
+    import torch
+
 VERSION = 1  # part of every identity: raise it when an object's numbers would be other ones
 # Every kind of object, the more special before the more general.
-KINDS: tuple[ModuleType, ...] = (open_clip_model, methods)
+KINDS: tuple[ModuleType, ...] = (
+    sentence_transformer,
+    mteb_encoder,
+    open_clip_model,
+    two_towers,
+    transformers_body,
+    methods,
+    torch_module,
+    judge,
+)
 TAKEN = (
     "an open_clip model, a transformers model, a sentence_transformers.SentenceTransformer, an encoder of mteb's "
     "protocol, an object with encode_image or encode_text, a torch.nn.Module with preprocess=, a function "
@@ -60,12 +84,14 @@ def wrap(
         hardware=hardware,
         batch_size=batch_size,
     )
-    kind = next((kind for kind in KINDS if kind.matches(model)), None)
+    # A metric of torch is a module too: only its argument tells that it compares two images.
+    kind = distance if higher_is_better is not None else next((kind for kind in KINDS if kind.matches(model)), None)
     if kind is None:
         raise BadInput(f"{of} is no model that can be evaluated. There are: {TAKEN}")
     held = kind.held(arguments)
     # Before the model is run: some modules change an attribute as they run.
     identity = _identity(held, of=of, version=version)
+    modules = modules_of(model)
     row = Model(
         key=f"{PREFIX}{slug(name or of)}",
         title=name or of,
@@ -73,10 +99,20 @@ def wrap(
         adapter=ADAPTER,
         abilities=held.abilities,
         modalities=held.modalities,
-        parameters_m=_millions(model),
-        embed_dim=probing.check(held, of=of, batch_size=batch_size, modules=modules_of(model)),
+        parameters_m=_millions(modules),
     )
-    return _Loaded(held=held, identity=identity, hardware=hardware).as_own_model(row)
+    checked = probing.check(held, row=row, digest=identity["digest"], of=of, modules=modules, batch_size=batch_size)
+    if checked.modalities != held.modalities:
+        row = replace(
+            row,
+            modalities=checked.modalities,
+            abilities=tuple(f"embed_{modality}" for modality in checked.modalities),
+        )
+    # What has no parameters may run anywhere: neither device nor precision is known, nor decides anything.
+    where = (
+        {"device": hardware.device.split(":")[0], "dtype": hardware.dtype} if modules else {"device": "", "dtype": ""}
+    )
+    return _Loaded(held=held, identity={**identity, **where}).as_own_model(replace(row, embed_dim=checked.length))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,17 +121,15 @@ class _Loaded:
 
     held: Held
     identity: Mapping[str, Any]
-    hardware: Hardware
 
     def as_own_model(self, row: Model) -> OwnModel:
         return OwnModel(row=row, load=self._load, identity=self._identify)
 
     def _load(self, row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
-        return self.held.make(row)
+        return self.held.make(row, self.identity["digest"])
 
     def _identify(self, row: Model, *, hardware: Hardware) -> dict[str, Any]:
-        # Where it is decides, not where the engine believes it to be.
-        return {**self.identity, "device": self.hardware.device.split(":")[0], "dtype": self.hardware.dtype}
+        return dict(self.identity)
 
 
 def _identity(held: Held, *, of: str, version: str) -> dict[str, Any]:
@@ -121,9 +155,9 @@ def _kind(held: Held) -> str:
     return "metric" if "compare" in held.abilities else "mllm" if "choose" in held.abilities else "encoder"
 
 
-def _millions(model: Any) -> float | None:
+def _millions(modules: Sequence[torch.nn.Module]) -> float | None:
     """Millions of parameters; None for an object without any."""
-    count = sum(weight.numel() for module in modules_of(model) for weight in module.parameters())
+    count = sum(weight.numel() for module in modules for weight in module.parameters())
     return round(count / 1e6, 3) if count else None
 
 

@@ -1,0 +1,132 @@
+"""An encoder of mteb's protocol: `encode(inputs, *, task_metadata, hf_split, hf_subset, prompt_type, **kwargs)`.
+
+The protocol hands over a loader of batches, which are mappings of `image` (a list of PIL images) and `text` (a list).
+Source: mteb 2.26, models/models_protocols.py and _create_dataloaders.py.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from compute.models.own.held import Arguments, Held, HeldEncoder, Side
+from compute.types import BadInput, NotHere
+
+if TYPE_CHECKING:
+    from compute.types import Model
+
+KIND = "an encoder of mteb's protocol"
+SPLIT, SUBSET = "test", "default"
+
+
+def matches(model: Any) -> bool:
+    """Whether the object has the protocol's `encode`, known by its argument `task_metadata`."""
+    encode = getattr(model, "encode", None)
+    try:
+        return callable(encode) and "task_metadata" in inspect.signature(encode).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def held(arguments: Arguments) -> Held:
+    """Images and texts by its own `encode`. Which of the two it takes is what its `mteb_model_meta` says; without one
+    it takes what does not make it raise an error in its check.
+
+    Every item is encoded once, whatever number of tasks use it: `prompt_type` is None and `task_metadata` that of no
+    task, so a prompt that depends on the task or on the role of a text is not used.
+    """
+    arguments.refuse_unused("preprocess", "tokenizer", "processor", "higher_is_better", kind=KIND)
+    model = arguments.model
+    named = _modalities(arguments)
+    has = named or ("image", "text")
+    settings = {"prompt": "none: task_metadata is that of no task and prompt_type is None"}
+
+    def make(row: Model, digest: str) -> HeldEncoder:
+        sides = {modality: Side(ready=lambda item: item, run=_run(model, modality)) for modality in has}
+        return HeldEncoder(name=row.key, sides=sides, settings=dict(settings))
+
+    return Held(
+        kind=KIND,
+        abilities=tuple(f"embed_{modality}" for modality in has),
+        modalities=has,
+        make=make,
+        settings=settings,
+        code={"model": model},
+        packages=("mteb", "torch", "pillow"),
+        uncertain=not named,
+        advice="It is called as mteb calls it: encode(DataLoader, task_metadata=..., hf_split=..., hf_subset=...)",
+    )
+
+
+class Rows:
+    """The items of one batch as a data set of one column, as far as encoders look into it."""
+
+    def __init__(self, column: str, items: Sequence[Any]) -> None:
+        import datasets
+
+        self.column_names = [column]
+        self.features = {column: datasets.Image() if column == "image" else datasets.Value("string")}
+        self._column, self._items = column, list(items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, at: int | str) -> Any:
+        return self._items if isinstance(at, str) else {self._column: self._items[at]}
+
+
+def loader(modality: str, items: Sequence[Any]) -> Any:
+    """The items as the protocol's loader: all in one batch of lists, images as they are."""
+    from torch.utils.data import DataLoader
+
+    def collated(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    return DataLoader(Rows(modality, items), batch_size=len(items), collate_fn=collated, shuffle=False)
+
+
+def _run(model: Any, modality: str) -> Any:
+    metadata = _no_task(modality)
+
+    def run(items: Sequence[Any]) -> Any:
+        return model.encode(
+            loader(modality, items),
+            task_metadata=metadata,
+            hf_split=SPLIT,
+            hf_subset=SUBSET,
+            prompt_type=None,
+            batch_size=len(items),
+            show_progress_bar=False,
+        )
+
+    return run
+
+
+def _no_task(modality: str) -> Any:
+    """A task's metadata that says of the items no more than their modality. Raises NotHere without mteb."""
+    try:
+        from mteb.abstasks.task_metadata import TaskMetadata
+    except ImportError as error:
+        raise NotHere("An encoder of mteb's protocol needs the package mteb: pip install mteb") from error
+    return TaskMetadata(
+        dataset={"path": "likeness", "revision": "none"},
+        name="Likeness",
+        description="Items of several tasks, encoded once",
+        type="VisualSTS(eng)" if modality == "image" else "STS",
+        modalities=[modality],
+        category="i2i" if modality == "image" else "t2t",
+        eval_langs=["eng-Latn"],
+        main_score="cosine_spearman",
+    )
+
+
+def _modalities(arguments: Arguments) -> tuple[str, ...]:
+    """What the encoder takes; empty where it does not say. Raises BadInput where it is neither images nor texts."""
+    named = getattr(getattr(arguments.model, "mteb_model_meta", None), "modalities", None)
+    if not named:
+        return ()
+    taken = tuple(modality for modality in ("image", "text") if modality in named)
+    if not taken:
+        raise BadInput(f"{arguments.of} takes {', '.join(named)}, by its mteb_model_meta: neither images nor texts")
+    return taken
