@@ -55,7 +55,6 @@ MAY_STAY = {
     "data/sandbox.py": 1,  # seconds
     "data/visitor_queries.py": 1,  # seconds
     "pages/sql/routes.py": 1,  # seconds
-    "data/ranked.py": 1,  # whole percents that the visitor chose
     "host/hub_data.py": 1,  # seconds
     "live/panel.py": 2,  # data for programs
     "live/uploads.py": 1,  # megabytes
