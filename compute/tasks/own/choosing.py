@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from compute.tasks.data import Choices, OddOneOut, take
-from compute.tasks.own.facts import OwnFacts, modalities
+from compute.tasks.own.facts import OwnFacts, modalities, number_of
 from compute.tasks.own.rows import OwnContent, OwnRows
 
 
@@ -15,7 +15,7 @@ def choices_facts(rows: OwnRows) -> OwnFacts:
     k = len(columns) - 1
     _numbers(rows, "answer", k, what="alternative")
     rows.check_names()
-    return _facts(columns, n=len(rows), counts=f"{len(rows):,} questions of {k} alternatives")
+    return _facts(columns, n=len(rows), counts=f"{number_of(len(rows), 'question')} of {k} alternatives")
 
 
 def choices(rows: OwnRows) -> Choices:
@@ -35,7 +35,7 @@ def odd_facts(rows: OwnRows) -> OwnFacts:
         chance=1 / k,
         n_items=len(rows),
         modalities=("image",),
-        counts=f"{len(rows):,} rows of {k} images",
+        counts=f"{number_of(len(rows), 'row')} of {k} images",
         comparisons=len(rows) * k * (k - 1),  # both orders of every pair
         questions=len(rows),
     )
@@ -73,7 +73,7 @@ def votes_facts(rows: OwnRows) -> OwnFacts:
     return _facts(
         columns,
         n=int(asked.sum()),
-        counts=f"{int(asked.sum()):,} questions of {k} alternatives, {int(total[asked].sum()):,} votes",
+        counts=f"{number_of(int(asked.sum()), 'question')} of {k} alternatives, {int(total[asked].sum()):,} votes",
         notes=" ".join(
             (
                 "Right is what most people chose.",

@@ -23,6 +23,14 @@ class OwnFacts:
     questions: int | None = None  # that a judge is asked
 
 
+def number_of(count: int, noun: str) -> str:
+    """`1 image`, `2,000 images`, `2 queries`, `3 classes`."""
+    if count == 1:
+        return f"1 {noun}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}{'es' if noun.endswith('s') else 's'}"
+    return f"{count:,} {plural}"
+
+
 def modalities(kinds: Iterable[str]) -> tuple[str, ...]:
     """The modalities once each, in their order."""
     present = set(kinds)

@@ -59,8 +59,8 @@ class Faults:
 
 def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: int) -> str:
     """The first faults and how many there are, as an error has them."""
-    first = ". ".join(map(str, listed[:SHOWN]))
+    first = " ".join(f"{fault}{'' if fault.what.endswith(('?', '.')) else '.'}" for fault in listed[:SHOWN])
     if count == 1:
-        return first
+        return str(listed[0])
     more = f", the first {SHOWN}" if count > SHOWN else ""
-    return f"{title} has {count:,} faults{more}: {first}. All of them: python -m compute task check {title}"
+    return f"{title} has {count:,} faults{more}: {first} All of them: python -m compute task check {title}"

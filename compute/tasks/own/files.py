@@ -69,7 +69,8 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
                 break
         if problem:
             if problem == MISSING and len(problems) < LISTED:
-                problem += suggestion(tail, list(listing.entries)[:MOST_NAMES])
+                near = suggestion(tail, list(listing.entries)[:MOST_NAMES])
+                problem = f"{problem}.{near}" if near else problem
             problems[at] = problem
             path = ""
         else:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from compute.tasks.data import Mixed, Retrieval, renumbered
-from compute.tasks.own.facts import OwnFacts, modalities
+from compute.tasks.own.facts import OwnFacts, modalities, number_of
 from compute.tasks.own.rows import OwnContent, OwnRows
 from compute.types import shortened
 
@@ -35,8 +35,9 @@ def facts(tables: Mapping[str, OwnRows]) -> OwnFacts:
         chance=None,
         n_items=len(judged),
         modalities=modalities(kinds),
-        counts=f"{len(judged):,} queries, {len(tables[CORPUS]):,} documents and {len(qrels):,} judgements",
-        notes=f"{left:,} queries without a judgement are left out." if left else "",
+        counts=f"{number_of(len(judged), 'query')}, {number_of(len(tables[CORPUS]), 'document')} and "
+        f"{number_of(len(qrels), 'judgement')}",
+        notes=f"Left out: {number_of(left, 'query')} without a judgement." if left else "",
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from compute.content import items
 from compute.tasks.data import Clusters, Labelled, Probe, ZeroShot, take
-from compute.tasks.own.facts import OwnFacts, modalities
+from compute.tasks.own.facts import OwnFacts, modalities, number_of
 from compute.tasks.own.rows import OwnRows
 from compute.tasks.own.table import SPLIT
 
@@ -30,7 +30,7 @@ def zero_shot_facts(rows: OwnRows) -> OwnFacts:
         chance=_chance(kinds),
         n_items=len(rows),
         modalities=modalities((kinds.modality, "text")),
-        counts=f"{len(rows):,} {kinds.modality}s of {len(kinds.classes):,} classes",
+        counts=kinds.counted(len(rows)),
         notes=f"Classes by the {about}.",
     )
 
@@ -53,7 +53,7 @@ def clusters_facts(rows: OwnRows) -> OwnFacts:
         chance=None,
         n_items=len(rows),
         modalities=(kinds.modality,),
-        counts=f"{len(rows):,} {kinds.modality}s of {len(kinds.classes):,} classes",
+        counts=kinds.counted(len(rows)),
     )
 
 
@@ -94,7 +94,7 @@ def probe_facts(rows: OwnRows) -> OwnFacts:
         modalities=(kinds.modality,),
         counts=f"{int(test.sum()):,} {kinds.modality}s of {len(kinds.classes):,} classes, {int(train.sum()):,} for "
         "training",
-        notes=f"{left:,} rows of other splits are left out." if left else "",
+        notes=f"Left out: {number_of(left, 'row')} of other splits." if left else "",
     )
 
 
@@ -114,6 +114,9 @@ class _Kinds:
     modality: str
     labels: np.ndarray  # (n,) int, -1 for a row without
     classes: tuple[str, ...]  # sorted
+
+    def counted(self, items: int) -> str:
+        return f"{number_of(items, self.modality)} of {number_of(len(self.classes), 'class')}"
 
     def name_of(self, row: int) -> str:
         return self.classes[int(self.labels[row])]

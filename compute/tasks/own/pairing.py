@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compute.tasks.data import Matches, Sentences
-from compute.tasks.own.facts import OwnFacts, modalities
+from compute.tasks.own.facts import OwnFacts, modalities, number_of
 from compute.tasks.own.rows import OwnContent, OwnRows
 
 IMAGES, CAPTIONS = "image", "caption"
@@ -25,7 +25,7 @@ def rated_facts(rows: OwnRows) -> OwnFacts:
         chance=0.0,
         n_items=len(rows),
         modalities=modalities(kinds),
-        counts=f"{len(rows):,} pairs of {_pair_in_words(*kinds)}",
+        counts=f"{number_of(len(rows), 'pair')} of {_pair_in_words(*kinds)}",
         comparisons=len(rows),
     )
 
@@ -48,8 +48,8 @@ def matches_facts(rows: OwnRows) -> OwnFacts:
     rows.check_names()
     if not (min(a, c) == 1 < max(a, c) or a == c > 1):
         rows.whole(
-            f"a row has {a} images and {c} captions: give it one image and several captions, one caption and several "
-            "images, or as many of each"
+            f"a row has {number_of(a, 'image')} and {number_of(c, 'caption')}: give it one image and several captions, "
+            "one caption and several images, or as many of each"
         )
     metric, chance = "group_accuracy", (1 / 6 if a == c == 2 else None)  # of the 24 orders of four scores 4 are right
     if min(a, c) == 1:
@@ -60,7 +60,7 @@ def matches_facts(rows: OwnRows) -> OwnFacts:
         chance=chance,
         n_items=len(rows),
         modalities=("image", "text"),
-        counts=f"{len(rows):,} rows of {a} image{'s'[: a > 1]} and {c} caption{'s'[: c > 1]}",
+        counts=f"{number_of(len(rows), 'row')} of {number_of(a, 'image')} and {number_of(c, 'caption')}",
         comparisons=len(rows) * a * c,
     )
 

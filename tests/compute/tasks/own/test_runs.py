@@ -190,7 +190,7 @@ def test_retrieval_in_beirs_layout(folder: Path, tmp_path: Path, random: np.rand
     )
     data = of(beir)
     assert data.shape.key == "retrieval" and data.facts.n_items == 12
-    assert "1 queries without a judgement" in data.facts.notes
+    assert "Left out: 1 query without a judgement." in data.facts.notes
     found = vectors([beir / row["image"] for row in documents[:30]])
     found = np.concatenate([found, vectors([f"{row['title']} {row['text']}" for row in documents[30:]])])
     cosines = vectors([row["text"] for row in queries[:12]]) @ found.T
