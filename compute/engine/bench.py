@@ -47,14 +47,15 @@ def assemble(
 ) -> Bench:
     """The models, tasks and procedures of this package; encodings are stored under `features`.
 
-    `retry_bad`: items that are remembered as not usable are tried again. `own`: models that the caller holds, by key.
+    `retry_bad`: items that are remembered as not usable are tried again. `own`: models that the caller holds, by key;
+    others may be added to it later.
     """
     from compute import models, tasks
     from compute.features.store import FeatureStore
     from compute.features.subject import LoadedSubject
     from compute.procedures import PROCEDURES
 
-    own = own or {}
+    own = {} if own is None else own
 
     def fetch(row: Model) -> None:
         if row.key not in own and not source.offline and not models.is_identified(row):

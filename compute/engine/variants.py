@@ -9,6 +9,7 @@ import numpy as np
 
 from compute.engine import run_folders
 from compute.engine.run_folders import StoredRun
+from compute.types import Task
 
 # Options of a procedure whose values are compared. UniSim-Bench reports encoders' quality tasks by the variant that is
 # better on average over a task's data sets (section 3.2; the categories are its tasks).
@@ -32,6 +33,13 @@ def main_runs(stored: Sequence[StoredRun], *, category: Mapping[str, str]) -> se
         if (model, task) not in main or rank > main[model, task][0]:
             main[model, task] = (rank, one.run.id)
     return {run for _, run in main.values()}
+
+
+def by_task(stored: Sequence[StoredRun], *, tasks: Sequence[Task]) -> dict[str, StoredRun]:
+    """One model's main run of each of these tasks that has one, by the task's key and in their order."""
+    main = main_runs(stored, category={task.key: f"{task.benchmark}/{task.category}" for task in tasks})
+    runs = {run.run.task: run for run in stored if run.run.id in main}
+    return {task.key: runs[task.key] for task in tasks if task.key in runs}
 
 
 def is_compared(variant: str) -> bool:

@@ -15,11 +15,14 @@ from compute.types import BadInput
 if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.catalog.own import OwnSuite
+    from compute.catalog.own_models import ModelSource
     from compute.engine.bench import Bench
+    from compute.models.adapter import Hardware
     from compute.models.own.own_model import OwnModel
     from compute.progress import Progress
     from compute.tasks.own import OwnReading
     from compute.tasks.source import OwnFile, Source
+    from compute.types import Model
 
 Warn = Callable[[str], None]  # takes a sentence on what was left out
 
@@ -33,6 +36,20 @@ class Workspace:
     root: Path  # results folder
     bench: Bench
     offline: bool
+    models: dict[str, OwnModel]  # that no catalogue lists and the caller holds, by key; the bench runs these
+
+    def with_model(self, model: OwnModel, *, source: ModelSource) -> tuple[Workspace, Model]:
+        """This workspace with a model that the caller holds, and its row as it is recorded in the results folder.
+
+        Another model's name gets the beginning of the digest. Raises CannotWrite.
+        """
+        from compute.catalog import own_models
+
+        digest = model.identity(model.row, hardware=self.bench.hardware)["digest"]
+        row = own_models.record(model.row, digest=digest, results=self.root, source=source)
+        self.models[row.key] = replace(model, row=row)
+        others = (other for other in self.catalog.models if other.key != row.key)
+        return replace(self, catalog=replace(self.catalog, models=(*others, row))), row
 
 
 def opened(
@@ -40,11 +57,11 @@ def opened(
     suite: str,
     data: Path | str | None = None,
     reading: OwnReading | None = None,
-    models: Sequence[OwnModel] = (),
     results: Path | None = None,
     offline: bool = False,
     device: str = "",
     dtype: str = "",
+    hardware: Hardware | None = None,
     batch_size: int | None = None,
     skip_bad: bool = False,
     again: bool = False,
@@ -54,9 +71,9 @@ def opened(
 ) -> Workspace:
     """Where the runs of a suite are made: `data` is a folder of data sets, or data of one's own that make a suite.
 
-    `reading` says how data of one's own are read; `models` are those that no catalogue lists; `again` tries items anew
-    that could not be used; `dry_run` writes and fetches nothing; `warn` hears of records that are damaged. Raises
-    BadInput, CannotWrite.
+    `reading` says how data of one's own are read; `hardware` stands for `device` and `dtype` where it is known already;
+    `again` tries items anew that could not be used; `dry_run` writes and fetches nothing; `warn` hears of records that
+    are damaged. Raises BadInput, CannotWrite.
     """
     from compute.catalog.own_suite_file import is_suite_file
     from compute.models.judges import endpoint
@@ -65,28 +82,23 @@ def opened(
     catalog, suite, files = own_suites(
         data, suite=suite, reading=reading, results=results, warn=warn, read_only=dry_run, offline=offline
     )
+    models: dict[str, OwnModel] = {}
     root, bench = workbench(
         results=results,
         data=Path(data) if data is not None and (from_file or not files) else None,
         offline=offline or dry_run,
         device=device,
         dtype=dtype,
+        hardware=hardware,
         batch_size=batch_size,
         skip_bad=skip_bad,
         retry_bad=again,
         read_only=dry_run,
         files=files,
-        models={model.row.key: model for model in models},
+        models=models,
         progress=progress,
     )
-    rows = tuple(model.row for model in models)
-    return Workspace(
-        catalog=replace(catalog, models=(*catalog.models, *rows)) if rows else catalog,
-        suite=suite,
-        root=root,
-        bench=bench,
-        offline=offline,
-    )
+    return Workspace(catalog=catalog, suite=suite, root=root, bench=bench, offline=offline, models=models)
 
 
 def workbench(
@@ -96,6 +108,7 @@ def workbench(
     offline: bool,
     device: str = "",
     dtype: str = "",
+    hardware: Hardware | None = None,
     batch_size: int | None = None,
     skip_bad: bool = False,
     retry_bad: bool = False,
@@ -112,8 +125,8 @@ def workbench(
     from compute.features.encoding import share_cores
 
     share_cores()
+    from compute import models as families
     from compute.engine.bench import assemble
-    from compute.models import hardware
     from compute.progress import Progress
     from compute.tasks.source import Source
 
@@ -131,7 +144,7 @@ def workbench(
     os.environ.setdefault("LIKENESS_ANSWERS", str(shared / "answers"))
     bench = assemble(
         features=shared / "features",
-        hardware=hardware(device=device, dtype=dtype),
+        hardware=hardware or families.hardware(device=device, dtype=dtype),
         source=Source.keeping(shared, root=data, offline=offline, own=files),
         batch_size=batch_size,
         skip_bad=skip_bad,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute import paths
+from compute.catalog import own_models
 from compute.engine import fault_study, plan, workspace
 from compute.engine.plan import Plan
 from compute.engine.run import Outcome, execute
 from compute.interface.evaluated import Evaluation
+from compute.models.own import placement, wrapping
 from compute.progress import Progress
 from compute.types import BadInput, CannotDo
 
@@ -29,6 +31,12 @@ def evaluate(
     suite: str = "",
     tasks: Sequence[str] = (),
     data: str | Path | None = None,
+    name: str = "",
+    version: str = "",
+    preprocess: Callable[..., Any] | None = None,
+    tokenizer: Callable[..., Any] | None = None,
+    processor: Callable[..., Any] | None = None,
+    higher_is_better: bool | None = None,
     device: str = "",
     dtype: str = "",
     batch_size: int | None = None,
@@ -40,7 +48,15 @@ def evaluate(
 ) -> Evaluation:
     """Makes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
 
-    `model`: a key of the catalogue. `suite`: its key (`python -m compute list suites`), which may be left out where
+    `model`: a key of the catalogue; or an object in memory: a model of open_clip, transformers or
+    sentence_transformers, an encoder of mteb's protocol, an object with encode_image or encode_text, a torch module
+    with `preprocess`, a function distance(a, b) with `higher_is_better`, or a judge ask(messages) -> text. An object is
+    checked on a few items, runs where it is, and is told from others by the digest of its parameters. `name`: what its
+    key is made of, else its class; `version`: of an object that nothing else identifies, as one that asks a service.
+    `preprocess`: from an RGB PIL image to a tensor; `tokenizer`: from texts to tokens; `processor`: that of a
+    transformers model.
+
+    `suite`: its key (`python -m compute list suites`), which may be left out where
     `tasks` says it. `data`: a folder of data sets, searched before the hub's cache, or a file of your own that makes a
     suite. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by default the
     project's; what is stored there is not made again. `skip_bad` leaves out items that cannot be used. `options`:
@@ -51,7 +67,20 @@ def evaluate(
     CannotDo where the model can be run on none of the tasks.
     """
     with _as_before():
-        named = _named(model)
+        key, own, hardware = str(model), None, None
+        if not isinstance(model, str | Path):
+            hardware = placement.hardware_of(model, device=device, dtype=dtype)
+            own = wrapping.wrap(
+                model,
+                name=name,
+                version=version,
+                preprocess=preprocess,
+                tokenizer=tokenizer,
+                processor=processor,
+                higher_is_better=higher_is_better,
+                hardware=hardware,
+                batch_size=batch_size,
+            )
         space = workspace.opened(
             suite=suite or _suite_of(tasks, data=data, results=results),
             data=None if data is None else Path(data),
@@ -59,6 +88,7 @@ def evaluate(
             offline=offline,
             device=device,
             dtype=dtype,
+            hardware=hardware,
             batch_size=batch_size,
             skip_bad=skip_bad,
             progress=Progress(watched=progress),
@@ -68,10 +98,15 @@ def evaluate(
             raise BadInput(
                 f"{space.suite} ranks metrics of generators, not models: python -m compute run --suite {space.suite}"
             )
+        space.catalog.suite(space.suite)  # before the model is recorded
+        if own:
+            source = getattr(model, "__name__", "") or type(model).__name__
+            space, row = space.with_model(own, source=own_models.of_session(source))
+            key = row.key
         planned = plan.make(
             space.catalog,
             suite=space.suite,
-            models=[named],
+            models=[key],
             tasks=tuple(tasks),
             options=tuple(options),
             bench=space.bench,
@@ -87,15 +122,6 @@ def evaluate(
     if failed:
         _warn(f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}")
     return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=space.catalog, results=space.root)
-
-
-def _named(model: Any) -> str:
-    """The key of the model."""
-    if isinstance(model, str):
-        return model
-    raise BadInput(
-        f"{type(model).__name__} is no model that can be evaluated: give a key (python -m compute list models)"
-    )
 
 
 def _suite_of(tasks: Sequence[str], *, data: str | Path | None, results: str | Path | None) -> str:

@@ -71,10 +71,7 @@ class Evaluation:
     def runs(self) -> Mapping[str, StoredRun]:
         """The main run of each task that has one, by the task's key."""
         stored = [outcome.stored for outcome in self.outcomes if outcome.stored is not None]
-        category = {task.key: f"{task.benchmark}/{task.category}" for task in self.plan.tasks}
-        main = variants.main_runs(stored, category=category)
-        by_task = {run.run.task: run for run in stored if run.run.id in main}
-        return {task.key: by_task[task.key] for task in self.plan.tasks if task.key in by_task}
+        return variants.by_task(stored, tasks=self.plan.tasks)
 
     @cached_property
     def headlines(self) -> Mapping[str, Score]:
@@ -216,7 +213,7 @@ class Evaluation:
     def _scores_of(self, key: str) -> ModelScores:
         """Another model's scores. Raises BadInput where it has none."""
         roots = (self.results, paths.RESULTS, paths.COMPUTED)
-        if key != self.model.key and (computed := computed_scores(key, like=self.runs, roots=roots)):
+        if key != self.model.key and (computed := computed_scores(key, tasks=self.plan.tasks, roots=roots)):
             return computed
         for origin in standing.MEASURED_ELSEWHERE:
             if scores := stored_scores(key, self._arranged(origin), rule=self._rule, origin=origin):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import NormalDist
@@ -14,12 +14,12 @@ import pandas as pd
 
 from compute.analysis.suite import SuiteScores
 from compute.analysis.ties import holm, paired_differences
-from compute.engine import run_folders
+from compute.engine import run_folders, variants
 from compute.engine.run_folders import StoredRun
 from compute.interface.compare import ALPHA, ModelComparison
 from compute.interface.item_differences import ItemDifference, item_difference
 from compute.interface.standing import Rule, row_of
-from compute.types import BadInput, Score, UnknownKey
+from compute.types import BadInput, Score, Task, UnknownKey
 
 COLUMNS = ("task", "category", "a", "b", "difference", "low", "high", "p", "over", "n", "better", "reason")
 NO_ERROR = "the standard error of a score is not known"
@@ -35,26 +35,19 @@ class ModelScores:
     runs: Mapping[str, StoredRun] = field(default_factory=dict)
 
 
-def computed_scores(key: str, *, like: Mapping[str, StoredRun], roots: tuple[Path, ...]) -> ModelScores | None:
-    """The model's runs on the tasks of `like` under the roots, put as those were put: the newest of each; or None."""
-    runs: dict[str, StoredRun] = {}
-    for task, own in like.items():
-        stored = [run for root in dict.fromkeys(roots) for run in run_folders.stored(root, model=key, task=task)]
-        same = [run for run in stored if run.variant == own.variant] or stored
-        if same:
-            runs[task] = max(same, key=lambda run: (_saw_the_same(run, own), run.date))
+def computed_scores(key: str, *, tasks: Sequence[Task], roots: Sequence[Path]) -> ModelScores | None:
+    """The model's main runs of these tasks under the roots; None where there are none."""
+    stored = {
+        run.run.id: run
+        for root in dict.fromkeys(roots)
+        for task in tasks
+        for run in run_folders.stored(root, model=key, task=task.key)
+    }
+    runs = variants.by_task(tuple(stored.values()), tasks=tasks)
     if not runs:
         return None
-    return ModelScores(
-        key=key,
-        origin="computed",
-        scores={task: run_folders.headline(run) for task, run in runs.items()},
-        runs=runs,
-    )
-
-
-def _saw_the_same(run: StoredRun, other: StoredRun) -> bool:
-    return run.run.settings.get("contents") == other.run.settings.get("contents")
+    scores = {task: run_folders.headline(run) for task, run in runs.items()}
+    return ModelScores(key=key, origin="computed", scores=scores, runs=runs)
 
 
 def stored_scores(key: str, rows: SuiteScores, *, rule: Rule, origin: str) -> ModelScores | None:
