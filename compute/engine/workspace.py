@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from compute.catalog.own_models import ModelSource
     from compute.engine.bench import Bench
     from compute.models.adapter import Hardware
+    from compute.models.own.checkpoints import Checkpoint
     from compute.models.own.own_model import OwnModel
     from compute.progress import Progress
     from compute.tasks.own import OwnReading
@@ -36,6 +37,7 @@ class Workspace:
     root: Path  # results folder
     bench: Bench
     offline: bool
+    dry_run: bool
     models: dict[str, OwnModel]  # that no catalogue lists and the caller holds, by key; the bench runs these
 
     def with_model(self, model: OwnModel, *, source: ModelSource) -> tuple[Workspace, Model]:
@@ -43,11 +45,20 @@ class Workspace:
 
         Another model's name gets the beginning of the digest. Raises CannotWrite.
         """
+        digest = model.identity(model.row, hardware=self.bench.hardware)["digest"]
+        space, row = self._with_row(model.row, digest=digest, source=source)
+        self.models[row.key] = replace(model, row=row)
+        return space, row
+
+    def with_checkpoint(self, checkpoint: Checkpoint) -> tuple[Workspace, Model]:
+        """This workspace with the model of a checkpoint, and its row, named as by `with_model`. Raises CannotWrite."""
+        return self._with_row(checkpoint.row, digest=checkpoint.digest, source=checkpoint.source)
+
+    def _with_row(self, row: Model, *, digest: str, source: ModelSource) -> tuple[Workspace, Model]:
         from compute.catalog import own_models
 
-        digest = model.identity(model.row, hardware=self.bench.hardware)["digest"]
-        row = own_models.record(model.row, digest=digest, results=self.root, source=source)
-        self.models[row.key] = replace(model, row=row)
+        settle = own_models.settled if self.dry_run else own_models.record
+        row = settle(row, digest=digest, results=self.root, source=source)
         others = (other for other in self.catalog.models if other.key != row.key)
         return replace(self, catalog=replace(self.catalog, models=(*others, row))), row
 
@@ -98,7 +109,9 @@ def opened(
         models=models,
         progress=progress,
     )
-    return Workspace(catalog=catalog, suite=suite, root=root, bench=bench, offline=offline, models=models)
+    return Workspace(
+        catalog=catalog, suite=suite, root=root, bench=bench, offline=offline, dry_run=dry_run, models=models
+    )
 
 
 def workbench(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,10 @@ from compute.engine import fault_study, plan, workspace
 from compute.engine.plan import Plan
 from compute.engine.run import Outcome, execute
 from compute.interface.evaluated import Evaluation
-from compute.models.own import placement, wrapping
+from compute.models.own import checkpoints, placement, wrapping
 from compute.progress import Progress
-from compute.types import BadInput, CannotDo
+from compute.tasks.own.reading import OwnReading
+from compute.types import BadInput, CannotDo, NotHere, UnknownKey, suggestion
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
@@ -28,15 +29,19 @@ VARIABLES = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS")  # that a workspace sets for 
 def evaluate(
     model: Any,
     *,
-    suite: str = "",
+    suite: str | Path = "",
     tasks: Sequence[str] = (),
     data: str | Path | None = None,
+    shape: str = "",
+    columns: Mapping[str, str] | None = None,
+    images: Sequence[str | Path] = (),
     name: str = "",
     version: str = "",
     preprocess: Callable[..., Any] | None = None,
     tokenizer: Callable[..., Any] | None = None,
     processor: Callable[..., Any] | None = None,
     higher_is_better: bool | None = None,
+    family: str = "",
     device: str = "",
     dtype: str = "",
     batch_size: int | None = None,
@@ -48,27 +53,38 @@ def evaluate(
 ) -> Evaluation:
     """Makes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
 
-    `model`: a key of the catalogue; or an object in memory: a model of open_clip, transformers or
-    sentence_transformers, an encoder of mteb's protocol, an object with encode_image or encode_text, a torch module
-    with `preprocess`, a function distance(a, b) with `higher_is_better`, or a judge ask(messages) -> text. An object is
-    checked on a few items, runs where it is, and is told from others by the digest of its parameters. `name`: what its
-    key is made of, else its class; `version`: of an object that nothing else identifies, as one that asks a service.
-    `preprocess`: from an RGB PIL image to a tensor; `tokenizer`: from texts to tokens; `processor`: that of a
-    transformers model.
+    `model`: a key of the catalogue; a checkpoint's folder; a hub id, `org/name` or `org/name@revision`; or an object in
+    memory: a model of open_clip, transformers or sentence_transformers, an encoder of mteb's protocol, an object with
+    encode_image or encode_text, a torch module with `preprocess`, a function distance(a, b) with `higher_is_better`, or
+    a judge ask(messages) -> text. An object is checked on a few items, runs where it is, and is told from others by the
+    digest of its parameters. `name`: what its key is made of, else its class, folder or id; `version`: of an object
+    that nothing else identifies, as one that asks a service. `preprocess`: from an RGB PIL image to a tensor;
+    `tokenizer`: from texts to tokens; `processor`: that of a transformers model; `family`: of a checkpoint whose files
+    leave it open.
 
-    `suite`: its key (`python -m compute list suites`), which may be left out where
-    `tasks` says it. `data`: a folder of data sets, searched before the hub's cache, or a file of your own that makes a
-    suite. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by default the
-    project's; what is stored there is not made again. `skip_bad` leaves out items that cannot be used. `options`:
-    `name=value`. `progress=False` shows no bars.
+    `suite`: its key (`python -m compute list suites`) or the path of a suite.toml; it may be left out where `tasks` or
+    `data` say it. `data`: data of your own, a folder or a file, of which `shape`, `columns` (the shape's name to the
+    file's) and `images` (folders) say what they do not tell themselves; or with a suite a folder of data sets, searched
+    before the hub's cache. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by
+    default the project's; what is stored there is not made again. `skip_bad` leaves out items that cannot be used.
+    `options`: `name=value`. `progress=False` shows no bars.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
     finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
     CannotDo where the model can be run on none of the tasks.
     """
     with _as_before():
-        key, own, hardware = str(model), None, None
-        if not isinstance(model, str | Path):
+        own, hardware = None, None
+        if isinstance(model, str | Path):
+            of_objects = {
+                "preprocess": preprocess,
+                "tokenizer": tokenizer,
+                "processor": processor,
+                "higher_is_better": higher_is_better,
+            }
+            if needless := [argument for argument, value in of_objects.items() if value is not None]:
+                raise BadInput(f"{needless[0]}= is for objects in memory: a model that is named has its own. Omit it")
+        else:
             hardware = placement.hardware_of(model, device=device, dtype=dtype)
             own = wrapping.wrap(
                 model,
@@ -82,8 +98,9 @@ def evaluate(
                 batch_size=batch_size,
             )
         space = workspace.opened(
-            suite=suite or _suite_of(tasks, data=data, results=results),
-            data=None if data is None else Path(data),
+            suite=str(suite) or ("" if data is not None else _suite_of(tasks, results=results)),
+            data=data,
+            reading=OwnReading(shape=shape, columns=columns or {}, images=tuple(map(Path, images))),
             results=None if results is None else Path(results),
             offline=offline,
             device=device,
@@ -99,7 +116,9 @@ def evaluate(
                 f"{space.suite} ranks metrics of generators, not models: python -m compute run --suite {space.suite}"
             )
         space.catalog.suite(space.suite)  # before the model is recorded
-        if own:
+        if isinstance(model, str | Path):
+            space, key = _with_named(space, model, name=name, family=family)
+        elif own:
             source = getattr(model, "__name__", "") or type(model).__name__
             space, row = space.with_model(own, source=own_models.of_session(source))
             key = row.key
@@ -124,7 +143,33 @@ def evaluate(
     return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=space.catalog, results=space.root)
 
 
-def _suite_of(tasks: Sequence[str], *, data: str | Path | None, results: str | Path | None) -> str:
+def _with_named(
+    space: workspace.Workspace, model: str | Path, *, name: str, family: str
+) -> tuple[workspace.Workspace, str]:
+    """The workspace with the model that is a key of the catalogue, a checkpoint's folder or a hub id; and its key.
+
+    Raises UnknownKey for what is none of these, NotHere, BadInput.
+    """
+    known = {row.key for row in space.catalog.models}
+    if isinstance(model, str) and model in known:
+        if name or family:
+            raise BadInput(f"{model} is of the catalogue, which names it and its family: leave out name= and family=")
+        return space, model
+    if Path(model).is_dir() or isinstance(model, Path):
+        checkpoint = checkpoints.from_folder(Path(model), name=name, family=family, offline=space.offline)
+    elif model.startswith(checkpoints.HUB) or checkpoints.REPOSITORY.fullmatch(model.partition("@")[0]):
+        try:
+            checkpoint = checkpoints.from_hub(model, name=name, family=family, offline=space.offline)
+        except NotHere as error:
+            near = suggestion(model, known)
+            raise NotHere(f"{model} is no key of the catalogue and no folder.{near} On the hub: {error}") from error
+    else:
+        raise UnknownKey("model", model, known)
+    space, row = space.with_checkpoint(checkpoint)
+    return space, row.key
+
+
+def _suite_of(tasks: Sequence[str], *, results: str | Path | None) -> str:
     """The first suite of the catalogue that holds all these tasks. Raises BadInput where no suite does."""
     if not tasks:
         raise BadInput("No suite is named: give suite=, such as suite='mini' (python -m compute list suites)")

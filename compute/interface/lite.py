@@ -144,6 +144,7 @@ def _suite(table: ScoreTable, aggregate: str, *, weights: Floats) -> SuiteScores
         codes=table.codes,
         higher=table.higher,
         values=table.values,
+        stderr=table.stderr,
         printed=np.full((models, categories), np.nan),
         hours=np.full(tasks, np.nan),
         weights=weights,

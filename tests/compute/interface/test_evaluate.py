@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -53,10 +54,20 @@ def test_tasks_alone_name_their_suite(world: World) -> None:
 
 
 def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> None:
-    with pytest.raises(UnknownKey, match="Did you mean 'small/dim'"):
-        compute.evaluate("small/dum", suite="small")
+    with pytest.raises(NotHere, match="small/dum is no key of the catalogue and no folder. Did you mean 'small/dim'"):
+        compute.evaluate("small/dum", suite="small", offline=True)
+    with pytest.raises(UnknownKey, match="No model 'dim'"):
+        compute.evaluate("dim", suite="small")
+    with pytest.raises(NotHere, match="no folder"):
+        compute.evaluate(Path("dim"), suite="small")
     with pytest.raises(BadInput, match="int is no model"):
         compute.evaluate(3, suite="small")
+    with pytest.raises(BadInput, match="preprocess= is for objects in memory"):
+        compute.evaluate("small/dim", suite="small", preprocess=print)
+    with pytest.raises(BadInput, match="is of the catalogue, which names it"):
+        compute.evaluate("small/dim", suite="small", name="mine")
+    with pytest.raises(UnknownKey, match="No suite 'smal'. Did you mean 'small'"):
+        compute.evaluate("small/dim", suite="smal")
     with pytest.raises(CannotDo, match="published figures only"):
         compute.evaluate("small/paper", suite="small")
     with pytest.raises(BadInput, match="ranks metrics of generators"):
