@@ -21,10 +21,15 @@ SPLIT, SUBSET = "test", "default"
 
 
 def matches(model: Any) -> bool:
-    """Whether the object has the protocol's `encode`, known by its argument `task_metadata`."""
+    """Whether the object has the protocol's `encode`, known by its argument `task_metadata`; or by `mteb_model_meta`
+    beside it, where `encode` only hands its arguments on."""
     encode = getattr(model, "encode", None)
+    if not callable(encode) or isinstance(model, type):
+        return False
+    if hasattr(model, "mteb_model_meta"):
+        return True
     try:
-        return callable(encode) and "task_metadata" in inspect.signature(encode).parameters
+        return "task_metadata" in inspect.signature(encode).parameters
     except (TypeError, ValueError):
         return False
 
