@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import PATIENCE, Watch
+from tests.browser.test_pages import settle
 
 SWITCHES = int(os.environ.get("LIKENESS_PRESET_SWITCHES", "12"))  # by link: each loads the page, 1 to 3 s
 FIGURE = "#correlations-figure"
@@ -49,6 +50,38 @@ def test_random_switches_of_presets(phone: Callable) -> None:
             link.click()
         page.locator(DRAWN).wait_for(state="attached")
     assert len(seen) > 3 and page.locator(f"{FIGURE} .heatmaplayer").count() > 0
+
+
+CONTROLS = {"correlations": ("Compare", "Method", "Models", "Figures"), "map": ("Map of", "Colour by", "Figures")}
+
+
+@pytest.mark.parametrize("address", CONTROLS)
+def test_random_switches_of_controls(phone: Callable, address: str) -> None:
+    """A figure is redrawn in the page that stands, with whatever the switches before left in it."""
+    page = phone(address)
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    settle(page)
+    chance, seen = random.Random(SEED), set()
+    for _ in range(SWITCHES):
+        label = chance.choice(CONTROLS[address])
+        radio = (
+            page.get_by_role("radiogroup", name=label)
+            .or_(page.locator("fieldset", has_text=label))
+            .get_by_role("radio")
+        )
+        before = page.url
+        if radio.count():
+            radio.nth(chance.randrange(radio.count())).check(force=True)
+        else:
+            page.get_by_label(label, exact=True).blur()  # Gradio lists the choices when the control takes the focus
+            page.get_by_label(label, exact=True).click()
+            options = page.locator("ul[role=listbox] [role=option]")
+            options.first.wait_for()
+            options.nth(chance.randrange(options.count())).click()
+        settle(page)
+        seen.add(page.url)
+        assert page.url.partition("?")[0] == before.partition("?")[0]
+    assert len(seen) > 3, seen
 
 
 @pytest.mark.parametrize("address", ["correlations", "generators"])
