@@ -1,4 +1,4 @@
-"""`compute.compare`: two models side by side, over the tasks of any table of scores."""
+"""`compute.compare`: two models side by side, over the tasks of any table of scores, or as they were evaluated."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis.ranking import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.ties import paired_differences
-from compute.interface.score_table import category_and_task_weights, position, read_scores
-from compute.types import BadInput
+from compute.interface.score_table import category_and_task_weights, position, read_scores, unlike_scales
+from compute.types import BadInput, shortened
 
 ALPHA = 0.05  # below which a difference counts as proved
 
@@ -38,6 +38,7 @@ class ModelComparison:
     higher_is_better: bool
     reason: str  # why the difference or its interval is not known; empty where both are
     few: bool  # the interval rests on few tasks of a category, and covers at least 95%
+    notes: tuple[str, ...] = ()  # what to know of the table, in sentences
     parts: pd.DataFrame  # a row a task or item: what, a, b, difference
 
     def __str__(self) -> str:
@@ -54,11 +55,19 @@ class ModelComparison:
         return f"{size} ({interval}{p}): {verdict}."
 
 
+class Evaluated(Protocol):
+    """A model as `compute.evaluate` returns it."""
+
+    def compare(self, other: Any) -> ModelComparison:
+        """This model minus another one."""
+        ...
+
+
 def compare(
-    a: str,
-    b: str,
+    a: str | Evaluated,
+    b: str | Evaluated,
     *,
-    scores: pd.DataFrame | str | Path,
+    scores: pd.DataFrame | str | Path | None = None,
     model: str = "",
     only: Sequence[str] = (),
     ignore: Sequence[str] = (),
@@ -68,12 +77,22 @@ def compare(
     aggregate: str = CATEGORY_MEAN,
     shares: bool = False,
 ) -> ModelComparison:
-    """Two models of any table of scores: the paired difference over the tasks that both have, by a t test.
+    """Two models side by side: the paired difference, its interval and p, and whether it is proved.
 
-    a, b: models of the table; other arguments as in `compute.rank`. The interval is about other tasks of these kinds,
+    Without `scores`, a is what `compute.evaluate` returns, and b the same or the key of a model (`Evaluation.compare`).
+    With `scores`, a and b are models of that table, compared over the tasks that both have by a t test; other
+    arguments as in `compute.rank`. The interval is about other tasks of these kinds,
     of which these count as a sample. One comparison is tested: whoever looks at many pairs takes `compute.rank`, which
     corrects for that. Source: `compute.analysis.ties.paired_differences`. Raises BadInput.
     """
+    if scores is None:
+        if isinstance(a, str):
+            raise BadInput(f"{shortened(a)!r} is the name of a model: give the table that holds both (scores)")
+        return a.compare(b)
+    if not (isinstance(a, str) and isinstance(b, str)):
+        raise BadInput(
+            "With a table of scores, a and b are names of its models. Leave scores out to compare evaluations"
+        )
     if aggregate not in (CATEGORY_MEAN, TASK_MEAN):
         raise BadInput(f"No rule {aggregate!r} for a comparison. Use {CATEGORY_MEAN} or {TASK_MEAN}")
     table = read_scores(
@@ -129,6 +148,7 @@ def compare(
         higher_is_better=higher,
         reason=result.reason or result.unknown,
         few=result.few,
+        notes=(*table.notes, *unlike_scales(table, counted)),
         parts=parts,
     )
 

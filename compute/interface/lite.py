@@ -15,7 +15,7 @@ from compute.analysis.lite.smaller import HeldOut, LostTask
 from compute.analysis.ranking import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.suite import SuiteScores
 from compute.arrays import Floats
-from compute.interface.score_table import WHOLE, ScoreTable, category_and_task_weights, read_scores
+from compute.interface.score_table import WHOLE, ScoreTable, category_and_task_weights, read_scores, unlike_scales
 from compute.types import BadInput
 
 NAME = "the table"
@@ -109,6 +109,7 @@ def lite(
             f"On models that took no part in the choice (halves of {halves.n_models} or more): median Spearman "
             f"{halves.median:.3f}, lowest {min(halves.spearman):.3f}",
         )
+    lines += [*table.notes, *unlike_scales(table, np.ones(len(table.tasks), bool))]
     return SmallerTable(
         table=table,
         tasks=tuple(names),
@@ -146,6 +147,7 @@ def _suite(table: ScoreTable, aggregate: str, *, weights: Floats) -> SuiteScores
         values=table.values,
         stderr=table.stderr,
         printed=np.full((models, categories), np.nan),
+        stderr=table.stderr,
         hours=np.full(tasks, np.nan),
         weights=weights,
     )

@@ -12,11 +12,10 @@ from compute.analysis import ranking
 from compute.analysis.ranking import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.standings import borda_standings, counting, standings
 from compute.arrays import Bools, Floats
-from compute.interface.ranked import RankedTable
+from compute.interface.ranked import BORDA, RankedTable
 from compute.interface.score_table import ScoreTable, category_and_task_weights, read_scores
 from compute.types import BadInput
 
-BORDA = "borda"
 RULES = (CATEGORY_MEAN, TASK_MEAN, BORDA)
 
 

@@ -13,10 +13,11 @@ from compute.analysis.ranking import UNRANKED
 from compute.analysis.variance import FEW, listed
 from compute.arrays import Bools, Floats, Ints
 from compute.interface.board_page import BoardCell, BoardColumn, BoardRow, page
-from compute.interface.score_table import WHOLE, ScoreTable
+from compute.interface.score_table import WHOLE, ScoreTable, unlike_scales
 from compute.rounding import rounded
 from compute.tables import padded
 
+BORDA = "borda"  # the rule that makes points, not a mean
 NAMED = 3  # models that a note names; of more the number is given
 NOTHING = "–"
 WIDTH, EDGE = 120.0, 4.0  # of the drawn intervals, and their distance from its ends, in pixels
@@ -59,7 +60,8 @@ class RankedTable:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before the numbers are read, in sentences."""
-        return (*self._notes(), *self.table.notes)
+        scales = [] if self.aggregate == BORDA else unlike_scales(self.table, self.counted)
+        return (*self._notes(), *self.table.notes, *scales)
 
     def frame(self) -> pd.DataFrame:
         """A row a model, best first: rank, model, rank_low, rank_high, class, mean, mean_low, mean_high, few, tasks,

@@ -10,6 +10,7 @@ An empty cell, `-`, `NA` or `nan` is no score. Rows are counted from 1, below th
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +31,9 @@ MOST_MODELS = 5000  # every two are compared: beyond this the comparisons take m
 MOST_TASKS = 5000
 MOST_BYTES = 256 * 1024 * 1024
 LARGEST = 1e100  # beyond it squares of scores overflow
+SUMMARY = re.compile(
+    r"(avg|average|mean|overall|total|rank)\b.*|#", re.IGNORECASE
+)  # names of columns that sum up others
 UNLIKE = 30.0  # times the largest score of one task that of another is, from which on it is said
 
 
@@ -44,7 +48,7 @@ class ScoreTable:
     higher: Bools  # [tasks], whether higher is better
     values: Floats  # [models, tasks], NaN where there is no score
     stderr: Floats  # [models, tasks], NaN where it is not known
-    notes: tuple[str, ...] = ()  # what was left out or looks odd, in sentences
+    notes: tuple[str, ...] = ()  # what was left out or may be no task, in sentences
 
     @property
     def turned(self) -> Floats:
@@ -87,7 +91,7 @@ def read_scores(
         table = replace(table, higher=table.higher & ~np.isin(table.tasks, list(lower_is_better)))
     if categories:
         table = _in_categories(table, categories)
-    return replace(table, notes=(*table.notes, *_unlike_scales(table)))
+    return replace(table, notes=(*table.notes, *_summaries(table)))
 
 
 def position(name: str, known: Sequence[str], *, noun: str) -> int:
@@ -407,9 +411,17 @@ def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -
     )
 
 
-def _unlike_scales(table: ScoreTable) -> list[str]:
-    """A sentence where the largest scores of two tasks lie so far apart that they are hardly of one unit."""
-    size = np.abs(np.where(np.isnan(table.values), 0.0, table.values)).max(axis=0, initial=0.0)
+def _summaries(table: ScoreTable) -> list[str]:
+    """A sentence where columns are named as if they were means of the others, or ranks."""
+    named = [task for task in table.tasks if SUMMARY.fullmatch(task)]
+    if not named:
+        return []
+    return [f"Counted as tasks: {_shown(named)}. Leave them out (ignore) if they sum up the others."]
+
+
+def unlike_scales(table: ScoreTable, counted: Bools) -> list[str]:
+    """A sentence where the largest scores of two tasks that count lie so far apart that they hardly share a unit."""
+    size = np.abs(np.where(np.isnan(table.values), 0.0, table.values)).max(axis=0, initial=0.0) * counted
     scored = np.flatnonzero(size > 0)
     if not len(scored):
         return []

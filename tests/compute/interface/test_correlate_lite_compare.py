@@ -165,6 +165,22 @@ def test_what_is_not_known_is_said() -> None:
     assert str(nothing) == "x and y cannot be compared: no shared task."
 
 
+def test_evaluations_compare_themselves() -> None:
+    """Without a table, what `compute.evaluate` returned is asked."""
+    result = compute.compare("m1", "m2", scores=table())
+
+    class Evaluation:
+        def compare(self, other: str):
+            assert other == "m2"
+            return result
+
+    assert compute.compare(Evaluation(), "m2") is result
+    with pytest.raises(BadInput, match=r"'m1' is the name of a model.*scores"):
+        compute.compare("m1", "m2")
+    with pytest.raises(BadInput, match="names of its models"):
+        compute.compare(Evaluation(), "m2", scores=table())
+
+
 @pytest.mark.parametrize(
     ("names", "words"),
     [(("m1", "mm2"), r"no model 'mm2'.*Did you mean 'm2'"), (("m1", "m1"), "compared with itself")],

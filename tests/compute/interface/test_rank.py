@@ -190,6 +190,16 @@ def test_one_model_and_no_model_are_refused() -> None:
         compute.rank(table()[:0])
 
 
+def test_unlike_scales_are_said_where_a_mean_is_taken() -> None:
+    frame = table()
+    frame["task 0"] *= 100
+    assert any("Tasks differ in scale" in note for note in compute.rank(frame).notes)
+    for options in ({"aggregate": "borda"}, {"ignore": ["task 0"]}, {"weights": {"task 0": 0}}):
+        assert not any("Tasks differ in scale" in note for note in compute.rank(frame, **options).notes)
+    assert any("Tasks differ in scale" in note for note in compute.compare("model 1", "model 2", scores=frame).notes)
+    assert "Tasks differ in scale" in str(compute.lite(frame, tasks=3))
+
+
 def test_nobody_ranked_is_a_table_without_rows() -> None:
     frame = table()
     frame["task 0"] = np.nan

@@ -15,6 +15,7 @@ from compute.interface.score_table import (
     category_and_task_weights,
     position,
     read_scores,
+    unlike_scales,
 )
 from compute.types import BadInput
 
@@ -109,9 +110,17 @@ def test_weights_are_of_categories_or_tasks() -> None:
 
 
 def test_unlike_scales_are_said() -> None:
-    [note] = read_scores(WIDE.assign(a=[0.8, 0.5, 0.1], b=[81.0, 50, 20], c=[0.7, 0.6, 0.5])).notes
+    table = read_scores(WIDE.assign(a=[0.8, 0.5, 0.1], b=[81.0, 50, 20], c=[0.7, 0.6, 0.5]))
+    [note] = unlike_scales(table, np.ones(3, bool))
     assert "81 on b" in note and "0.7 on c" in note and "Borda" in note
-    assert read_scores(WIDE).notes == ()
+    assert unlike_scales(table, np.array([True, False, True])) == []
+    assert unlike_scales(read_scores(WIDE), np.ones(3, bool)) == []
+
+
+def test_columns_that_sum_up_others_are_said() -> None:
+    [note] = read_scores(WIDE.assign(Average=1.0, meander=2.0, **{"Mean (en)": 1.0})).notes
+    assert note == "Counted as tasks: Average, Mean (en). Leave them out (ignore) if they sum up the others."
+    assert read_scores(WIDE.assign(Average=1.0), ignore=["Average"]).notes == ()
 
 
 def test_columns_that_are_not_used_are_said() -> None:
