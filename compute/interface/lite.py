@@ -147,7 +147,6 @@ def _suite(table: ScoreTable, aggregate: str, *, weights: Floats) -> SuiteScores
         values=table.values,
         stderr=table.stderr,
         printed=np.full((models, categories), np.nan),
-        stderr=table.stderr,
         hours=np.full(tasks, np.nan),
         weights=weights,
     )
