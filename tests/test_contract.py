@@ -470,7 +470,8 @@ def commands(command: Any, path: str = "") -> Iterator[tuple[str, str]]:
     if hasattr(command, "commands"):
         for name, below in sorted(command.commands.items()):
             yield from commands(below, f"{path} {name}".strip())
-        return
+        if not command.invoke_without_command:
+            return
     yield path, "command"
     for one in command.params:
         name = "/".join((*one.opts, *one.secondary_opts))

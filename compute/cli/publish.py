@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,24 +26,39 @@ def publish(
     repo: Annotated[str, typer.Option(help="Data set to upload to, USER/NAME; created if it does not exist.")] = "",
     to: Annotated[Path | None, typer.Option(help="Instead: an empty folder to write the files to.")] = None,
     private: Annotated[bool, typer.Option("--private", help="Make a new data set private.")] = False,
+    tag: Annotated[
+        str, typer.Option(help="Name of the snapshot; default: v and the figures' version, where it is still free.")
+    ] = "",
     database: Annotated[Path | None, typer.Option(help="Default: the app's, built first if it is out of date.")] = None,
 ):
     """Uploads the database, its main tables as Parquet, and a card that describes them; `results`: of one model."""
     from compute.database import publish
 
     if context.invoked_subcommand:
-        if repo or to or private or database:
+        if repo or to or private or tag or database:
             raise BadInput(f"Options of {context.invoked_subcommand} stand behind its name: publish results --to ...")
         return
     if bool(repo) == bool(to):
         raise BadInput("Say where: --repo USER/NAME to upload, or --to FOLDER to write the files only")
+    if tag and to:
+        raise BadInput("A tag names a snapshot of an uploaded data set: give --repo USER/NAME with --tag")
     path = _database(database)
+    of = publish.snapshot(path)
+    if repo:
+        tag = publish.free_tag(repo, version=of.version, wanted=tag)
+        of = replace(of, repo=repo, tag=tag)
     with drafts.temporary_folder() as draft:
         folder = to or draft
-        rows = publish.write(folder, database=path)
+        rows = publish.write(folder, database=path, of=of)
         for file, count in rows.items():
             typer.echo(f"{file}.parquet: {count:,} rows")
-        typer.echo(f"Written to {folder}" if to else publish.upload(folder, repo=repo, private=private))
+        if to:
+            typer.echo(f"Written to {folder}")
+            return
+        address = publish.upload(folder, repo=repo, private=private, tag=tag)
+    if not tag:
+        typer.echo(f"v{of.version} names an earlier snapshot: to have this one cited too, publish it with --tag NAME")
+    typer.echo(address)
 
 
 def results(

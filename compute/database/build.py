@@ -16,7 +16,7 @@ import pandas as pd
 
 from compute import drafts, paths, records
 from compute.calibration import files as calibrations
-from compute.catalog import Catalog, own, own_models, published, shipped
+from compute.catalog import Catalog, data_version, own, own_models, published, shipped
 from compute.catalog.own import OwnSuite
 from compute.database import store
 from compute.database.store import frame
@@ -55,6 +55,7 @@ def sources(*, results: Path = paths.RESULTS) -> list[Path]:
     return [
         *(path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json")),
         *(paths.ROOT / "compute").rglob("*.py"),
+        data_version.CHANGELOG,
         *(results / "imported").glob(f"*/{collections.MARK}"),
         *own.files(results),
         *own_models.files(results),
@@ -187,6 +188,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         ],
         item_maps=image_maps.files(results, paths.COMPUTED).items(),
         sources=recorded,
+        version=data_version.current().number,
     )
     problems += [f"{'/'.join(file.parts[-4:])} is damaged: {reason}" for file, reason in damaged.items()]
     counts = {name: len(frames[name]) for name in ("models", "tasks", "runs", "scores", "claims")}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute.catalog import data_version
 from compute.catalog.own import SYNTHETIC_BENCHMARKS
 from compute.database import store
 from compute.types import BadInput, LikenessError
@@ -49,8 +53,27 @@ its main tables:
 
 {files}
 
-The figures belong to their papers: cite those. `suites` and `tasks` say which they are of.
+## Version
+
+{version}
+
+## Cite
+
+The figures belong to their papers: cite those. `suites` and `tasks` say which they are of. This collection:
+
+```bibtex
+{citation}
+```
 """
+CITATION = """@misc{{likeness-data,
+  title = {{Likeness: scores of models that judge likeness}},
+  author = {{{{Likeness contributors}}}},
+  year = {{{year}}},
+  version = {{{version}}},
+  {where}
+}}"""
+DATASETS = "https://huggingface.co/datasets"
+TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,49}")
 ORIGINS = {
     "published": "as a paper prints it",
     "imported": "measured by others, brought in from their files",
@@ -58,7 +81,50 @@ ORIGINS = {
 }
 
 
-def write(folder: Path, *, database: Path) -> dict[str, int]:
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """What a card says of its data: the version of the figures, the day, and where they can be had later.
+
+    `tag` is empty for a state of the data set that has no name of its own, `repo` for files that are in none.
+    """
+
+    version: str
+    day: str  # ISO date
+    repo: str = ""
+    tag: str = ""
+
+
+def snapshot(database: Path, *, repo: str = "", tag: str = "") -> Snapshot:
+    """The snapshot of a database today. Raises DatabaseError."""
+    version = store.recorded_version(database) or "not recorded"
+    return Snapshot(version=version, day=datetime.now(UTC).date().isoformat(), repo=repo, tag=tag)
+
+
+def free_tag(repo: str, *, version: str, wanted: str = "", api: Callable[[], Any] | None = None) -> str:
+    """The tag that a new snapshot gets: the one that is wanted, else the version's. Empty where that is taken already.
+
+    Raises BadInput for a wanted tag that is taken or cannot be one, LikenessError with what the hub says.
+    """
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
+
+    if wanted and not TAG.fullmatch(wanted):
+        raise BadInput(f"{wanted[:60]!r} cannot name a snapshot: use letters, digits, dots and dashes, such as v1.2")
+    tag = wanted or (f"v{version}" if TAG.fullmatch(f"v{version}") else "")
+    try:
+        taken = {known.name for known in (api or HfApi)().list_repo_refs(repo, repo_type="dataset").tags}
+    except RepositoryNotFoundError:
+        return tag
+    except HFValidationError as error:
+        raise BadInput(f"{repo!r} is no name of a data set: give it as USER/NAME") from error
+    except (HfHubHTTPError, OSError) as error:
+        raise LikenessError(_refusal(repo, error)) from error
+    if wanted in taken:
+        raise BadInput(f"{repo} has a snapshot {wanted} already, which may be cited: name another with --tag")
+    return "" if tag in taken else tag
+
+
+def write(folder: Path, *, database: Path, of: Snapshot | None = None) -> dict[str, int]:
     """Writes the data set's files into an empty folder; rows by file. Raises DatabaseError for an unreadable one."""
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
@@ -68,15 +134,20 @@ def write(folder: Path, *, database: Path) -> dict[str, int]:
     shutil.copyfile(database, folder / "likeness.duckdb")
     for file, frame in tables.items():
         store.write_parquet(folder / f"{file}.parquet", frame=frame)
-    (folder / "README.md").write_text(card(tables), encoding="utf-8")
+    of = of or snapshot(database)
+    (folder / "README.md").write_text(card(tables, of=of), encoding="utf-8")
+    if of.version == data_version.current().number:
+        shutil.copyfile(data_version.CHANGELOG, folder / data_version.CHANGELOG.name)
     return {file: len(frame) for file, frame in tables.items()}
 
 
-def card(frames: dict[str, pd.DataFrame]) -> str:
-    """The data set's card, with its counts."""
+def card(frames: dict[str, pd.DataFrame], *, of: Snapshot) -> str:
+    """The data set's card, with its counts, its version and how to cite it."""
     scores = frames["scores"]
     counts = scores["origin"].value_counts()
     return CARD.format(
+        version=_version(of),
+        citation=citation(of),
         scores=len(scores),
         models=scores["model"].nunique(),
         tasks=scores["task"].nunique(),
@@ -89,8 +160,25 @@ def card(frames: dict[str, pd.DataFrame]) -> str:
     )
 
 
-def upload(folder: Path, *, repo: str, private: bool, api: Callable[[], Any] | None = None) -> str:
-    """Uploads the folder in one commit, into a data set that is made if need be; its address.
+def _version(of: Snapshot) -> str:
+    known = next((entry for entry in data_version.history() if entry.number == of.version), None)
+    if known is None:
+        return f"The version of the published figures was not recorded. Built on {of.day}."
+    changes = " `CHANGELOG.md` says what changed from version to version." if known == data_version.current() else ""
+    named = f", tagged `{of.tag}`" if of.tag else ""
+    return f"Published figures {known.number} of {known.date}{named}; built on {of.day}.{changes}"
+
+
+def citation(of: Snapshot) -> str:
+    """BibTeX of a snapshot: of its tag where it has one, else of the day."""
+    page = f"{DATASETS}/{of.repo}" if of.repo else ""
+    parts = [f"url = {{{page}{f'/tree/{of.tag}' if of.tag else ''}}}"] if page else []
+    parts += [] if of.tag else [f"note = {{Built on {of.day}}}"]
+    return CITATION.format(year=of.day[:4], version=of.version, where=",\n  ".join(parts))
+
+
+def upload(folder: Path, *, repo: str, private: bool, tag: str = "", api: Callable[[], Any] | None = None) -> str:
+    """Uploads the folder in one commit, into a data set that is made if need be, and tags it; its address.
 
     The token is the hub library's own (HF_TOKEN, or `hf auth login`). Raises LikenessError with what the hub says.
     """
@@ -100,15 +188,23 @@ def upload(folder: Path, *, repo: str, private: bool, api: Callable[[], Any] | N
     hub = (api or HfApi)()
     try:
         hub.create_repo(repo, repo_type="dataset", private=private, exist_ok=True)
-        hub.upload_folder(
+        commit = hub.upload_folder(
             repo_id=repo, repo_type="dataset", folder_path=str(folder), commit_message="The board's data, built anew"
         )
+        if tag:
+            hub.create_tag(
+                repo, repo_type="dataset", tag=tag, revision=commit.oid, tag_message="A snapshot to be cited"
+            )
     except HFValidationError as error:
         raise BadInput(f"{repo!r} is no name of a data set: give it as USER/NAME") from error
     except (HfHubHTTPError, OSError) as error:
-        reason = str(error).strip().partition("\n")[0].rstrip(".")
-        raise LikenessError(
-            f"The data set {repo!r} could not be uploaded: {reason}. A token that may write is read from "
-            "HF_TOKEN, or stored by: hf auth login"
-        ) from error
-    return f"https://huggingface.co/datasets/{repo}"
+        raise LikenessError(_refusal(repo, error)) from error
+    return f"{DATASETS}/{repo}{f'/tree/{tag}' if tag else ''}"
+
+
+def _refusal(repo: str, error: Exception) -> str:
+    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    return (
+        f"The data set {repo!r} could not be uploaded: {reason}. A token that may write is read from "
+        "HF_TOKEN, or stored by: hf auth login"
+    )

@@ -141,15 +141,15 @@ def write(
     thumbnails: Iterable[tuple[str, Path]] = (),
     item_maps: Iterable[tuple[str, Path]] = (),
     sources: str = "",
+    version: str = "",
 ) -> dict[Path, str]:
     """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
 
     Frames may lack columns (they become NULL) but not have others. `items` are runs' ids with their Parquet files, of
     which the `most_items` of lowest MD5 are taken; `ratings` those of them whose rows are all rated pairs;
     `thumbnails` tasks' keys with theirs; `item_maps` one file a task and model; `sources` a digest of what all of it is
-    made from. Returns the Parquet files that are left out, because they cannot be read or hold what no such file does,
-    with the reasons. Raises DatabaseError naming the
-    table.
+    made from; `version` that of the published figures. Returns the Parquet files that are left out, because they cannot
+    be read or hold what no such file does, with the reasons. Raises DatabaseError naming the table.
     """
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
@@ -171,7 +171,8 @@ def write(
             damaged |= _fill_from(connection, ITEM_MAPS, maps)
             whole = [(key, path) for key, path in maps if path not in damaged]
             damaged |= _fill_from(connection, MAP_THUMBNAILS, whole)
-            connection.execute("INSERT INTO meta VALUES ('schema', ?), ('sources', ?)", [str(SCHEMA_VERSION), sources])
+            facts = {"schema": str(SCHEMA_VERSION), "sources": sources, "version": version}
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
             connection.execute(LEADERBOARD_SCORES)
             connection.execute(TRAINED_TASKS)
             connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
@@ -262,6 +263,15 @@ def recorded_sources(path: Path) -> str:
         if not _meta(connection, "schema"):
             raise DatabaseError(f"{path.name} is not a database of this project. Give another file")
         return _meta(connection, "sources")
+
+
+def recorded_version(path: Path) -> str:
+    """The version of the published figures in a database; empty where it was not recorded.
+
+    Raises DatabaseError as `connect` does.
+    """
+    with contextlib.closing(connect(path)) as connection:
+        return _meta(connection, "version")
 
 
 def _open(path: Path, *, config: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:

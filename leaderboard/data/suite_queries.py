@@ -189,6 +189,12 @@ def counts(db: Database) -> pd.DataFrame:
                             (SELECT count(*) FROM claims WHERE verdict = 'conflict') AS conflicts""")
 
 
+def data_version(db: Database) -> str:
+    """The version of the published figures; empty where the database does not record it."""
+    rows = db.ask("SELECT value FROM meta WHERE key = 'version'")
+    return "" if rows.empty else rows["value"].iloc[0]
+
+
 def origins(db: Database) -> pd.DataFrame:
     """How many scores each origin gave: origin, scores."""
     return db.ask("""SELECT origin, count(*) AS scores FROM scores JOIN runs ON runs.id = scores.run

@@ -168,6 +168,22 @@ def test_a_dry_run_writes_and_sends_nothing(runs: Path, database: Path, hub: Hub
     assert hub.sent == [] and not (tmp_path / "new").exists()
 
 
+def test_the_readmes_commands_run_as_they_are_written(
+    runs: Path, database: Path, hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readme = (paths.ROOT / "README.md").read_text(encoding="utf-8")
+    block = readme.partition("**Give your results back.**")[2].partition("```bash\n")[2].partition("```")[0]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(paths, "RESULTS", runs)
+    monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
+    lines = [line.partition("  #")[0].split() for line in block.splitlines()]
+    assert len(lines) == 3 and all(line[:3] == ["python", "-m", "compute"] for line in lines)
+    for line in lines:
+        made = command(*line[3:])
+        assert made.exit_code == 0, made.output
+    assert "2 scores of 1 model imported" in made.output and hub.sent == []
+
+
 def test_without_a_token_nothing_is_sent_and_the_variable_is_named(
     runs: Path, database: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,7 +23,7 @@ def routes(site: Site) -> list[Route]:
 
 
 def published(request: Request) -> Response:
-    """One table of a paper as printed, harmless in spreadsheets, or the list of corrections.
+    """One table of a paper as printed, harmless in spreadsheets, or the list of corrections or of changes.
 
     Raises BadInput for a table that is not listed.
     """
@@ -31,7 +31,7 @@ def published(request: Request) -> Response:
     from compute.tables import read_csv
 
     name = request.path_params["name"]
-    if name == "CORRECTIONS.md":
+    if name in ("CORRECTIONS.md", "CHANGELOG.md"):
         return Response((PUBLISHED / name).read_bytes(), media_type="text/plain; charset=utf-8")
     key = name.removesuffix(".csv")
     if key not in list(read_csv(PUBLISHED / "tables.csv")["key"]):

@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import httpx2
 import pandas as pd
 import pytest
 from huggingface_hub import DatasetCard
-from huggingface_hub.errors import HFValidationError
+from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 from typer.testing import CliRunner
 
 from compute.__main__ import app
+from compute.catalog import data_version
 from compute.database import publish, store
 from compute.types import BadInput, DatabaseError, LikenessError
 from tests.compute.commands import assert_refused
+
+OF = publish.Snapshot(version="1.2", day="2026-11-23")
 
 
 class Hub:
     """Stands in for the hub: keeps what it is given, fails where told to."""
 
-    def __init__(self, *, error: Exception | None = None) -> None:
-        self.error, self.made, self.files = error, {}, {}
+    def __init__(self, *, error: Exception | None = None, tags: tuple[str, ...] = ()) -> None:
+        self.error, self.made, self.files, self.tags = error, {}, {}, dict.fromkeys(tags, "earlier")
+
+    def list_repo_refs(self, repo: str, *, repo_type: str) -> Any:
+        if self.error:
+            raise self.error
+        if not self.tags:
+            raise RepositoryNotFoundError(
+                "404", response=httpx2.Response(404, request=httpx2.Request("GET", "http://h"))
+            )
+        return SimpleNamespace(tags=[SimpleNamespace(name=name) for name in self.tags])
+
+    def create_tag(self, repo: str, *, repo_type: str, tag: str, revision: str, tag_message: str) -> None:
+        assert repo_type == "dataset" and tag not in self.tags
+        self.tags[tag] = revision
 
     def create_repo(self, repo: str, **given: Any) -> None:
         if self.error:
             raise self.error
         self.made[repo] = given
 
-    def upload_folder(self, *, repo_id: str, folder_path: str, **given: Any) -> None:
+    def upload_folder(self, *, repo_id: str, folder_path: str, **given: Any) -> Any:
         self.files[repo_id] = sorted(path.name for path in Path(folder_path).iterdir())
+        self.card = (Path(folder_path) / "README.md").read_text(encoding="utf-8")
+        return SimpleNamespace(oid="c" * 40)
 
 
 def test_the_files_hold_what_the_database_holds(database: Path, tmp_path: Path) -> None:
@@ -59,7 +80,7 @@ def test_the_card_is_one_the_hub_reads_and_counts_origins(database: Path, tmp_pa
 def test_the_card_counts_own_synthetic_scores_with_the_drawn_ones() -> None:
     benchmarks = ["mini", "own-synthetic", "own-synthetic", "own", "pairbench"]
     scores = pd.DataFrame({"benchmark": benchmarks, "origin": "computed", "model": "ssim", "task": "t"})
-    card = publish.card({"scores": scores})
+    card = publish.card({"scores": scores}, of=OF)
     assert "5 scores of 1 models" in card and "\n3 scores are of the benchmark `mini`" in card
 
 
@@ -77,7 +98,7 @@ def test_the_folder_goes_up_in_one_commit(database: Path, tmp_path: Path) -> Non
     assert address.endswith("/datasets/someone/likeness")
     assert hub.made == {"someone/likeness": {"repo_type": "dataset", "private": True, "exist_ok": True}}
     assert hub.files["someone/likeness"] == sorted(
-        ["README.md", "likeness.duckdb", *(f"{file}.parquet" for file in publish.TABLES)]
+        ["CHANGELOG.md", "README.md", "likeness.duckdb", *(f"{file}.parquet" for file in publish.TABLES)]
     )
 
 
@@ -102,3 +123,56 @@ def test_the_command_writes_to_a_folder_or_uploads_and_not_both(database: Path, 
         assert_refused(wrong, BadInput, "--repo USER/NAME")
     gone = CliRunner().invoke(app, ["publish", "--to", str(tmp_path / "b"), "--database", str(tmp_path / "no.duckdb")])
     assert_refused(gone, DatabaseError, "no.duckdb")
+
+
+def test_the_first_snapshot_of_a_version_is_tagged_and_its_card_cites_the_tag(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = Hub()
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)
+    version = data_version.current()
+    made = CliRunner().invoke(app, ["publish", "--repo", "someone/likeness", "--database", str(database)])
+    assert made.exit_code == 0, made.output
+    assert hub.tags == {version.tag: "c" * 40}
+    address = f"https://huggingface.co/datasets/someone/likeness/tree/{version.tag}"
+    assert made.output.splitlines()[-1] == address
+    assert f"url = {{{address}}}" in hub.card and f"version = {{{version.number}}}" in hub.card
+    assert f"Published figures {version.number} of {version.date}, tagged `{version.tag}`" in hub.card
+
+
+def test_a_tag_is_never_moved_and_a_later_snapshot_may_have_its_own(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = data_version.current()
+    hub = Hub(tags=(version.tag,))
+    monkeypatch.setattr("huggingface_hub.HfApi", lambda: hub)
+    words = ["publish", "--repo", "someone/likeness", "--database", str(database)]
+    made = CliRunner().invoke(app, words)
+    assert made.exit_code == 0 and "--tag NAME" in made.output and hub.tags == {version.tag: "earlier"}
+    day = datetime.now(UTC).date().isoformat()
+    assert f"note = {{Built on {day}}}" in hub.card and "/tree/" not in hub.card
+    named = CliRunner().invoke(app, [*words, "--tag", "with-my-runs"])
+    assert named.exit_code == 0 and hub.tags["with-my-runs"] == "c" * 40
+    again = CliRunner().invoke(app, [*words, "--tag", "with-my-runs"])
+    assert_refused(again, BadInput, "with-my-runs", "--tag")
+    assert_refused(CliRunner().invoke(app, [*words, "--tag", "a b/../c"]), BadInput, "cannot name a snapshot")
+
+
+def test_what_the_hub_says_of_tags_is_one_line() -> None:
+    with pytest.raises(LikenessError, match="no route.*HF_TOKEN"):
+        publish.free_tag("a/b", version="1.2", api=lambda: Hub(error=OSError("no route")))
+    with pytest.raises(BadInput, match="USER/NAME"):
+        publish.free_tag("a", version="1.2", api=lambda: Hub(error=HFValidationError("bad")))
+
+
+def test_files_of_no_data_set_are_cited_by_their_day(database: Path, tmp_path: Path) -> None:
+    publish.write(tmp_path / "new", database=database)
+    card = (tmp_path / "new" / "README.md").read_text(encoding="utf-8")
+    assert "url = " not in card and f"note = {{Built on {datetime.now(UTC).date().isoformat()}}}" in card
+    assert (tmp_path / "new" / "CHANGELOG.md").read_bytes() == data_version.CHANGELOG.read_bytes()
+
+
+def test_figures_without_a_version_say_so() -> None:
+    scores = pd.DataFrame({"benchmark": ["mini"], "origin": "computed", "model": "ssim", "task": "t"})
+    card = publish.card({"scores": scores}, of=publish.Snapshot(version="not recorded", day="2026-11-23"))
+    assert "The version of the published figures was not recorded" in card

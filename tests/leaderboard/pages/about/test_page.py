@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from compute.analysis import coverage
+from compute.catalog import data_version
 from compute.paths import COVERAGE
 from leaderboard.data import suite_queries
 from leaderboard.html.formatting import number
@@ -19,7 +20,7 @@ from leaderboard.pages.about.page import body
 def test_every_metric_and_abbreviation_is_explained(site: SimpleNamespace) -> None:
     markup = body(site)
     metrics = [metric for metric in suite_queries.metrics(site.db).itertuples() if not metric.key.endswith("_rank")]
-    assert markup.count("<dt>") == 14 + len(ABBREVIATIONS) + 4
+    assert markup.count("<dt>") == 14 + len(ABBREVIATIONS) + 5
     coverages = len(coverage.load(COVERAGE)[1])
     assert markup.count('<th scope="row">') == len(metrics) + len(suite_queries.benchmarks(site.db)) + coverages
     assert "unbounded" in markup and "0 to 100" in markup
@@ -44,6 +45,10 @@ def test_the_numbers_are_those_of_the_database(site: SimpleNamespace) -> None:
     assert f"{counts.claims:,} claims" in markup
     assert f'{counts.claims:,} <a href="claims">claims</a>' in markup
     assert "Database built" in markup and "gradio" in markup
+    version = data_version.current().number
+    assert re.search(
+        rf"Version of the figures</dt>\s*<dd>\s*{re.escape(version)} \(<a href=\"published/CHANGELOG.md\"", markup
+    )
 
 
 @pytest.mark.parametrize(("limited", "words"), [(True, "in a process of their own"), (False, "sets no limits")])

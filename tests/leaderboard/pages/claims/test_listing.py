@@ -63,6 +63,7 @@ def test_routes_answer_and_refuse_plainly(client):
     assert client.get("/data/task", params={"task": "unisim/nights"}).json()["rows"]
     assert client.get("/published/unisim-table-2.csv").text.startswith("model,")
     assert "# Corrections" in client.get("/published/CORRECTIONS.md").text
+    assert "# Changes of the figures" in client.get("/published/CHANGELOG.md").text
     for address in (
         "/data/model",
         "/data/task?task=%3Cb%3E",
