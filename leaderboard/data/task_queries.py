@@ -8,11 +8,12 @@ from leaderboard.data.database import Database
 
 
 def task(db: Database, *, key: str) -> pd.DataFrame:
-    """One task with its benchmark's and data set's facts, as a frame of at most one row."""
+    """One task with its benchmark's and data set's facts, as a frame of at most one row; a data set that no catalogue
+    lists, one's own, has its key as title."""
     return db.ask(
         """
         SELECT tasks.*, benchmarks.title AS benchmark_title, benchmarks.bibtex, benchmarks.url AS paper_url,
-               datasets.title AS dataset_title, datasets.url AS dataset_url, datasets.license AS dataset_license,
+               coalesce(datasets.title, tasks.dataset) AS dataset_title, datasets.url AS dataset_url, datasets.license AS dataset_license,
                datasets.citation AS dataset_citation, datasets.notes AS dataset_notes
         FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark
         LEFT JOIN datasets ON datasets.key = tasks.dataset WHERE tasks.key = ?""",
@@ -32,7 +33,7 @@ def tasks(db: Database) -> pd.DataFrame:
     """Every task with its benchmark's title, its data set's title and licence, and how many models have a score."""
     return db.ask("""
         SELECT tasks.*, benchmarks.title AS benchmark_title, benchmarks.url AS paper_url,
-               datasets.title AS dataset_title, datasets.license AS dataset_license,
+               coalesce(datasets.title, tasks.dataset) AS dataset_title, datasets.license AS dataset_license,
                (SELECT count(DISTINCT runs.model) FROM runs JOIN scores ON scores.run = runs.id
                 WHERE runs.task = tasks.key) AS models
         FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark

@@ -139,7 +139,7 @@ def _tasks(db: Database) -> Iterator[Entry]:
         note = ", ".join(filter(None, (row["benchmark_title"], row["category"])))
         if is_synthetic(row["benchmark"]) and "synthetic" not in note:
             note = f"{note} (synthetic)"
-        others = " ".join(filter(None, (row["dataset_title"] or row["dataset"], hint(row["category"]))))
+        others = " ".join(filter(None, (row["dataset_title"], hint(row["category"]))))
         yield [TASK, row["title"], note, row["key"], others, int(row["models"] > 0)]
 
 

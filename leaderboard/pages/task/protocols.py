@@ -12,8 +12,8 @@ EXPLAINED: dict[str, str] = WORDS.pop("items")  # what right, wrong and margin m
 # A benchmark that draws after others is run as they are.
 LIKE = {
     "mini": ("mini", "mieb", "unisim", "pairbench"),
-    "own": ("own", "pairbench"),
-    "own-synthetic": ("own", "pairbench"),
+    "own": ("own", "pairbench", "mieb"),
+    "own-synthetic": ("own", "pairbench", "mieb"),
 }
 SETTINGS = {
     "samples_per_label": "{} images a class to learn from",

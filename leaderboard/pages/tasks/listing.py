@@ -67,7 +67,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
                 [name for name in ORDER if name in list(row["modalities"])],
                 language_codes(row["languages"]),
                 license_of(row),
-                row["dataset_title"] or row["dataset"] or "",
+                row["dataset_title"] or "",
                 of_task.get(row["key"], []),
             ]
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,12 +11,16 @@ import duckdb
 import pytest
 
 from compute.catalog.own import BENCHMARK, SYNTHETIC
+from compute.tasks.own import PROCEDURES
 from leaderboard.data import payload
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import is_own, is_synthetic
 from leaderboard.pages.about import page as about
 from leaderboard.pages.overview import page as overview
+from leaderboard.pages.task import protocols
+from leaderboard.pages.tasks import listing
+from leaderboard.search import index
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +51,7 @@ def own(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
             key="'own/pairs-holiday/cj'",
             benchmark="'own-synthetic'",
             title="'Colour jitter'",
+            dataset="'holiday.parquet'",
             position="999",
         )
         copied("suite_tasks", "task = 'pairbench/coco-cj'", suite="'pairs-holiday'", task="'own/pairs-holiday/cj'")
@@ -78,6 +84,20 @@ def test_it_changes_no_published_rank_and_is_in_no_list_of_papers(own: SuiteCach
     site = SimpleNamespace(db=own.db, suite_cache=own, data=None)
     assert "holiday" not in overview.benchmarks(site) and "Own data" not in overview.benchmarks(site)
     assert "Own data" not in about.body(site)
+
+
+def test_it_is_listed_and_found_by_its_file_which_no_catalogue_lists(own: SuiteCache) -> None:
+    listed = json.loads(payload.encode(listing.tasks(own)))
+    [row] = [row for row in listed["rows"] if row[0] == "own/pairs-holiday/cj"]
+    assert dict(zip(listed["fields"], row, strict=True))["dataset"] == "holiday.parquet"
+    [entry] = [entry for entry in index._tasks(own.db) if entry[3] == "own/pairs-holiday/cj"]
+    assert "holiday.parquet" in entry[4]
+
+
+def test_the_task_page_says_how_every_shape_is_run() -> None:
+    for procedure in PROCEDURES:
+        for benchmark in (BENCHMARK.key, SYNTHETIC.key):
+            assert protocols.sentence(procedure, benchmark), procedure
 
 
 def test_a_synthetic_suite_is_never_among_the_news_of_real_ones() -> None:
