@@ -14,7 +14,8 @@ def task(db: Database, *, key: str) -> pd.DataFrame:
         """
         SELECT tasks.*, benchmarks.title AS benchmark_title, benchmarks.bibtex, benchmarks.url AS paper_url,
                coalesce(datasets.title, tasks.dataset) AS dataset_title, datasets.url AS dataset_url,
-               datasets.license AS dataset_license, datasets.citation AS dataset_citation, datasets.notes AS dataset_notes
+               datasets.license AS dataset_license, datasets.citation AS dataset_citation,
+               datasets.notes AS dataset_notes
         FROM tasks JOIN benchmarks ON benchmarks.key = tasks.benchmark
         LEFT JOIN datasets ON datasets.key = tasks.dataset WHERE tasks.key = ?""",
         [key],
