@@ -81,7 +81,7 @@ def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mo
 
 def settled(row: Model, *, digest: str, results: Path, source: ModelSource) -> Model:
     """The row as `record` names it: a key that another digest or a catalogue has gets the beginning of the digest."""
-    from compute.catalog.catalog import shipped
+    from compute.catalog import shipped
 
     generators = {model.key for suite in own.recorded(results)[0] for model in suite.models}
     taken = {model.key for model in shipped().models} | generators

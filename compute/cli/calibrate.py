@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import Data, Models, Offline, Results, named_models, names, rebuild
-from compute.engine.workspace import workbench
+from compute.cli.models import Models, named_models
+from compute.cli.workspace import Data, Offline, Results, names, rebuild, warn
+from compute.engine.workspace import catalog_with_own, workbench
 from compute.types import BadInput
 
 
@@ -37,12 +38,12 @@ def calibrate(
     """
     from compute.calibration import making
     from compute.calibration.pairs import FEWEST
-    from compute.catalog import shipped
+    from compute.engine import named_models as entering
 
     if pairs < FEWEST:
         raise BadInput(f"--pairs {pairs} is too few: a calibration needs {FEWEST}")
-    catalog = shipped()
-    rows = named_models(catalog, models)
+    catalog = catalog_with_own(results, warn=warn)
+    named = named_models(models, catalog, offline=offline)
     chosen = [catalog.task(key) for key in dict.fromkeys(names(tasks))]
     kinds = list(dict.fromkeys(names(domains)))
     if not chosen and not kinds:
@@ -50,6 +51,7 @@ def calibrate(
     if unknown := [kind for kind in kinds if kind not in making.MADE]:
         raise BadInput(f"There is no domain {unknown[0]!r} to make; there are: {', '.join(making.MADE)}")
     root, bench = workbench(results=results, data=data, offline=offline, skip_bad=True, retry_bad=again)
+    rows = [entering.entered(model, results=root) for model in named]
     if chosen:
         samples = [making.draw(chosen, bench=bench, most=pairs, seed=seed, report=typer.echo)]
     else:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import Models, names
+from compute.cli.models import Models, named_models
+from compute.cli.workspace import warn
 from compute.progress import Progress
 from compute.types import Model, NotHere
 
@@ -23,9 +24,9 @@ def fetch(
     An interrupted download resumes. A model too large for the memory or the disk is refused.
     """
     from compute import models as adapters
-    from compute.catalog import shipped
+    from compute.engine.workspace import catalog_with_own
 
-    for row in [shipped().model(key) for key in names(models)]:
+    for row in [model.row for model in named_models(models, catalog_with_own(None, warn=warn))]:
         if not adapters.is_downloaded(row):
             _bring(row, room=room, lines=lines)
         folder = adapters.fetch(row)

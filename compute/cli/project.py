@@ -8,8 +8,20 @@ from typing import Annotated
 import typer
 
 from compute import drafts, paths
-from compute.cli.workspace import Data, Database, Offline, Origin, Results, names, rebuild, shipped_file, suite_scores
-from compute.engine.workspace import workbench
+from compute.cli.models import named_models
+from compute.cli.workspace import (
+    Data,
+    Database,
+    Offline,
+    Origin,
+    Results,
+    names,
+    rebuild,
+    shipped_file,
+    suite_scores,
+    warn,
+)
+from compute.engine.workspace import catalog_with_own, workbench
 from compute.types import BadInput
 
 
@@ -34,17 +46,21 @@ def project(
 ):
     """Makes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
     from compute.analysis.maps import suites as maps
-    from compute.catalog import shipped
     from compute.engine import image_maps
+    from compute.engine import named_models as entering
 
     if task or model:
         if not task or not model:
             raise BadInput("A map of images needs a task and a model: python -m compute project --task T --model M")
-        catalog = shipped()
+        catalog = catalog_with_own(results, warn=warn)
+        named = named_models(model, catalog, offline=offline)
+        if len(named) > 1:
+            raise BadInput("A map of images is of one model: name it alone with --model")
         root, bench = workbench(results=results, data=data, offline=offline)
+        row = entering.entered(named[0], results=root)
         written = image_maps.make(
             catalog.task(task),
-            catalog.model(model),
+            row,
             bench=bench,
             results=root,
             images=images,

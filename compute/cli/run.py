@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from compute.cli.models import Family, ModelName, ModelOptions, named_models
 from compute.cli.workspace import (
     Columns,
     DataOrFile,
@@ -32,9 +33,13 @@ def run(
     models: Annotated[
         str,
         typer.Option(
-            help="Model keys, comma-separated: python -m compute list models. Of mini-generators, by default all."
+            help="Models, comma-separated: keys (python -m compute list models), folders of checkpoints (./name), or "
+            "hub:org/name@revision. Of mini-generators, by default all."
         ),
     ] = "",
+    model_name: ModelName = "",
+    family: Family = "",
+    model_option: ModelOptions = None,
     tasks: Annotated[str, typer.Option(help="Only these tasks of the suite, comma-separated.")] = "",
     data: DataOrFile = None,
     name: Annotated[str, typer.Option(help="What the suite of your own data is called; default: as they are.")] = "",
@@ -86,6 +91,7 @@ def run(
     from compute import paths
     from compute.engine import estimate as estimating
     from compute.engine import fault_study, measure, plan, results_table, workspace
+    from compute.engine import named_models as entering
     from compute.engine.run import execute
     from compute.models import hardware_for
     from compute.tasks.own import OwnReading
@@ -117,10 +123,23 @@ def run(
             typer.echo(line)
         rebuild(root)
         return
+    chosen = [
+        entering.settled(model, results=root)
+        for model in named_models(
+            models,
+            catalog,
+            name=model_name,
+            family=family,
+            options=model_option or (),
+            offline=space.offline or dry_run,
+        )
+    ]
+    keys = [model.row.key for model in chosen]
+    catalog = entering.joined(catalog, chosen)
     planned = plan.make(
         catalog,
         suite=space.suite,
-        models=names(models),
+        models=keys,
         tasks=names(tasks),
         options=tuple(option or ()),
         bench=bench,
@@ -136,7 +155,7 @@ def run(
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]
     for line in (*plan.lines(planned), f"On {usual.device} in {', '.join(dtypes)}", *plan.reasons(planned)):
         typer.echo(line)
-    if not {job.model.key for job in planned.jobs} & set(names(models)):
+    if not {job.model.key for job in planned.jobs} & set(keys):
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if dry_run:
@@ -144,6 +163,8 @@ def run(
         for line in estimating.lines(planned, *counted, results=root):
             typer.echo(line)
         return
+    for model in chosen:
+        entering.entered(model, results=root)
     outcomes = execute(
         planned, bench=bench, results=root, skip_bad=skip_bad_items, pictures=thumbnails, report=typer.echo
     )

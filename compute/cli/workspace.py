@@ -12,11 +12,8 @@ from compute.types import BadInput
 
 if TYPE_CHECKING:
     from compute.analysis.suite import SuiteScores
-    from compute.catalog import Catalog
     from compute.database.build import Report
-    from compute.types import Model
 
-Models = Annotated[str, typer.Option(help="Model keys, comma-separated: python -m compute list models.")]
 Data = Annotated[
     Path | None, typer.Option(help="A folder of data sets as <org>/<name>/, searched before the hub's cache.")
 ]
@@ -52,14 +49,6 @@ Origin = Annotated[str, typer.Option(help="published, imported, computed or all.
 def names(text: str) -> tuple[str, ...]:
     """The names in a comma-separated option."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def named_models(catalog: Catalog, text: str) -> list[Model]:
-    """The catalogue's rows of a comma-separated option, once each. Raises UnknownKey, BadInput where none is named."""
-    rows = [catalog.model(key) for key in dict.fromkeys(names(text))]
-    if not rows:
-        raise BadInput("No model is named. List them: python -m compute list models")
-    return rows
 
 
 def warn(problem: str) -> None:

@@ -214,7 +214,7 @@ def own_suites(
         suites = [*(other for other in suites if other.suite.key != suite), made]
     chosen = next((each for each in suites if each.suite.key == suite), None)
     files = {file.digest: file for file in chosen.data if _is_as_recorded(file)} if chosen else {}
-    return _extended(suites, warn), suite, files
+    return _extended(suites, root, warn), suite, files
 
 
 def suite_of_file(path: Path, *, root: Path, data: Path | str | None = None, offline: bool = False) -> OwnSuite:
@@ -267,8 +267,9 @@ def _reader(root: Path, *, offline: bool) -> Source:
 
 
 def catalog_with_own(results: Path | None, *, warn: Warn) -> Catalog:
-    """The catalogue with the suites of one's own data in the results folder; `warn` hears of damaged records."""
-    return _extended(_recorded((results or paths.RESULTS).absolute(), warn), warn)
+    """The catalogue with one's own suites and models in the results folder; `warn` hears of damaged records."""
+    root = (results or paths.RESULTS).absolute()
+    return _extended(_recorded(root, warn), root, warn)
 
 
 def _recorded(root: Path, warn: Warn) -> list[OwnSuite]:
@@ -280,11 +281,13 @@ def _recorded(root: Path, warn: Warn) -> list[OwnSuite]:
     return suites
 
 
-def _extended(suites: Sequence[OwnSuite], warn: Warn) -> Catalog:
-    from compute.catalog import own, shipped
+def _extended(suites: Sequence[OwnSuite], root: Path, warn: Warn) -> Catalog:
+    from compute.catalog import own, own_models, shipped
 
-    catalog, problems = own.extended(shipped(), suites)
-    for problem in problems:
+    models, problems = own_models.recorded(root)
+    catalog, of_suites = own.extended(shipped(), suites)
+    catalog, of_models = own_models.extended(catalog, models)
+    for problem in (*problems, *of_suites, *of_models):
         warn(problem)
     return catalog
 

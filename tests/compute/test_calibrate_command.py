@@ -13,7 +13,6 @@ from compute.database import store
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.commands import assert_refused
 from tests.compute.small_bench import World
-from tests.compute.test_run_command import world as world  # the catalogue and folders of a command's test
 
 Command = Callable[..., Result]
 

@@ -1,0 +1,86 @@
+"""`--models` of several commands: keys, folders of checkpoints, models of the hub; and what is said of a checkpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from compute.cli.workspace import names
+from compute.types import BadInput
+
+if TYPE_CHECKING:
+    from compute.catalog import Catalog
+    from compute.engine.named_models import NamedModel
+
+Models = Annotated[
+    str,
+    typer.Option(
+        help="Models, comma-separated: keys (python -m compute list models), folders of checkpoints (./name), or "
+        "hub:org/name@revision."
+    ),
+]
+ModelName = Annotated[
+    str, typer.Option("--model-name", help="What a model of your own is called; default: as its folder, id or file.")
+]
+Family = Annotated[
+    str, typer.Option(help="Which family loads a checkpoint of your own, where its files leave that open.")
+]
+ModelOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model-option", help="name=value of that family, such as pooling=cls or base=org/name@revision; repeatable."
+    ),
+]
+
+
+def named_models(
+    text: str,
+    catalog: Catalog,
+    *,
+    name: str = "",
+    family: str = "",
+    options: Sequence[str] = (),
+    offline: bool = False,
+) -> list[NamedModel]:
+    """What a comma-separated option names, once each; prints how checkpoints are read.
+
+    Raises UnknownKey, NotHere, CannotDo, and BadInput where none is named.
+    """
+    from compute.engine import named_models
+
+    models = named_models.named(
+        _some(text),
+        catalog=catalog,
+        overrides=named_models.Overrides(name=name, family=family, options=_options(options)),
+        offline=offline,
+    )
+    for model in models:
+        if model.remark:
+            typer.echo(model.remark, err=True)
+    return models
+
+
+def _some(text: str) -> tuple[str, ...]:
+    if not (texts := names(text)):
+        raise BadInput("No model is named. List them: python -m compute list models")
+    return texts
+
+
+def _options(texts: Sequence[str]) -> Mapping[str, Any]:
+    """`name=value` texts; a value that is JSON is read as such, and the checkpoint in `base` by its revision."""
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise BadInput(f"--model-option {text!r} is no name=value")
+        try:
+            options[name.strip()] = json.loads(value)
+        except json.JSONDecodeError:
+            options[name.strip()] = value
+    if isinstance(options.get("base"), str):
+        weights, _, revision = options["base"].partition("@")
+        options["base"] = {"weights": weights, "revision": revision}
+    return options

@@ -1,0 +1,159 @@
+"""Models as a user names them: a key of the catalogue or of an own model, a folder, or a model of the hub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from compute.catalog import Catalog, own_models
+from compute.models import required_files
+from compute.models.files import weights
+from compute.models.own import checkpoints
+from compute.models.own.own_model import FROM_FOLDER, ModelSource
+from compute.types import BadInput, Model, NotHere, UnknownKey
+
+PATHS = ("./", "../", "/", "~")  # what a path begins with, where a key has its name
+SHORTEST = 7  # characters of a commit that name it
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedModel:
+    """A row to run. Without `source` it is of the catalogue, or recorded already: nothing is to be recorded."""
+
+    row: Model
+    digest: str = ""
+    source: ModelSource | None = None
+    remark: str = ""  # how the name was read, as a sentence; empty for a key
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overrides:
+    """What a user says of a checkpoint instead of what its files tell."""
+
+    name: str = ""
+    family: str = ""
+    options: Mapping[str, Any] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.name or self.family or self.options)
+
+
+def named(
+    texts: Sequence[str], *, catalog: Catalog, overrides: Overrides | None = None, offline: bool = False
+) -> list[NamedModel]:
+    """What each of the texts names, once each; `catalog` holds own models too.
+
+    A key of the catalogue wins over a folder of that name, which `./` makes a path. `overrides` are of the only
+    checkpoint among the texts. Raises UnknownKey, NotHere, BadInput, CannotDo.
+    """
+    known = {row.key: row for row in catalog.models}
+    overrides = overrides or Overrides()
+    texts = list(dict.fromkeys(texts))
+    others = [text for text in texts if text not in known]
+    if overrides and len(others) != 1:
+        raise BadInput(
+            f"{len(others)} of these models are no keys: a name, a family and options are said of one. Run them apart"
+            if others
+            else "A name, a family and options are said of a checkpoint of your own; the catalogue's models have them"
+        )
+    return [
+        _recorded(known[text])
+        if text in known
+        else _checkpoint(text, catalog, overrides, offline=offline, alone=len(texts) == 1)
+        for text in texts
+    ]
+
+
+def of_folder(text: str) -> bool:
+    """Whether a text that is no key names a folder."""
+    return text in (".", "..") or text.startswith(PATHS) or Path(text).is_dir()
+
+
+def settled(model: NamedModel, *, results: Path) -> NamedModel:
+    """The model under the key that `entered` gives it; nothing is written."""
+    if model.source is None:
+        return model
+    row = own_models.settled(model.row, digest=model.digest, results=results, source=model.source)
+    return replace(model, row=row)
+
+
+def entered(model: NamedModel, *, results: Path) -> Model:
+    """The model's row, recorded where no catalogue has it, so that a build knows it. Raises BadInput, CannotWrite."""
+    if model.source is None:
+        return model.row
+    return own_models.record(model.row, digest=model.digest, results=results, source=model.source)
+
+
+def joined(catalog: Catalog, models: Sequence[NamedModel]) -> Catalog:
+    """The catalogue with the rows of these models."""
+    rows = {model.row.key: model.row for model in models if model.source is not None}
+    others = (row for row in catalog.models if row.key not in rows)
+    return replace(catalog, models=(*others, *rows.values())) if rows else catalog
+
+
+def _recorded(row: Model) -> NamedModel:
+    """A row of the catalogue; one that is recorded must still be what it was."""
+    source = own_models.source_of(row)
+    if source is not None and source.kind == FROM_FOLDER and weights.own_folder(row) is not None:
+        now = weights.revision(row, required=required_files(row))
+        if row.revision and now != row.revision:
+            raise BadInput(f"The files of {row.key} have changed since it was recorded: name the folder {row.weights}")
+    return NamedModel(row=row)
+
+
+def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: bool, alone: bool) -> NamedModel:
+    if text.startswith(checkpoints.HUB):
+        listed = None if overrides else _listed(text, catalog)
+        if listed is not None:
+            return listed
+        made = checkpoints.from_hub(
+            text, name=overrides.name, family=overrides.family, options=overrides.options, offline=offline
+        )
+        if not overrides and (row := _at_revision(catalog, made.row.weights, made.row.revision)):
+            return _of_catalogue(row)
+    elif of_folder(text):
+        path = Path(text).expanduser()
+        if path.is_file():
+            raise BadInput(f"{text} is a file: name the folder that holds the checkpoint")
+        try:
+            made = checkpoints.from_folder(
+                path, name=overrides.name, family=overrides.family, options=overrides.options, offline=offline
+            )
+        except NotHere as error:
+            if path.exists() or alone:
+                raise
+            raise NotHere(f"{error}. Models are separated by commas: none may stand in a folder's name") from error
+    else:
+        error = UnknownKey("model", text, [row.key for row in catalog.models])
+        error.args = (f"{error}. Or name a folder, ./{text}, or a model of the hub, {checkpoints.HUB}org/name",)
+        raise error
+    remark = f"{made.source.name} is read as {made.row.adapter} ({made.read_as})"
+    return NamedModel(row=made.row, digest=made.digest, source=made.source, remark=remark)
+
+
+def _listed(text: str, catalog: Catalog) -> NamedModel | None:
+    """The catalogue's row of a hub id, where no other revision is named; None where it has none."""
+    repository, revision = checkpoints.split_id(text)
+    row = _at_revision(catalog, repository, revision)
+    return None if row is None else _of_catalogue(row)
+
+
+def _at_revision(catalog: Catalog, repository: str, revision: str) -> Model | None:
+    """The catalogue's own row of a repository at a revision, a commit or its beginning; empty: whichever it has."""
+    rows = [
+        row
+        for row in catalog.models
+        if row.weights.lower() == repository.lower() and row.adapter and own_models.source_of(row) is None
+    ]
+    if revision and len(revision) < SHORTEST:
+        return None
+    matching = [row for row in rows if row.revision.startswith(revision)]
+    return next((row for row in matching if row.key == repository.lower()), next(iter(matching), None))
+
+
+def _of_catalogue(row: Model) -> NamedModel:
+    revision = f" at {row.revision[:12]}" if row.revision else ""
+    other = f". For another revision name it: {checkpoints.HUB}{row.weights}@..." if row.revision else ""
+    return NamedModel(row=row, remark=f"{row.weights}{revision} is the catalogue's {row.key}, which is run{other}")

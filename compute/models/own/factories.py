@@ -1,0 +1,85 @@
+"""A model that a function in a file of the user's own makes: `my_file.py:make_model`.
+
+The file is run. Only the command line takes such a name, from the person who typed it: nothing that a record, a
+catalogue, a visitor or a file holds is ever read as one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from compute.models.files.checkpoint import one_line
+from compute.types import BadInput, NotHere, suggestion
+
+NAME = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_][A-Za-z0-9_]*)")
+# What may stand beside the object: keywords of `compute.evaluate`.
+KEYWORDS = ("name", "version", "preprocess", "tokenizer", "processor", "higher_is_better")
+
+
+def is_factory(text: str) -> bool:
+    """Whether a text names a Python file, alone or with a function."""
+    return bool(re.search(r"\.py(:|$)", text))
+
+
+def made(text: str) -> tuple[Any, dict[str, Any]]:
+    """The object that `file.py:function` returns, and the keywords beside it where it returns (object, keywords).
+
+    Raises NotHere for a missing file, BadInput for one without the function, and where either fails.
+    """
+    match = NAME.fullmatch(text)
+    if match is None:
+        raise BadInput(f"{text!r} names no function: write my_file.py:make_model")
+    path, name = Path(match["file"]).expanduser(), match["function"]
+    if not path.is_file():
+        raise NotHere(f"There is no file {path}")
+    module = _module(path)
+    function = getattr(module, name, None)
+    if not callable(function):
+        known = [each for each, value in vars(module).items() if callable(value) and not each.startswith("_")]
+        raise BadInput(f"{path.name} has no function {name!r}.{suggestion(name, known)}")
+    result = _safely(function, doing=f"{name} of {path.name}")
+    model, keywords = result if _has_keywords(result) else (result, {})
+    if model is None:
+        raise BadInput(f"{name} of {path.name} returned None: return the model, or (model, {{'preprocess': ...}})")
+    if unknown := next((key for key in keywords if key not in KEYWORDS), None):
+        raise BadInput(f"{name} of {path.name} returned a keyword {unknown!r}. There are: {', '.join(KEYWORDS)}")
+    return model, dict(keywords)
+
+
+def _has_keywords(result: Any) -> bool:
+    return (
+        isinstance(result, tuple)
+        and len(result) == 2
+        and isinstance(result[1], dict)
+        and all(isinstance(key, str) for key in result[1])
+    )
+
+
+def _module(path: Path) -> ModuleType:
+    """The file's module, run once, with its folder first among those that modules are imported from."""
+    name = f"own_{re.sub(r'[^A-Za-z0-9_]', '_', path.stem)}"
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and worker processes look their module up by its name
+    sys.path.insert(0, str(path.resolve().parent))
+    _safely(lambda: spec.loader.exec_module(module), doing=path.name)
+    return module
+
+
+def _safely(function: Callable[[], Any], *, doing: str) -> Any:
+    """What the function returns. Raises BadInput with what it raised, and the line."""
+    try:
+        return function()
+    except (Exception, SystemExit) as error:
+        traceback = error.__traceback__
+        while traceback is not None and traceback.tb_next is not None:
+            traceback = traceback.tb_next
+        frame = traceback.tb_frame.f_code.co_filename if traceback else ""
+        where = f", {Path(frame).name} line {traceback.tb_lineno}" if frame.endswith(".py") else ""
+        raise BadInput(f"{doing} raised {type(error).__name__}: {one_line(error) or 'no message'}{where}") from error

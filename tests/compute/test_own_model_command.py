@@ -1,0 +1,165 @@
+"""Commands over models of one's own: folders, the hub's, and what cannot be run, each in one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from compute.__main__ import app
+from compute.catalog import own_models
+from compute.database import store
+from compute.types import BadInput, NotHere, UnknownKey
+from tests.compute.commands import assert_refused
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import COMMIT, in_hub_cache
+from tests.compute.small_bench import World
+
+Command = Callable[..., Result]
+
+
+@pytest.fixture
+def run(world: World) -> Command:
+    return lambda *words: CliRunner().invoke(app, ["run", "--suite", "small", *words])
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Path:
+    return checkpoints.clip(tmp_path / "checkpoints" / "My Model")
+
+
+def shown(world: World) -> list[tuple[str, str, str]]:
+    """The models with computed runs in the database: key, title, weights."""
+    with store.connect(world.folder / "likeness.duckdb") as connection:
+        return connection.execute(
+            """SELECT DISTINCT models.key, title, weights FROM runs JOIN models ON models.key = runs.model
+               WHERE origin = 'computed' ORDER BY ALL"""
+        ).fetchall()
+
+
+def test_a_folder_is_run_recorded_and_shown(run: Command, world: World, checkpoint: Path) -> None:
+    result = run("--models", f"{checkpoint},small/dim")
+    assert result.exit_code == 0, result.output
+    assert "My Model is read as clip (config.json: model_type 'clip')" in result.output
+    assert ("own/my-model", "My Model (own)", "My Model") in shown(world)
+    ((row,), _) = own_models.recorded(world.folder / "results")
+    assert row.key == "own/my-model" and row.weights == str(checkpoint)
+    encoded = world.encoded
+    again = run("--models", "own/my-model")  # by the key that `list models` has
+    assert "0 runs to make" in again.output and world.encoded == encoded, again.output
+    assert "0 runs to make" in run("--models", str(checkpoint)).output and world.encoded == encoded
+
+
+def test_a_path_from_the_working_folder(
+    run: Command, checkpoint: Path, monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    monkeypatch.chdir(checkpoint.parent)
+    for path in ("./My Model", "My Model", f"{checkpoint}/"):
+        result = run("--models", path, "--tasks", "unisim/near")
+        assert result.exit_code == 0 and "own/my-model" in result.output, result.output
+
+
+def test_a_key_wins_over_a_folder_and_a_dot_makes_a_path(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    checkpoints.clip(tmp_path / "here" / "small" / "eye")
+    monkeypatch.chdir(tmp_path / "here")
+    assert "is read as" not in run("--models", "small/eye", "--tasks", "unisim/near").output
+    assert "eye is read as clip" in run("--models", "./small/eye", "--tasks", "unisim/near").output
+    assert {key for key, _, _ in shown(world)} == {"small/eye", "own/eye"}
+
+
+def test_other_files_under_one_name_are_another_model(run: Command, world: World, tmp_path: Path) -> None:
+    first, second = (checkpoints.clip(tmp_path / str(seed) / "tuned", seed=seed) for seed in (0, 1))
+    assert run("--models", str(first)).exit_code == run("--models", str(second)).exit_code == 0
+    (one, *_), (other, *_) = shown(world)
+    assert one == "own/tuned" and other.startswith("own/tuned-") and len(other) == len("own/tuned-") + 8
+
+
+def test_a_recorded_folder_whose_files_changed_is_not_run_under_its_old_key(
+    run: Command, checkpoint: Path, tmp_path: Path
+) -> None:
+    assert run("--models", str(checkpoint), "--tasks", "unisim/near").exit_code == 0
+    other = checkpoints.clip(tmp_path / "other", seed=5)
+    (other / "model.safetensors").replace(checkpoint / "model.safetensors")
+    assert_refused(run("--models", "own/my-model"), BadInput, "files of own/my-model have changed", "name the folder")
+    assert run("--models", str(checkpoint), "--tasks", "unisim/near").exit_code == 0
+
+
+def test_a_name_and_options_of_the_users(run: Command, world: World, checkpoint: Path) -> None:
+    result = run("--models", str(checkpoint), "--model-name", "Tuned, v2", "--model-option", "normalise=true")
+    assert result.exit_code == 0, result.output
+    ((row,), _) = own_models.recorded(world.folder / "results")
+    assert (row.key, row.title, row.options["normalise"]) == ("own/tuned-v2", "Tuned, v2 (own)", True)
+    for words in (["--model-name", "x"], ["--family", "clip"], ["--model-option", "a=b"]):
+        assert_refused(run("--models", "small/eye", *words), BadInput, "checkpoint of your own")
+        assert_refused(run("--models", f"{checkpoint},./b", *words), BadInput, "2 of these models are no keys")
+    assert_refused(run("--models", str(checkpoint), "--model-option", "alone"), BadInput, "is no name=value")
+
+
+def test_a_dry_run_records_nothing(run: Command, world: World, checkpoint: Path) -> None:
+    result = run("--models", str(checkpoint), "--dry-run")
+    assert result.exit_code == 0 and "own/my-model" in result.output, result.output
+    assert not (world.folder / "results").exists()
+
+
+def test_a_model_of_the_hub(
+    run: Command, world: World, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    in_hub_cache(checkpoint, cache=tmp_path / "cache", repository="Org/Name")
+    result = run("--models", "hub:Org/Name")
+    assert result.exit_code == 0, result.output
+    assert f"Org/Name@{COMMIT} is read as clip" in result.output
+    assert ("org/name", "Org/Name (own)", "Org/Name") in shown(world)
+    assert_refused(run("--models", "hub:Org/Name@abc"), NotHere, "Org/Name is not on this machine")
+    fetched = CliRunner().invoke(app, ["fetch", "--models", f"hub:Org/Name@{COMMIT}"])
+    assert fetched.exit_code == 0 and f"snapshots/{COMMIT}" in fetched.output, fetched.output
+
+
+def test_a_hub_id_that_the_catalogue_has_is_the_catalogues(run: Command, world: World) -> None:
+    for name in ("hub:small/Eye", f"hub:small/eye@{'a' * 40}", "hub:small/eye@aaaaaaaa"):
+        result = run("--models", name, "--tasks", "unisim/near")
+        assert result.exit_code == 0 and "is the catalogue's small/eye, which is run" in result.output, result.output
+    assert own_models.recorded(world.folder / "results") == ([], [])
+
+
+REFUSED = {
+    "no folder": ("./absent", NotHere, "There is no folder absent"),
+    "a comma": ("./my,folder", NotHere, "Models are separated by commas"),
+    "a slip": ("small/eey", UnknownKey, "Did you mean 'small/eye'?"),
+    "neither": ("nothing/like-it", UnknownKey, "Or name a folder, ./nothing/like-it, or a model of the hub"),
+    "a bad id": ("hub:absent", BadInput, "is no hub id: write hub:org/name"),
+}
+
+
+@pytest.mark.parametrize("case", list(REFUSED))
+def test_what_is_no_model_is_said_in_one_line(case: str, run: Command, world: World) -> None:
+    text, error, words = REFUSED[case]
+    result = run("--models", text)
+    assert_refused(result, error, words)
+    assert len([line for line in result.output.splitlines() if line.startswith("Error")]) == 1
+
+
+def test_folders_that_hold_no_checkpoint(run: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    assert_refused(run("--models", str(folder)), BadInput, "has none of modules.json")
+    (folder / "config.json").write_text(json.dumps({"model_type": "clib"}))
+    assert_refused(run("--models", str(folder)), BadInput, "model_type 'clib'", "nearest: clip")
+    (folder / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    assert_refused(run("--models", str(folder)), NotHere, "no model.safetensors")
+    assert_refused(run("--models", str(folder / "config.json")), BadInput, "is a file: name the folder")
+
+
+def test_list_names_own_models(run: Command, checkpoint: Path, world: World) -> None:
+    assert run("--models", str(checkpoint), "--tasks", "unisim/near").exit_code == 0
+    listed = CliRunner().invoke(app, ["list", "models", "--results", str(world.folder / "results")])
+    (line,) = [line for line in listed.output.splitlines() if line.startswith("own/")]
+    assert "My Model (own)" in line
