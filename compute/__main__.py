@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from compute.cli import imports, pairs, publish
+from compute.cli import imports, pairs, publish, task
 from compute.cli.build import build
 from compute.cli.calibrate import calibrate
 from compute.cli.coverage import coverage
@@ -70,11 +70,14 @@ pairing.command("make")(pairs.make)
 pairing.command("show")(pairs.show)
 publishing = typer.Typer(invoke_without_command=True, callback=publish.publish)
 publishing.command("results")(publish.results)
+own_tasks = typer.Typer(no_args_is_help=True, help="Checks data of your own.")
+own_tasks.command("check")(task.check)
 for command in (fetch, run, frechet, calibrate, train, build, lite, rank, project, coverage):
     app.command()(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")
 app.add_typer(pairing, name="pairs")
+app.add_typer(own_tasks, name="task")
 app.add_typer(publishing, name="publish")
 
 if __name__ == "__main__":

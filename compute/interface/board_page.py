@@ -6,15 +6,10 @@ is sorted, so it has a template of its own.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
 
-FOLDER = Path(__file__).parent
+from compute.interface import one_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,41 +52,14 @@ def page(
 ) -> str:
     """The page as text. notes: sentences, the first of them above the table; reasons: models and why they have no rank
     or no interval."""
-    from markupsafe import Markup
-
-    style, script = _text("board_page.css"), _text("board_page.js")
-    template = _environment().get_template("board_page.html")
-    return template.render(
+    return one_file.render(
+        "board_page.html",
+        style="board_page.css",
+        script="board_page.js",
         title=title,
         notes=notes,
         models=f"{models:,}",
         columns=columns,
         rows=rows,
         reasons=reasons,
-        style=Markup(style),
-        script=Markup(script),
-        style_digest=_digest(style),
-        script_digest=_digest(script),
-    )
-
-
-def _text(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    """What a browser compares an inline style or script with."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-@cache
-def _environment() -> Any:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    return Environment(
-        loader=FileSystemLoader(FOLDER),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
     )

@@ -7,7 +7,7 @@ The same file is known by its content key; a resized, recompressed or lightly cr
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,8 @@ from compute.content.items import Column, content_key
 from compute.engine.checking.findings import LISTED, DataFinding
 from compute.features.encoding import workers
 from compute.features.passes import DistinctItems, distinct, positions
-from compute.tasks.data import Clusters, Data, Labelled, Mixed, Probe, Retrieval, ZeroShot
+from compute.progress import Progress
+from compute.tasks.data import Clusters, Data, Labelled, Mixed, Probe, Retrieval, ZeroShot, every_column
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import stored_keys
 from compute.types import LikenessError
@@ -27,6 +28,10 @@ from compute.types import LikenessError
 AT_MOST = 5000  # images of a data set that are decoded and hashed
 SEED = 0  # of which, where there are more
 AT_ONCE = 256  # images that are hashed before progress is told
+PARTS = len(near_copies.PARTS)
+HASHES = 8 * PARTS  # bytes of an image's hashes
+COLOURS = near_copies.COARSE**2 * 3  # values of a part's coarse colours
+WIDTH = HASHES + PARTS * COLOURS + 1  # with its colours, and whether it could be read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +41,7 @@ class HashedImages:
     keys: np.ndarray  # (n,) S32
     names: tuple[str, ...]  # [n]
     hashes: np.ndarray  # (n, parts) uint64
+    colours: np.ndarray  # (n, parts, values) uint8
     drawn: int  # images that were looked at
     total: int  # distinct images that there are
     bad: tuple[tuple[str, str], ...] = ()  # names, and what is wrong
@@ -46,11 +52,13 @@ def hashed(
     *,
     most: int = AT_MOST,
     cache: Path | None = None,
-    done: Callable[[int], None] = lambda more: None,
+    title: str = "Reading images",
+    progress: Progress | None = None,
 ) -> HashedImages:
     """The hashes of the distinct images of some columns, of `most` of them at random where there are more; 0: of all.
 
     Hashes are stored in `cache`, the folder of content keys. An image that cannot be read is listed, never raised.
+    `title` stands before the bar of `progress`.
     """
     images = distinct([column for column in columns if column.modality == "image"])
     rows = np.flatnonzero(images.keys != NO_KEY)
@@ -60,41 +68,77 @@ def hashed(
     bad: dict[int, str] = {}
 
     def made() -> np.ndarray:
-        out = np.zeros((len(rows), len(near_copies.PARTS) + 1), dtype=np.uint64)  # the last: whether it could be read
-        with ThreadPoolExecutor(workers()) as pool:
+        out = np.zeros((len(rows), WIDTH), dtype=np.uint8)
+        bar = (progress or Progress()).bar(title, total=len(rows), unit="image")
+        with ThreadPoolExecutor(workers()) as pool, bar as done:
             for start in range(0, len(rows), AT_ONCE):
                 part = rows[start : start + AT_ONCE]
-                for at, result in enumerate(pool.map(lambda row: _hashes(images, int(row)), part), start):
+                for at, result in enumerate(pool.map(lambda row: _packed(images, int(row)), part), start):
                     if isinstance(result, str):
                         bad[int(rows[at])] = result
                     else:
-                        out[at, :-1], out[at, -1] = result, 1
+                        out[at] = result
                 done(len(part))
         return out
 
-    facts = json.dumps(["near copies", near_copies.VERSION, content_key(images.keys[rows].tobytes()).decode()])
+    facts = json.dumps(["near copies", near_copies.VERSION, WIDTH, content_key(images.keys[rows].tobytes()).decode()])
     stored = stored_keys(cache, facts, made)
     for at in np.flatnonzero(stored[:, -1] == 0).tolist():  # of an earlier call the reasons are looked for again
         row = int(rows[at])
-        if row not in bad and isinstance(result := _hashes(images, row), str):
+        if row not in bad and isinstance(result := _packed(images, row), str):
             bad[row] = result
     good = np.flatnonzero(stored[:, -1] == 1)
     return HashedImages(
         keys=images.keys[rows[good]],
         names=tuple(images.name(int(row)) for row in rows[good]),
-        hashes=stored[good, :-1],
+        hashes=np.ascontiguousarray(stored[good, :HASHES]).view(np.uint64),
+        colours=stored[good, HASHES:-1].reshape(len(good), PARTS, COLOURS),
         drawn=len(rows),
         total=total,
         bad=tuple((images.name(row), reason) for row, reason in sorted(bad.items())),
     )
 
 
-def _hashes(images: DistinctItems, row: int) -> np.ndarray | str:
-    """(parts,) uint64, or why the image cannot be read."""
+def joined(parts: Sequence[HashedImages]) -> HashedImages:
+    """The images of several data sets, each once."""
+    if not parts:
+        return hashed([])
+    keys = np.concatenate([part.keys for part in parts])
+    first = np.sort(np.unique(keys, return_index=True)[1])
+    names = [name for part in parts for name in part.names]
+    return HashedImages(
+        keys=keys[first],
+        names=tuple(names[at] for at in first.tolist()),
+        hashes=np.concatenate([part.hashes for part in parts])[first],
+        colours=np.concatenate([part.colours for part in parts])[first],
+        drawn=sum(part.drawn for part in parts),
+        total=sum(part.total for part in parts),
+        bad=tuple(line for part in parts for line in part.bad),
+    )
+
+
+def _packed(images: DistinctItems, row: int) -> np.ndarray | str:
+    """(WIDTH,) uint8: hashes, colours, and a 1 for an image that could be read; or why it cannot be."""
     try:
-        return near_copies.hashes(decoding.picture(images.read(row)))
+        image = decoding.picture(images.read(row))
+        hashes, colours = near_copies.hashes(image), near_copies.colours(image)
     except LikenessError as error:
         return str(error)
+    return np.concatenate([hashes.view(np.uint8), colours.ravel(), np.ones(1, dtype=np.uint8)])
+
+
+def near(image: int, of: HashedImages, others: HashedImages, among: np.ndarray | slice = slice(None)) -> np.ndarray:
+    """(m,) int: which of `others`, of those at `among`, are near copies of an image of `of`, by shapes and colours."""
+    at = np.flatnonzero(near_copies.near(of.hashes[image], others.hashes[among]))
+    if len(at):
+        at = at[near_copies.same_colours(of.colours[image], others.colours[among][at])]
+    return at
+
+
+def every_content(data: Mapping[str, Data]) -> list[Column]:
+    """The columns of all subsets, a probe's training items among them."""
+    train = [part.train.items for part in data.values() if isinstance(part, Probe)]
+    return [*every_column(data, variants=False), *train]
 
 
 def within(data: Mapping[str, Data], images: HashedImages) -> list[DataFinding]:
@@ -119,10 +163,10 @@ def _among(part: Labelled | Mixed, images: HashedImages, what: str) -> DataFindi
     rows, at = _rows(part, images)
     count, examples = 0, []
     for own in range(1, len(at)):
-        near = np.flatnonzero(near_copies.near(images.hashes[at[own]], images.hashes[at[:own]]))
-        count += len(near) > 0
-        if len(near) and len(examples) < LISTED:
-            row, other = int(rows[own]), int(rows[near[0]])
+        copies = near(at[own], images, images, at[:own])
+        count += len(copies) > 0
+        if len(copies) and len(examples) < LISTED:
+            row, other = int(rows[own]), int(rows[copies[0]])
             examples.append(f"{part.names[row]} ~ {part.names[other]}{_labels(part, row, other)}")
     return DataFinding(what=f"{what} that are near copies of an earlier one", count=count, examples=tuple(examples))
 
@@ -131,10 +175,11 @@ def _between(test: Labelled, train: Labelled, images: HashedImages) -> DataFindi
     (rows, at), (others, of_train) = _rows(test, images), _rows(train, images)
     count, examples = 0, []
     for row, own in zip(rows.tolist(), at.tolist(), strict=True):
-        near = np.flatnonzero(near_copies.near(images.hashes[own], images.hashes[of_train]) & (of_train != own))
-        count += len(near) > 0
-        if len(near) and len(examples) < LISTED:
-            examples.append(f"{test.names[row]} ~ {train.names[others[near[0]]]}")
+        copies = near(own, images, images, of_train)
+        copies = copies[of_train[copies] != own]  # the same file is counted apart
+        count += len(copies) > 0
+        if len(copies) and len(examples) < LISTED:
+            examples.append(f"{test.names[row]} ~ {train.names[others[copies[0]]]}")
     return DataFinding(what="test items that are near copies of training items", count=count, examples=tuple(examples))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +17,10 @@ import numpy as np
 from compute import tasks
 from compute.catalog import Catalog
 from compute.catalog.own import BENCHMARKS
-from compute.content import near_copies
 from compute.content.items import Column
 from compute.database import store
 from compute.engine import run_folders
-from compute.engine.checking.copies import AT_MOST, LISTED, HashedImages, hashed
+from compute.engine.checking.copies import AT_MOST, LISTED, HashedImages, hashed, near
 from compute.features.passes import distinct
 from compute.progress import Progress
 from compute.tasks.source import Source
@@ -33,14 +31,14 @@ SHORTEST = 40  # characters of a text that is compared: shorter ones, such as cl
 
 @dataclass(frozen=True, kw_only=True)
 class SharedContents:
-    """What a data set shares with one benchmark task: how many contents, and the first by name."""
+    """What a data set shares with one benchmark: contents counted once each, and the first by name."""
 
-    task: str
     title: str
+    tasks: tuple[str, ...]  # of the benchmark, that share any
     same: int  # contents with the same key
     same_examples: tuple[str, ...]
-    near: int = 0  # images that are near copies, beside those that are the same
-    near_examples: tuple[str, ...] = ()
+    near: int  # images that are near copies, and not the same
+    near_examples: tuple[str, ...]
 
 
 @dataclass(kw_only=True)
@@ -51,8 +49,16 @@ class Overlap:
     whole: list[str] = field(default_factory=list)  # tasks whose data is here, compared by content and near copies
     sampled: list[str] = field(default_factory=list)  # of those: not all of their images were compared for near copies
     by_items: list[str] = field(default_factory=list)  # tasks of which items of stored runs alone were compared
-    missing: Counter[str] = field(default_factory=Counter)  # benchmark's title -> data sets that are not here
+    missing: dict[str, int] = field(default_factory=dict)  # benchmark's title -> data sets that are not here
     unread: dict[str, str] = field(default_factory=dict)  # tasks whose data is here and cannot be read, with the reason
+
+
+@dataclass(kw_only=True)
+class _Shared:
+    """Of one benchmark: key of a shared content -> task, and what of the task it is like."""
+
+    same: dict[bytes, str] = field(default_factory=dict)
+    near: dict[bytes, tuple[str, str]] = field(default_factory=dict)
 
 
 def overlap(
@@ -70,28 +76,41 @@ def overlap(
     `source` must be offline: nothing is fetched. `roots` are folders of runs; `most` as in `copies.hashed`.
     """
     out = Overlap()
-    own = _names(columns)
-    stored = _run_items(roots)
+    own, stored = _names(columns), _run_items(roots)
     missing: dict[str, set[str]] = {}
-    candidates = [task for task in catalog.tasks if task.benchmark not in BENCHMARKS and tasks.computable(task)]
-    titles = {row.key: row.title for row in catalog.benchmarks}
+    shared: dict[str, _Shared] = {}
+    candidates = [task for task in catalog.tasks if task.benchmark not in BENCHMARKS]
     with (progress or Progress()).bar("Comparing with benchmarks", total=len(candidates), unit="task") as done:
         for task in candidates:
             done(1)
+            of_benchmark = shared.setdefault(task.benchmark, _Shared())
             try:
-                present = tasks.needs(task, source=source).present
-                data = tasks.load(task, source=source) if present else None
+                present = tasks.computable(task) and tasks.needs(task, source=source).present
+                if present:
+                    contents = tasks.every_column(tasks.load(task, source=source), variants=False)
+                    _compare(out, task, contents, own, images, of_benchmark, source=source, most=most)
+                elif task.key in stored:
+                    _compare_items(out, task, stored[task.key], own, of_benchmark)
+                else:
+                    missing.setdefault(task.benchmark, set()).add(task.dataset)
             except LikenessError as error:
                 out.unread[task.key] = str(error)
-                continue
-            if data is not None:
-                _compare(out, task, tasks.every_column(data, variants=False), own, images, source=source, most=most)
-            elif task.key in stored:
-                _compare_items(out, task, stored[task.key], own)
-            else:
-                missing.setdefault(task.benchmark, set()).add(task.dataset)
-    out.missing.update({titles[benchmark]: len(sets) for benchmark, sets in missing.items()})
+    titles = {row.key: row.title for row in catalog.benchmarks}
+    out.missing = {titles[benchmark]: len(sets) for benchmark, sets in missing.items()}
+    out.shared = [_counted(titles[key], each, own) for key, each in shared.items() if each.same or each.near]
     return out
+
+
+def _counted(title: str, shared: _Shared, own: Mapping[bytes, str]) -> SharedContents:
+    near = {key: each for key, each in shared.near.items() if key not in shared.same}
+    return SharedContents(
+        title=title,
+        tasks=tuple(dict.fromkeys([*shared.same.values(), *(task for task, _ in near.values())])),
+        same=len(shared.same),
+        same_examples=tuple(f"{own[key]} in {task}" for key, task in list(shared.same.items())[:LISTED]),
+        near=len(near),
+        near_examples=tuple(f"{own[key]} ~ {other} in {task}" for key, (task, other) in list(near.items())[:LISTED]),
+    )
 
 
 def _compare(
@@ -100,50 +119,41 @@ def _compare(
     columns: Sequence[Column],
     own: Mapping[bytes, str],
     images: HashedImages,
+    shared: _Shared,
     *,
     source: Source,
     most: int,
 ) -> None:
     keys: Set[bytes] = {key for column in columns for key in np.unique(np.asarray(column.keys)).tolist()}
-    same = [name for key, name in own.items() if key in keys]
-    near: list[str] = []
+    for key in own:
+        if key in keys:
+            shared.same.setdefault(key, task.key)
     out.whole.append(task.key)
-    if len(images.keys):
-        others = hashed(columns, most=most, cache=source.cache)
-        if others.drawn < others.total:
-            out.sampled.append(task.key)
-        for key, name, own_hashes in zip(images.keys.tolist(), images.names, images.hashes, strict=True):
-            if key in keys or not len(others.keys):
-                continue
-            at = np.flatnonzero(near_copies.near(own_hashes, others.hashes))
-            if len(at):
-                near.append(f"{name} ~ {others.names[at[0]]}")
-    if same or near:
-        out.shared.append(
-            SharedContents(
-                task=task.key,
-                title=task.title,
-                same=len(same),
-                same_examples=tuple(same[:LISTED]),
-                near=len(near),
-                near_examples=tuple(near[:LISTED]),
-            )
-        )
+    if not len(images.keys):
+        return
+    others = hashed(columns, most=most, cache=source.cache)
+    if others.drawn < others.total:
+        out.sampled.append(task.key)
+    for index, key in enumerate(images.keys.tolist()):
+        if key in shared.same or key in shared.near or not len(others.keys):
+            continue
+        copies = near(index, images, others)
+        if len(copies):
+            shared.near[key] = (task.key, others.names[copies[0]])
 
 
-def _compare_items(out: Overlap, task: Task, folder: Path, own: Mapping[bytes, str]) -> None:
+def _compare_items(out: Overlap, task: Task, folder: Path, own: Mapping[bytes, str], shared: _Shared) -> None:
+    """Raises DatabaseError for items that cannot be read."""
+    details = store.read_parquet(folder / run_folders.ITEMS)["detail"].dropna()
     try:
-        details = store.read_parquet(folder / run_folders.ITEMS)["detail"].dropna()
         keys = {key.encode() for detail in details for key in json.loads(detail).get("images") or [] if key}
-    except (LikenessError, ValueError, KeyError, TypeError, AttributeError) as error:
-        out.unread[task.key] = str(error).strip().partition("\n")[0]
+    except (ValueError, TypeError, AttributeError) as error:
+        out.unread[task.key] = f"its run {folder.name} is damaged ({str(error)[:80]})"
         return
     out.by_items.append(task.key)
-    same = [name for key, name in own.items() if key in keys]
-    if same:
-        out.shared.append(
-            SharedContents(task=task.key, title=task.title, same=len(same), same_examples=tuple(same[:LISTED]))
-        )
+    for key in own:
+        if key in keys:
+            shared.same.setdefault(key, task.key)
 
 
 def _names(columns: Sequence[Column]) -> dict[bytes, str]:

@@ -83,6 +83,29 @@ def test_a_copy_is_near(copy):
         assert near_copies.near(other, [hashes(name)])[0], name
 
 
+@pytest.mark.parametrize("copy", COPIES)
+def test_a_copy_has_the_same_colours(copy):
+    for name in PHOTOGRAPHS:
+        one, other = (near_copies.colours(image) for image in (photograph(name), COPIES[copy](photograph(name))))
+        assert near_copies.same_colours(one, other[None])[0], name
+        assert near_copies.same_colours(other, one[None])[0], name
+
+
+def test_drawings_of_other_colours_are_told_apart():
+    """A red and a green disc on white, which have one hash: it knows no colours."""
+    from PIL import ImageDraw
+
+    discs = []
+    for colour in ("red", "#007000"):
+        disc = Image.new("RGB", (64, 64), "white")
+        ImageDraw.Draw(disc).ellipse((16, 16, 48, 48), fill=colour)
+        discs.append(disc)
+    first, second = map(near_copies.hashes, discs)
+    assert near_copies.near(first, [second])[0]
+    first, second = map(near_copies.colours, discs)
+    assert near_copies.same_colours(first, np.stack([first, second])).tolist() == [True, False]
+
+
 def test_no_two_photographs_are_near():
     all_hashes = [hashes(name) for name in PHOTOGRAPHS]
     near = np.array([near_copies.near(one, all_hashes) for one in all_hashes])

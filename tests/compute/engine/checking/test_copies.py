@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from PIL import Image
 
 from compute import tasks
 from compute.catalog import shipped
+from compute.content import near_copies
 from compute.content.items import Column, images, texts
 from compute.engine.checking.copies import hashed, within
 from compute.engine.checking.overlap import overlap
@@ -111,6 +113,7 @@ def test_hashes_are_stored_and_bad_images_are_told_again(tmp_path: Path) -> None
     again = hashed([column], cache=tmp_path)
     assert sorted(reads) == [0, 1, 2, 2], "only the image without a hash is read again, for its reason"
     np.testing.assert_array_equal(first.hashes, again.hashes)
+    np.testing.assert_array_equal(first.colours, again.colours)
     assert first.bad == again.bad
 
 
@@ -134,11 +137,35 @@ def test_copies_of_benchmark_items(drawn: Column, tmp_path: Path) -> None:
     )
     found = overlap([own], hashed([own]), catalog=few, source=Source(root=tmp_path, offline=True), roots=())
     (shared,) = found.shared
-    assert shared.task == "mini/photographs"
-    assert (shared.same, shared.same_examples) == (1, ("own, image 0",))
+    assert (shared.title, shared.tasks) == ("Mini (synthetic)", ("mini/photographs",))
+    assert (shared.same, shared.same_examples) == (1, ("own, image 0 in mini/photographs",))
     assert shared.near == 1 and shared.near_examples[0].startswith("own, image 1 ~ ")
     assert found.whole == ["mini/photographs"] and not found.sampled and not found.by_items
-    assert dict(found.missing) == {"MIEB": 2}
+    assert found.missing == {"MIEB": 2}
+
+
+def test_a_content_that_several_tasks_have_counts_once(drawn: Column, tmp_path: Path) -> None:
+    catalog = shipped()
+    twice = catalog.task("mini/photographs")
+    few = replace(catalog, tasks=(twice, replace(twice, key="mini/again")))
+    own = images([drawn.read(10)], of="own")
+    with pytest.MonkeyPatch.context() as patch:
+        data = tasks.load(twice, source=Source(offline=True))
+        patch.setattr(tasks, "load", lambda task, *, source: data)
+        patch.setattr(tasks, "computable", lambda task: True)
+        patch.setattr(tasks, "needs", lambda task, *, source: SimpleNamespace(present=True))
+        found = overlap([own], hashed([own]), catalog=few, source=Source(root=tmp_path, offline=True), roots=())
+    assert found.whole == ["mini/photographs", "mini/again"]
+    assert [(each.same, each.tasks) for each in found.shared] == [(1, ("mini/photographs",))]
+
+
+def test_unlike_drawings_are_no_near_copies() -> None:
+    """The hash alone takes most single shapes on a plain ground for one another."""
+    data = tasks.load(shipped().task("mini/things"), source=Source(offline=True))["default"]
+    first = hashed([data.test.items])
+    by_hash = sum(near_copies.near(one, first.hashes[:at]).any() for at, one in enumerate(first.hashes) if at)
+    found = within({"default": data}, first)
+    assert by_hash > 30 and sum(each.count for each in found) < by_hash / 4
 
 
 def test_of_data_that_is_elsewhere_the_items_of_its_runs_are_compared(drawn: Column, tmp_path: Path) -> None:
@@ -164,7 +191,9 @@ def test_of_data_that_is_elsewhere_the_items_of_its_runs_are_compared(drawn: Col
         roots=(tmp_path / "results",),
     )
     assert found.by_items == ["mieb/cifar10"] and not found.whole and not found.missing
-    assert [(each.same, each.same_examples, each.near) for each in found.shared] == [(1, ("own, image 1",), 0)]
+    assert [(each.same, each.same_examples, each.near) for each in found.shared] == [
+        (1, ("own, image 1 in mieb/cifar10",), 0)
+    ]
 
 
 def test_short_texts_coincide_and_are_not_compared(tmp_path: Path) -> None:
@@ -178,4 +207,4 @@ def test_short_texts_coincide_and_are_not_compared(tmp_path: Path) -> None:
     found = overlap(
         [own], hashed([]), catalog=replace(catalog, tasks=(task,)), source=Source(root=tmp_path, offline=True), roots=()
     )
-    assert [(each.same, each.same_examples) for each in found.shared] == [(1, ("own, text 1",))]
+    assert [(each.same, each.same_examples) for each in found.shared] == [(1, ("own, text 1 in mini/images-by-text",))]

@@ -1,0 +1,58 @@
+"""python -m compute task: checks data of one's own before a model sees them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from compute.cli.workspace import Columns, Images, Offline, Results, Shape, column_names
+
+
+def check(
+    data: Annotated[
+        str,
+        typer.Argument(help="A manifest, a folder, hub:org/name@revision, or a suite's file, suite.toml."),
+    ],
+    name: Annotated[str, typer.Option(help="What its suite is to be called, for the command that runs it.")] = "",
+    shape: Shape = "",
+    columns: Columns = "",
+    images: Images = None,
+    html: Annotated[
+        Path | None, typer.Option(help="The page with pictures of three items; default: NAME-check.html, here.")
+    ] = None,
+    decode: Annotated[
+        int, typer.Option(help="Of more images, decode so many at random, and compare them; 0: all.", min=0)
+    ] = 5000,
+    benchmarks: Annotated[bool, typer.Option(help="Compare with the benchmarks whose data is on this machine.")] = True,
+    benchmark_data: Annotated[
+        Path | None, typer.Option(help="A folder of benchmark data as <org>/<name>/, beside the hub's cache.")
+    ] = None,
+    offline: Offline = False,
+    results: Results = None,
+):
+    """Says what was understood of data of your own, what is wrong with them, and what a benchmark has too.
+
+    Exit code 1 where they cannot be run as they are.
+    """
+    from compute import drafts
+    from compute.interface import data_check, data_page
+    from compute.tasks.own import OwnReading
+
+    checked = data_check.check(
+        data,
+        reading=OwnReading(name=name, shape=shape, columns=column_names(columns), images=tuple(images or ())),
+        results=results,
+        benchmarks=benchmarks,
+        benchmark_data=benchmark_data,
+        most=decode,
+        offline=offline,
+    )
+    page = html or Path(f"{data_page.file_name(data)}-check.html")
+    drafts.write_text(page.absolute(), data_page.page(checked))
+    for line in data_check.lines(checked):
+        typer.echo(line)
+    typer.echo(f"Pictures: {page}")
+    if not checked.runs:
+        raise typer.Exit(1)

@@ -1,0 +1,29 @@
+"""What a check of one's own data gave, as one HTML file with pictures of a few items."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+from compute.interface import one_file
+from compute.interface.data_check import DataCheck, images_read, overlap_lines, verdict
+
+
+def page(checked: DataCheck) -> str:
+    """The page as text; pictures stand in it as data URIs."""
+    return one_file.render(
+        "data_page.html",
+        style="data_page.css",
+        checked=checked,
+        verdict=verdict(checked),
+        overlap=[] if checked.overlap is None else list(overlap_lines(checked.overlap)),
+        images_read=images_read,
+        uri=lambda webp: f"data:image/webp;base64,{base64.b64encode(webp).decode()}",
+    )
+
+
+def file_name(data: Path | str) -> str:
+    """The name of data for that of their page: a file's without its end, else the folder's or the data set's."""
+    text = str(data).partition("@")[0].rstrip("/\\")
+    name = Path(text).absolute().name
+    return Path(name).stem if Path(name).suffix else name

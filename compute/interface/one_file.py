@@ -1,0 +1,57 @@
+"""Pages of one HTML file: style, script and pictures stand in it, nothing is loaded, and nothing else may run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+BASE = "one_file.css"  # colours and type of all of them
+
+
+def render(template: str, *, style: str, script: str = "", **values: Any) -> str:
+    """A template beside this file with its style and script, both file names here. Every value is escaped.
+
+    The template gets `policy`, what its browser may do, and `style` and `script` to put in.
+    """
+    from markupsafe import Markup
+
+    css = _text(BASE) + _text(style)
+    code = _text(script) if script else ""
+    allowed = ["default-src 'none'", f"style-src '{_digest(css)}'", "img-src data:"]
+    allowed += [f"script-src '{_digest(code)}'"] if code else []
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            **values,
+            policy="; ".join([*allowed, "base-uri 'none'", "form-action 'none'"]),
+            style=Markup(css),
+            script=Markup(code),
+        )
+    )
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    """What a browser compares an inline style or script with."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
