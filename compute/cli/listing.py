@@ -20,21 +20,28 @@ NOUNS = ("models", "tasks", "suites", "metrics", "datasets", "options")
 
 def show(
     noun: Annotated[str, typer.Argument(help="models, tasks, suites, metrics, datasets or options")],
+    suite: Annotated[str, typer.Option(help="Of tasks, only those of this suite.")] = "",
     results: Results = None,
 ):
     """Prints the catalogue, one line a row, with the suites of your own data in the results folder."""
-    for line in lines(catalog_with_own(results, warn=warn), noun=noun):
+    for line in lines(catalog_with_own(results, warn=warn), noun=noun, suite=suite):
         typer.echo(line)
 
 
-def lines(catalog: Catalog, *, noun: str) -> Iterator[str]:
-    """One aligned line a row: key, title, then what distinguishes rows of this noun. Raises BadInput."""
+def lines(catalog: Catalog, *, noun: str, suite: str = "") -> Iterator[str]:
+    """One aligned line a row: key, title, then what distinguishes rows of this noun; of tasks those of a suite, where
+    one is named. Raises BadInput, UnknownKey."""
     if noun not in NOUNS:
         raise BadInput(f"There is no list of {noun!r}. Choose from: {', '.join(NOUNS)}")
+    if suite and noun != "tasks":
+        raise BadInput(f"--suite chooses among tasks, not among {noun}: python -m compute list tasks --suite {suite}")
     if noun == "options":
         yield from _options(catalog)
         return
     rows = getattr(catalog, noun)
+    if suite:
+        chosen = catalog.suite(suite).key
+        rows = [task for task in rows if chosen in task.suites]
     details = {
         "models": lambda model: f"{model.kind}, {_size(model.parameters_m)}{_remark(model)}",
         "tasks": lambda task: (

@@ -165,3 +165,16 @@ def test_the_readme_lists_every_command() -> None:
     listed = text[text.index("`python -m compute --help` lists the commands:") :].partition(".")[0]
     commands = {command.name or command.callback.__name__ for command in app.registered_commands}
     assert commands <= set(re.findall(r"`([a-z]+)`", listed))
+
+
+def test_tasks_of_a_suite_are_listed_alone() -> None:
+    from compute.catalog import shipped
+    from compute.cli import listing
+    from compute.types import BadInput, UnknownKey
+
+    keys = [line.split()[0] for line in listing.lines(shipped(), noun="tasks", suite="mini-pairs")]
+    assert keys == [task.key for task in shipped().tasks if "mini-pairs" in task.suites] and len(keys) == 7
+    with pytest.raises(UnknownKey, match="Did you mean 'mini'"):
+        list(listing.lines(shipped(), noun="tasks", suite="minni"))
+    with pytest.raises(BadInput, match="list tasks --suite mini"):
+        list(listing.lines(shipped(), noun="models", suite="mini"))
