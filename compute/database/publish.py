@@ -105,8 +105,9 @@ def free_tag(repo: str, *, version: str, wanted: str = "", api: Callable[[], Any
 
     Raises BadInput for a wanted tag that is taken or cannot be one, LikenessError with what the hub says.
     """
+    import httpx2
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
+    from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
 
     if wanted and not TAG.fullmatch(wanted):
         raise BadInput(f"{wanted[:60]!r} cannot name a snapshot: use letters, digits, dots and dashes, such as v1.2")
@@ -117,7 +118,7 @@ def free_tag(repo: str, *, version: str, wanted: str = "", api: Callable[[], Any
         return tag
     except HFValidationError as error:
         raise BadInput(f"{repo!r} is no name of a data set: give it as USER/NAME") from error
-    except (HfHubHTTPError, OSError) as error:
+    except (httpx2.HTTPError, OSError) as error:
         raise LikenessError(_refusal(repo, error)) from error
     if wanted in taken:
         raise BadInput(f"{repo} has a snapshot {wanted} already, which may be cited: name another with --tag")
@@ -182,8 +183,9 @@ def upload(folder: Path, *, repo: str, private: bool, tag: str = "", api: Callab
 
     The token is the hub library's own (HF_TOKEN, or `hf auth login`). Raises LikenessError with what the hub says.
     """
+    import httpx2
     from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    from huggingface_hub.errors import HFValidationError
 
     hub = (api or HfApi)()
     try:
@@ -197,7 +199,7 @@ def upload(folder: Path, *, repo: str, private: bool, tag: str = "", api: Callab
             )
     except HFValidationError as error:
         raise BadInput(f"{repo!r} is no name of a data set: give it as USER/NAME") from error
-    except (HfHubHTTPError, OSError) as error:
+    except (httpx2.HTTPError, OSError) as error:
         raise LikenessError(_refusal(repo, error)) from error
     return f"{DATASETS}/{repo}{f'/tree/{tag}' if tag else ''}"
 

@@ -17,6 +17,7 @@ def current_card(repo: str, *, api: Callable[[], Any] | None = None) -> tuple[st
 
     Raises NotHere where the hub cannot be reached, BadInput for a name that no repository has.
     """
+    import httpx2
     from huggingface_hub import HfApi
     from huggingface_hub.errors import EntryNotFoundError, HFValidationError, RepositoryNotFoundError
 
@@ -32,7 +33,7 @@ def current_card(repo: str, *, api: Callable[[], Any] | None = None) -> tuple[st
         raise BadInput(
             f"The hub shows no model {repo!r}: check the name; a private one needs a token in HF_TOKEN"
         ) from error
-    except OSError as error:
+    except (httpx2.HTTPError, OSError) as error:
         raise NotHere(
             f"The card of {repo!r} cannot be read: {_reason(error)}. Check the connection, or write the files to a "
             "folder with --to"
@@ -65,8 +66,8 @@ def propose(
 
     The token is the hub library's own. Raises LikenessError with what the hub says.
     """
+    import httpx2
     from huggingface_hub import CommitOperationAdd, HfApi
-    from huggingface_hub.errors import HfHubHTTPError
 
     hub = (api or HfApi)()
     operations = [
@@ -82,7 +83,7 @@ def propose(
             create_pr=True,
             parent_commit=parent,
         )
-    except (HfHubHTTPError, OSError) as error:
+    except (httpx2.HTTPError, OSError) as error:
         raise LikenessError(
             f"The pull request to {repo!r} could not be opened: {_reason(error)}. Check that the token may write and "
             "that the repository takes pull requests, or write the files with --to and upload them by hand"

@@ -36,6 +36,7 @@ class Hub:
     folder: Path
     card: str | None = "---\nlicense: mit\n---\n# The model\n"
     missing: bool = False
+    unreachable: bool = False
     refuses: bool = False
     sent: list[dict[str, Any]] = field(default_factory=list)
 
@@ -43,6 +44,8 @@ class Hub:
         return self
 
     def model_info(self, repo: str) -> Any:
+        if self.unreachable:
+            raise httpx2.ConnectError("Name or service not known")
         if self.missing:
             raise RepositoryNotFoundError("404", response=answer(404))
         return type("Info", (), {"sha": COMMIT})
@@ -199,6 +202,8 @@ def test_what_the_hub_refuses_is_one_line_without_the_token(runs: Path, database
     assert TOKEN not in refused.output
     hub.missing = True
     assert_refused(publish(runs, database, "--repo", REPO), BadInput, "shows no model")
+    hub.unreachable = True
+    assert_refused(publish(runs, database, "--repo", REPO), NotHere, "not known", "--to")
 
 
 def test_a_card_that_is_no_text_is_left_alone(runs: Path, database: Path, tmp_path: Path) -> None:

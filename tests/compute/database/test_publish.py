@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -106,6 +107,7 @@ def test_the_folder_goes_up_in_one_commit(database: Path, tmp_path: Path) -> Non
     ("error", "kind", "words"),
     [
         (OSError("no route to the hub"), LikenessError, "no route to the hub.*HF_TOKEN"),
+        (httpx2.ConnectError("no name is known"), LikenessError, "no name is known.*HF_TOKEN"),
         (HFValidationError("bad"), BadInput, "USER/NAME"),
     ],
 )
@@ -159,8 +161,9 @@ def test_a_tag_is_never_moved_and_a_later_snapshot_may_have_its_own(
 
 
 def test_what_the_hub_says_of_tags_is_one_line() -> None:
-    with pytest.raises(LikenessError, match="no route.*HF_TOKEN"):
-        publish.free_tag("a/b", version="1.2", api=lambda: Hub(error=OSError("no route")))
+    for kind in (OSError, httpx2.ConnectError):
+        with pytest.raises(LikenessError, match="no route.*HF_TOKEN"):
+            publish.free_tag("a/b", version="1.2", api=partial(Hub, error=kind("no route")))
     with pytest.raises(BadInput, match="USER/NAME"):
         publish.free_tag("a", version="1.2", api=lambda: Hub(error=HFValidationError("bad")))
 
