@@ -147,6 +147,10 @@ class RankedTable:
             )
         if self.fixed:
             notes.append(f"The intervals are about the one task of {listed(self.fixed)} alone.")
+        partial = (self.rank != UNRANKED) & (self.scored < self.counted.sum())
+        if partial.any():
+            models = [self.table.models[row] for row in np.flatnonzero(partial)]
+            notes.append(f"Ranked without a score on some tasks, which may be the harder ones: {_shown(models)}.")
         for reason, models in _grouped(self.unknown, self.table.models).items():
             notes.append(f"No interval{_of(models, self.table.models)}: {reason}.")
         for reason, models in _grouped(self.why, self.table.models).items():

@@ -108,7 +108,10 @@ def test_the_frame_has_the_best_first_and_says_why() -> None:
     assert ranked["rank"].tolist()[:-1] == [1, 2, 3, 4, 5, 6, 7] and ranked["rank"].isna().tolist()[-1]
     assert ranked["tasks"].tolist() == [15] * 7 + [14]
     assert ranked["reason"].tolist()[-1] == "Not ranked: needs all 15 tasks; 14 have a figure"
-    assert compute.rank(frame, coverage=0.9).frame()["rank"].notna().all()
+    lowered = compute.rank(frame, coverage=0.9)
+    assert lowered.frame()["rank"].notna().all()
+    assert any("which may be the harder ones: model 2." in note for note in lowered.notes)
+    assert not any("harder ones" in note for note in compute.rank(frame).notes)
 
 
 def test_few_tasks_a_single_task_and_equal_scores_are_said() -> None:
