@@ -74,12 +74,12 @@ def distinct(columns: Sequence[Column]) -> DistinctItems:
 @dataclass(frozen=True, kw_only=True)
 class Operation:
     """What is done to each item. `make(wanted, position, content)` runs in threads and raises BadItem; `forward` turns
-    what it made into vectors, offsets or None, and which items came out usable, (n,) bool."""
+    what it made into vectors, offsets or None, and why each of the n items is unusable, empty for the usable."""
 
     title: str  # `openai/clip-vit-base-patch32, image`
     unit: str
     make: Callable[[DistinctItems, int, Any], Any]
-    forward: Callable[[Sequence[Any]], tuple[np.ndarray, np.ndarray | None, np.ndarray]]
+    forward: Callable[[Sequence[Any]], tuple[np.ndarray, np.ndarray | None, Sequence[str]]]
     batch: int
     threads: int
     skip_bad: bool
@@ -193,14 +193,8 @@ def run(operation: Operation, *, shelf: Shelf, wanted: DistinctItems, missing: n
             ):
                 if output is not None:
                     good = [not isinstance(item, BadItem) for item in batch]
-                    for position in unsaved.add(order[count : count + size][good], *output):
-                        refuse(
-                            BadItem(
-                                wanted.name(position),
-                                "the model gave values that are not finite",
-                                key=bytes(wanted.keys[position]),
-                            )
-                        )
+                    for position, problem in unsaved.add(order[count : count + size][good], *output):
+                        refuse(BadItem(wanted.name(position), problem, key=bytes(wanted.keys[position])))
                 count += size
                 unsaved.flush(if_due=True)
                 advance(size)
@@ -235,10 +229,11 @@ class _Unsaved:
         self._bytes, self._since = 0, time.perf_counter()
 
     def add(
-        self, positions: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None, usable: np.ndarray
-    ) -> list[int]:
-        """Takes a batch: what is usable of it. Returns the positions of the rest, once the batch is on the disk: an
+        self, positions: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None, problems: Sequence[str]
+    ) -> list[tuple[int, str]]:
+        """Takes a batch: what is usable of it. Returns the positions of the rest and why, once the batch is on disk: an
         unusable item that were remembered before would be left out of its batch by a pass resumed in between."""
+        usable = np.array([not problem for problem in problems], dtype=bool)
         if usable.all():
             self._take(positions, vectors, offsets)
             return []
@@ -249,7 +244,7 @@ class _Unsaved:
                 counts = np.diff(offsets)
                 self._take(positions[usable], vectors[np.repeat(usable, counts)], cumulative(counts[usable]))
         self.flush()
-        return [int(position) for position in positions[~usable]]
+        return [(int(positions[at]), problems[at]) for at in np.flatnonzero(~usable)]
 
     def _take(self, positions: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None) -> None:
         self._waiting.append((self._keys[positions], vectors, offsets))

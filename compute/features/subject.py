@@ -19,6 +19,7 @@ from compute.features.passes import DistinctItems, Operation, Pass
 from compute.features.store import FeatureStore, Shelf
 from compute.models import abilities
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
+from compute.models.own.own_model import ADAPTER
 from compute.progress import Progress
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 
@@ -228,10 +229,11 @@ class LoadedSubject:
         def make(wanted: DistinctItems, at: int, content: Any) -> Any:
             return _ready(*wanted.locate(at), content, model.prepare)
 
-        def forward(batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, np.ndarray]:
-            return encoding.checked(
+        def forward(batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, Sequence[str]]:
+            vectors, offsets, finite = encoding.checked(
                 model.embed(modality, batch), count=len(batch), multi=model.multi_vector, model=self.row.key
             )
+            return vectors, offsets, encoding.not_finite(finite)
 
         return self._operation(modality, modality, make, forward, by_length=modality == "text")
 
@@ -239,8 +241,8 @@ class LoadedSubject:
         def make(wanted: DistinctItems, at: int, content: Any) -> None:
             _ready(*wanted.locate(at), content, lambda kind, item: None)
 
-        def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, np.ndarray]:
-            return np.zeros((len(batch), 0), dtype=np.float32), None, np.ones(len(batch), dtype=bool)
+        def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, Sequence[str]]:
+            return np.zeros((len(batch), 0), dtype=np.float32), None, [""] * len(batch)
 
         return self._operation(f"{modality} check", modality, make, forward)
 
@@ -255,12 +257,13 @@ class LoadedSubject:
                 for side, content in zip(sides, contents, strict=True)
             )
 
-        def forward(batch: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, None, np.ndarray]:
+        def forward(batch: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, None, Sequence[str]]:
             firsts = [item[0] for item in batch] if first is not None else None
             scores = np.asarray(model.compare(firsts, [item[-1] for item in batch]), dtype=np.float64)
             if scores.shape != (len(batch),):
                 raise LikenessError(f"{self.row.key}: its adapter gave {scores.shape} scores for {len(batch)} pairs")
-            return scores[:, None], None, ~np.isnan(scores)  # a score may be infinite: identical images by PSNR
+            # A score may be infinite: identical images by PSNR.
+            return scores[:, None], None, encoding.not_finite(~np.isnan(scores))
 
         return self._operation("comparison", "pair", make, forward, compares=True)
 
@@ -283,11 +286,12 @@ class LoadedSubject:
             title=f"{self.row.key}, {name}",
             unit=unit,
             make=make,
-            forward=forward,
+            forward=partial(encoding.one_by_one, forward) if self.row.adapter == ADAPTER else forward,
             batch=min(batch, self._effective.get(name, batch)),
             threads=self._threads,
             where=self.hardware.device,
-            turns=self.hardware.device == "cpu" and bool(self.row.weights),  # a metric without them takes one core
+            # A metric without weights takes one core.
+            turns=self.hardware.device == "cpu" and bool(self.row.weights or self.row.parameters_m),
             by_length=by_length,
             # A pair without a score says nothing against its items.
             skip_bad=self._skip_bad and not compares,

@@ -220,7 +220,7 @@ class Digester:
         if name == "builtins":
             return False
         file = getattr(sys.modules.get(name), "__file__", None)
-        if file is None:
+        if file is None or name == "__main__":
             return name == "__main__" or name not in sys.modules
         if Path(file).is_relative_to(_standard()) or any(part in PACKAGES for part in Path(file).parts):
             self._note(value)
