@@ -48,6 +48,15 @@ NOT_SLIM = (
     "pyarrow",
 )
 TASK = "mini/image-choice"
+OWN = """
+import compute, numpy as np
+
+def distance(a, b):
+    "Between the mean colours of two images."
+    return float(np.linalg.norm(np.asarray(a, float).mean((0, 1)) - np.asarray(b, float).mean((0, 1))))
+
+print(compute.evaluate(distance, suite="mini", name="mean-colour", higher_is_better=False, offline=True).model.key)
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,8 +307,16 @@ def test_a_run_is_stored_in_the_users_data_folder_and_shown(whole: Installed) ->
     (run,) = whole.data.glob("results/tiny/*/*/run.json")
     assert json.loads(run.read_text())["code"] == code()
     assert (whole.data / "likeness.duckdb").is_file()
+
+
+def test_a_model_of_ones_own_is_on_the_mini_board_within_three_minutes(whole: Installed) -> None:
+    """From a fresh installation, by a script of a few lines."""
+    started = time.monotonic()
+    ended = whole.run(whole.python, "-c", OWN)
+    assert ended.returncode == 0 and ended.stdout.split() == ["own/mean-colour"], ended.stderr
     with whole.app() as address:
-        assert b"SSIM" in get(f"{address}data/board/mini?o=computed")
+        assert b"own/mean-colour" in get(f"{address}data/board/mini?o=computed")
+    assert time.monotonic() - started < 180
 
 
 def test_what_is_shipped_is_not_written_anew(whole: Installed) -> None:
