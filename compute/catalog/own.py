@@ -22,6 +22,7 @@ from compute import drafts, records
 from compute.catalog.catalog import Catalog
 from compute.content.items import content_key
 from compute.tasks.own import OwnData, shapes
+from compute.tasks.own.hub import PREFIX as HUB
 from compute.tasks.source import OwnFile
 from compute.types import BadInput, Benchmark, Model, Suite, Task, shortened
 
@@ -156,7 +157,7 @@ def of_data(
                 title=f"{name[:80]}: {part.shape.title.lower()}" if len(data) == 1 else own_name[:MAX_NAME],
                 benchmark=benchmark,
                 category=(categories or {}).get(own_name, facts.category),
-                dataset=part.title,
+                dataset=part.file.name,
                 revision=part.digest,
                 procedure=part.shape.procedure,
                 metrics=facts.metrics,
@@ -237,7 +238,8 @@ def settled(own: OwnSuite, *, results: Path) -> OwnSuite:
     if same is not None:
         datasets = {task.revision: task.dataset for task in same.tasks}  # a file that was renamed is the same data
         tasks = tuple(replace(task, dataset=datasets.get(task.revision, task.dataset)) for task in own.tasks)
-        return _renamed(replace(own, tasks=tasks), same.suite.key)
+        data = tuple(replace(file, title=datasets.get(file.digest, "")) for file in own.data)
+        return _renamed(replace(own, tasks=tasks, data=data), same.suite.key)
     if any(other.suite.key == own.suite.key for other in known):
         return _renamed(own, f"{own.suite.key[:70]}-{own.digest[:8]}")
     return own
@@ -430,6 +432,8 @@ def _file(content: Any, *, folder: Path) -> OwnFile:
         raise ValueError(f"its shape is {records.short(shape)}; there are: {', '.join(KNOWN)}")
     for name in ("file", "path", "digest"):
         records.check_text(content[name], name=name, most=MAX_TEXT)
+    if not content["path"] and not content["file"].startswith(HUB):
+        raise ValueError(f"its data {records.short(content['file'])} has no path and is of no hub")
     if not isinstance(columns, dict) or len(columns) > MAX_COLUMNS:
         raise ValueError(f"its columns are no object of at most {MAX_COLUMNS}")
     for name, own in columns.items():
@@ -441,6 +445,7 @@ def _file(content: Any, *, folder: Path) -> OwnFile:
         path=Path(os.path.normpath(folder / content["path"])) if content["path"] else None,
         hub="" if content["path"] else content["file"],
         columns=columns,
+        title=content["file"],
     )
 
 

@@ -230,6 +230,11 @@ def splits(folder: Path, *, config: str = "default") -> tuple[str, ...]:
     return listed or tuple(sorted({_split(path) for path in _of_config(folder, config)}))
 
 
+def files_of(folder: Path, *, config: str) -> tuple[str, ...]:
+    """Which files hold a configuration, as patterns; empty where the card does not say."""
+    return tuple(path for name, _, paths in _data_files(folder) if name == config for path in paths)
+
+
 def patterns(folder: Path, *, splits: Collection[str]) -> tuple[str, ...]:
     """Which files hold these splits of the default configuration, none named: all files that the card lists; empty
     where it does not say."""

@@ -44,12 +44,13 @@ class OwnFile:
     path: Path | None = None  # None: a data set of the hub
     hub: str = ""  # `hub:org/name@commit`
     columns: Mapping[str, str] = field(default_factory=dict)  # the shape's name of a column -> the file's
+    title: str = field(default="", compare=False)  # as it was first recorded, for a file that was renamed since
     data: Any = field(default=None, compare=False, repr=False)  # the OwnData, where it has been read already
 
     @property
     def name(self) -> str:
         """What the file is called, without its folder."""
-        return self.path.name if self.path else self.hub
+        return self.title or (self.path.name if self.path else self.hub)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from compute.tasks.own.reading import VERSION, OwnData, OwnReading, read
 from compute.tasks.own.shapes import SHAPES
 from compute.tasks.pairbench import manifest
 from compute.tasks.source import Need, Source
-from compute.types import NotHere, Task
+from compute.types import BadInput, NotHere, Task
 
 PAIRS = pairbench.PROCEDURES  # of manifests of pairs, which PairBench's own loader reads
 PROCEDURES = tuple(dict.fromkeys((*(shape.procedure for shape in SHAPES), *PAIRS)))
@@ -63,10 +63,13 @@ def opened(task: Task, *, source: Source) -> OwnData:
         raise NotHere(again)
     if task.revision not in source.opened:
         data = file.data
-        if data is None:
-            data = read(file.hub or file.path, shape=file.shape, columns=file.columns, source=source)
-        if data.digest != task.revision:
-            raise NotHere(again)
+        try:
+            if data is None:
+                data = read(file.hub or file.path, shape=file.shape, columns=file.columns, source=source)
+            if data.digest != task.revision:
+                raise NotHere(again)
+        except BadInput as error:  # gone, or other data
+            raise NotHere(f"{again}. {error}") from error
         source.opened[task.revision] = data
     return source.opened[task.revision]
 

@@ -32,6 +32,12 @@ def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) 
             return shape
     near = min(alone, key=lambda shape: (len(missing[shape.key]) / len(_required(shape.columns[""])), not shape.told))
     lacks = missing[near.key]
+    if len(lacks) == len(_required(near.columns[""])):
+        raise BadInput(
+            f"{title} has no shape's columns: {', '.join(map(shortened, present))}. Say which is which, such as "
+            f"--columns item={present[0]},label=NAME; the shapes ({', '.join(KEYS)}) and their columns stand in the "
+            "README, Data of your own"
+        )
     raise BadInput(
         f"{title} has no shape's columns: {', '.join(map(shortened, present))}. Nearest is {near.key}, which also "
         f"needs {', '.join(lacks)}. Rename columns, or say which is which: --columns {lacks[0]}=NAME"

@@ -12,7 +12,7 @@ import numpy as np
 
 from compute.content.items import content_key
 from compute.tasks.data import Data
-from compute.tasks.own import beir, class_folder, naming
+from compute.tasks.own import beir, class_folder, hub, naming
 from compute.tasks.own import table as tables
 from compute.tasks.own.facts import OwnFacts
 from compute.tasks.own.faults import Faults, RowFault, sentence
@@ -23,7 +23,7 @@ from compute.tasks.source import OwnFile, Source
 from compute.types import BadInput
 
 VERSION = 1  # of what is made of a file: raise it when any item changes
-HUB = "hub:"  # how the name of a data set of the hub begins
+HUB = hub.PREFIX
 MANIFESTS = ("manifest", "metadata", "items")  # names, less their end, that a folder's manifest can have
 
 
@@ -56,8 +56,8 @@ class OwnData:
     @property
     def name(self) -> str:
         """What a suite of it is called: the file's name without its end, the folder's, or the data set's."""
-        if self.hub:
-            return self.hub.removeprefix(HUB).partition("@")[0].split("/")[1]
+        if self.path is None:
+            return self.title.partition("/")[2]
         return self.title if self.path.is_dir() else self.path.stem
 
     @property
@@ -122,16 +122,20 @@ def read(
     given = dict(columns or {})
     faults = Faults()
     chosen = naming.shape_named(shape) if shape else None
-    path = Path(data).absolute()
-    title = path.name or str(path)
-    layout = beir.files(path)
-    if layout is not None and (chosen is None or chosen is RETRIEVAL):
-        chosen = RETRIEVAL
-        read_tables = {name: tables.read(file, faults=faults, folder=path) for name, file in layout.items()}
+    path, hub_name = None, ""
+    if hub.is_named(data):
+        title, hub_name = hub.title(str(data)), hub.resolved(str(data), source=source)
+        snapshot = hub.folder(str(data), source=source)
+        if snapshot is None:
+            known = hub.read(str(data), shape=chosen, given=given, source=source)
+            chosen, read_tables = known.shape, known.tables
+        else:  # its files are links to the cache's blobs
+            chosen, read_tables = _tables(snapshot, chosen, faults)
+            images = (*images, snapshot.parent.parent)
     else:
-        if chosen is RETRIEVAL:
-            raise BadInput(f"{title} is no folder with {beir.LAYOUT}, which retrieval needs")
-        read_tables = {"": _table(path, faults)}
+        path = Path(data).absolute()
+        title = path.name or str(path)
+        chosen, read_tables = _tables(path, chosen, faults)
     if chosen is None:
         chosen = naming.shape_of(read_tables[""].columns, given, title=title)
     ignored: tuple[str, ...] = ()
@@ -152,6 +156,7 @@ def read(
         shape=chosen,
         title=title,
         path=path,
+        hub=hub_name,
         rows=sum(map(len, rows.values())),
         columns=given,
         ignored=ignored,
@@ -160,6 +165,16 @@ def read(
         known=None if faults.count else facts,
         read=rows,
     )
+
+
+def _tables(path: Path, shape: TaskShape | None, faults: Faults) -> tuple[TaskShape | None, dict[str, OwnTable]]:
+    """The tables at a path, and their shape where the layout tells it."""
+    layout = beir.files(path)
+    if layout is not None and shape in (None, RETRIEVAL):
+        return RETRIEVAL, {name: tables.read(file, faults=faults, folder=path) for name, file in layout.items()}
+    if shape is RETRIEVAL:
+        raise BadInput(f"{path.name} is no folder with {beir.LAYOUT}, which retrieval needs")
+    return shape, {"": _table(path, faults)}
 
 
 def _table(path: Path, faults: Faults) -> OwnTable:

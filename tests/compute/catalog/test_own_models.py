@@ -93,11 +93,9 @@ def test_a_key_that_a_catalogue_or_an_own_generator_has_is_not_taken(
     catalog, problems = own_models.extended(replace(shipped(), models=(ROW,)), [replace(ROW, title="Another")])
     assert catalog.models == (ROW,) and "a model of the catalogue has its key" in problems[0]
     suite = own.OwnSuite(
-        shape="generators",
         suite=CATALOG.suites[0],
         tasks=(),
-        file=tmp_path,
-        digest="",
+        data=(),
         models=(own.own_generator("my-model", title="A generator"),),
     )
     monkeypatch.setattr(own, "recorded", lambda results: ([suite], []))

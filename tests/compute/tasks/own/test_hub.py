@@ -1,0 +1,132 @@
+"""Data sets of the hub as one's own: read from its cache at a commit, by columns that are mapped, never from afar."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import datasets
+import huggingface_hub
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from compute.__main__ import app
+from compute.catalog import own
+from compute.tasks.own import OwnData, read
+from compute.tasks.source import Source
+from compute.types import BadInput, NotHere
+from tests.compute.tasks import hub_files
+from tests.compute.tasks.hub_files import image, png
+from tests.compute.tasks.own.drawn import picture, write
+
+COMMIT = "c" * 40
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    return tmp_path / "hub"
+
+
+def snapshot(hub: Path, repo: str) -> Path:
+    """Where the hub's library puts the newest files of a data set."""
+    home = hub / f"datasets--{repo.replace('/', '--')}"
+    (home / "refs").mkdir(parents=True)
+    (home / "refs" / "main").write_text(COMMIT)
+    (home / "snapshots" / COMMIT).mkdir(parents=True)
+    return home / "snapshots" / COMMIT
+
+
+def labelled(count: int, *, first: int = 0) -> datasets.Dataset:
+    features = datasets.Features({"img": datasets.Image(), "fine": datasets.ClassLabel(names=["cat", "dog"])})
+    rows = [{"img": image(first + at), "fine": at % 2} for at in range(count)]
+    return datasets.Dataset.from_list(rows, features=features)
+
+
+def from_cache(name: str, **options: object) -> OwnData:
+    return read(name, source=Source(offline=True), **options)
+
+
+def test_a_table_with_train_and_test_is_a_probe(hub: Path) -> None:
+    tables = {("default", "train"): labelled(6), ("default", "test"): labelled(4, first=10)}
+    hub_files.write(snapshot(hub, "made/pets"), tables)
+    data = from_cache("hub:made/pets", columns={"label": "fine"})
+    assert data.problems == () and data.shape.key == "probe" and data.hub == f"hub:made/pets@{COMMIT}"
+    assert data.facts.counts == "4 images of 2 classes, 6 for training" and data.name == "pets"
+    items = data.items()["default"]
+    assert items.train.classes == ("cat", "dog") and items.test.labels.tolist() == [0, 1, 0, 1]
+    assert items.test.items.read(3) == png(image(13))
+    assert from_cache(f"hub:made/pets@{COMMIT}", columns={"label": "fine"}).digest == data.digest
+
+    test = from_cache("hub:made/pets", columns={"label": "fine"}, shape="classification")
+    assert test.facts.counts == "4 images of 2 classes" and test.digest != data.digest
+    train = from_cache("hub:made/pets:train", columns={"label": "fine"})
+    assert train.facts.counts == "6 images of 2 classes" and train.hub == f"hub:made/pets:train@{COMMIT}"
+
+
+def test_configurations_and_splits_are_named(hub: Path) -> None:
+    tables = {(config, split): labelled(4) for config in ("a", "b") for split in ("dev", "train")}
+    hub_files.write(snapshot(hub, "made/many"), tables)
+    mapped = {"label": "fine"}
+    with pytest.raises(BadInput, match="has the configurations a, b: name one, hub:made/many/a"):
+        from_cache("hub:made/many", columns=mapped)
+    with pytest.raises(BadInput, match="has the splits dev, train: name one, hub:made/many:dev"):
+        from_cache("hub:made/many/a", columns=mapped)
+    with pytest.raises(BadInput, match="has no split 'trian'. Did you mean 'train'?"):
+        from_cache("hub:made/many/a:trian", columns=mapped)
+    assert from_cache("hub:made/many/a:dev", columns=mapped).rows == 4
+    with pytest.raises(BadInput, match="names no data set of the hub: write hub:org/name@revision"):
+        from_cache("hub:many")
+
+
+def test_retrieval_in_three_configurations(hub: Path) -> None:
+    texts = {"_id": ["q1", "q2"], "text": ["a", "b"]}
+    tables = {
+        ("queries", "queries"): datasets.Dataset.from_dict(texts),
+        ("corpus", "corpus"): datasets.Dataset.from_list(
+            [{"_id": f"d{at}", "image": image(at)} for at in range(3)],
+            features=datasets.Features({"_id": datasets.Value("string"), "image": datasets.Image()}),
+        ),
+        ("default", "test"): datasets.Dataset.from_dict(
+            {"query-id": ["q1", "q2"], "corpus-id": ["d0", "d2"], "score": [1, 2]}
+        ),
+    }
+    hub_files.write(snapshot(hub, "made/finding"), tables)
+    data = from_cache("hub:made/finding")
+    assert data.problems == () and data.facts.counts == "2 queries, 3 documents and 2 judgements"
+    items = data.items()["default"]
+    assert items.documents.image.read(2) == png(image(2))
+    assert [side.tolist() for side in items.relevant] == [[0, 1], [0, 2], [1, 2]]
+
+
+def test_a_data_set_of_loose_files_whose_cache_is_of_links(hub: Path) -> None:
+    place = snapshot(hub, "made/loose")
+    blobs = place.parent.parent / "blobs"
+    for at in range(3):
+        picture(blobs / f"{at}.png", colour="red", seed=at)
+        (blobs / f"{at}.png").rename(blobs / f"sum{at}")
+        (place / f"{at}.png").symlink_to(blobs / f"sum{at}")
+    write(place / "metadata.csv", ("file_name", "label"), [(f"{at}.png", "ab"[at % 2]) for at in range(3)])
+    data = from_cache("hub:made/loose")
+    assert data.problems == () and data.facts.counts == "3 images of 2 classes"
+
+
+def test_what_is_not_in_the_cache_is_not_fetched(hub: Path) -> None:
+    with pytest.raises(NotHere, match="hf download made/nothing --repo-type dataset"):
+        from_cache("hub:made/nothing")
+
+
+def test_a_run_of_it_is_recorded_at_its_commit_and_repeated_by_its_key(hub: Path, tmp_path: Path) -> None:
+    hub_files.write(snapshot(hub, "made/pets"), {("default", "test"): labelled(6)})
+    results = ("--results", str(tmp_path / "results"), "--offline")
+    arguments = ("--data", "hub:made/pets", "--columns", "item=img,label=fine", "--models", "tiny")
+    made = CliRunner().invoke(app, ["run", *arguments, *results])
+    assert made.exit_code == 0, made.output
+    record = json.loads((tmp_path / "results" / "suites" / "own-pets.json").read_text())
+    [file] = record["data"]
+    assert file["file"] == f"hub:made/pets@{COMMIT}" and file["columns"] == {"item": "img", "label": "fine"}
+    assert own.recorded(tmp_path / "results")[1] == []
+    again = CliRunner().invoke(app, ["run", "--suite", "own-pets", "--models", "tiny", *results])
+    assert again.exit_code == 0 and "0 runs to make, 1 stored already" in again.stdout, again.output
+    assert np.load(next((tmp_path / "results" / "keys").glob("*.npy"))).dtype.kind == "S"  # read once

@@ -1,0 +1,107 @@
+"""python -m compute run --data with data of one's own: recorded, repeated, moved, changed, refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from compute.__main__ import app
+from tests.compute.tasks.own.drawn import COLOURS, picture, pictures, write
+
+HEADER = ("reference", "alternative_1", "alternative_2", "answer")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Ten triplets: of two scenes, which has the reference's colour?"""
+    rows = []
+    for at in range(10):
+        names = [
+            picture(tmp_path / "my-triplets" / f"{at}-{side}.png", colour=COLOURS[colour % 6], seed=3 * at + index)
+            for index, (side, colour) in enumerate((("reference", at), ("left", at), ("right", at + 3)))
+        ]
+        rows.append([*names, 1] if at % 2 else [names[0], names[2], names[1], 2])
+    write(tmp_path / "my-triplets" / "manifest.csv", HEADER, rows)
+    return tmp_path / "my-triplets"
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["run", *map(str, arguments)])
+
+
+def refused(*arguments: object) -> str:
+    """The one line of an error."""
+    ended = command(*arguments)
+    assert ended.exit_code == 1, ended.output
+    (line,) = ended.stderr.strip().splitlines()
+    assert line.startswith("Error: ")
+    return line
+
+
+def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(folder: Path, tmp_path: Path) -> None:
+    results = ("--results", tmp_path / "results")
+    made = command("--data", folder, "--models", "tiny,ssim", *results)
+    assert made.exit_code == 0, made.output
+    assert "own-my-triplets: 1 task, 2 models; 2 runs to make" in made.stdout
+    assert "own/own-my-triplets/choices | Accuracy | 10 | 50.0" in made.stdout
+    again = command("--suite", "own-my-triplets", "--models", "tiny,ssim", *results)
+    assert again.exit_code == 0 and "0 runs to make, 2 stored already" in again.stdout, again.output
+
+
+def test_data_that_moved_are_the_same_suite_and_changed_data_another(folder: Path, tmp_path: Path) -> None:
+    results = ("--results", tmp_path / "results")
+    assert command("--data", folder, "--models", "ssim", *results).exit_code == 0
+    moved = tmp_path / "elsewhere" / "renamed"
+    shutil.move(folder, moved)
+    assert "is not where it was, or has changed: name it with --data" in refused(
+        "--suite", "own-my-triplets", "--models", "ssim", *results
+    )
+    again = command("--data", moved, "--models", "ssim", *results)
+    assert "own-my-triplets: 1 task, 1 model; 0 runs to make, 1 stored already" in again.stdout, again.output
+    by_key = command("--suite", "own-my-triplets", "--models", "ssim", *results)
+    assert "0 runs to make, 1 stored already" in by_key.stdout, by_key.output
+    picture(moved / "0-left.png", colour="black", seed=77)
+    assert "is not the data of the suite own-my-triplets" in refused(
+        "--suite", "own-my-triplets", "--data", moved, "--models", "ssim", *results
+    )
+    assert "has changed" in refused("--suite", "own-my-triplets", "--models", "ssim", *results)
+    other = command("--data", moved, "--models", "ssim", "--name", "my triplets", *results)
+    assert other.exit_code == 0 and "own-my-triplets-" in other.stdout, other.output
+    assert len(list((tmp_path / "results" / "suites").glob("*.json"))) == 2
+
+
+def test_faults_end_the_command_before_anything_is_made(folder: Path, tmp_path: Path) -> None:
+    results = ("--results", tmp_path / "results")
+    (folder / "3-left.png").unlink()
+    line = refused("--data", folder, "--models", "tiny", *results)
+    assert "manifest.csv, row 4: alternative_1 3-left.png does not exist" in line
+    assert not (tmp_path / "results" / "suites").exists() and not (tmp_path / "results" / "features").exists()
+
+
+def test_columns_shape_and_images_are_named(folder: Path, tmp_path: Path) -> None:
+    images = tmp_path / "photographs"
+    names = pictures(images, 6)
+    write(tmp_path / "list.csv", ("file", "kind"), [(name, COLOURS[at]) for at, name in enumerate(names)])
+    arguments = ("--data", tmp_path / "list.csv", "--models", "tiny", "--results", tmp_path / "results")
+    assert "has no shape's columns: file, kind. Say which is which, such as --columns item=file" in refused(*arguments)
+    columns = ("--columns", "item=file,label=kind")
+    assert "does not exist" in refused(*arguments, *columns)
+    made = command(*arguments, *columns, "--images", images, "--shape", "clustering")
+    assert made.exit_code == 0 and "own/own-list/clustering" in made.stdout, made.output
+    record = json.loads((tmp_path / "results" / "suites" / "own-list.json").read_text())
+    assert str(images) not in json.dumps(record)
+    assert "write image=img,label=class" in refused(*arguments, "--columns", "file")
+
+
+def test_a_dry_run_counts_and_records_nothing(folder: Path, tmp_path: Path) -> None:
+    ended = command("--data", folder, "--models", "ssim", "--dry-run", "--results", tmp_path / "results")
+    assert ended.exit_code == 0, ended.output
+    assert not (tmp_path / "results" / "suites").exists()
+
+
+def test_neither_suite_nor_data() -> None:
+    assert "Name a suite with --suite" in refused("--models", "tiny")
