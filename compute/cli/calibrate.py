@@ -43,7 +43,7 @@ def calibrate(
     if pairs < FEWEST:
         raise BadInput(f"--pairs {pairs} is too few: a calibration needs {FEWEST}")
     catalog = catalog_with_own(results, warn=warn)
-    named = named_models(models, catalog, offline=offline)
+    named = named_models(names(models), catalog, offline=offline)
     chosen = [catalog.task(key) for key in dict.fromkeys(names(tasks))]
     kinds = list(dict.fromkeys(names(domains)))
     if not chosen and not kinds:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from compute.cli.models import Models, named_models
-from compute.cli.workspace import warn
+from compute.cli.workspace import names, warn
 from compute.progress import Progress
 from compute.types import Model, NotHere
 
@@ -26,7 +26,7 @@ def fetch(
     from compute import models as adapters
     from compute.engine.workspace import catalog_with_own
 
-    for row in [model.row for model in named_models(models, catalog_with_own(None, warn=warn))]:
+    for row in [model.row for model in named_models(names(models), catalog_with_own(None, warn=warn))]:
         if not adapters.is_downloaded(row):
             _bring(row, room=room, lines=lines)
         folder = adapters.fetch(row)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compute.cli.workspace import names
 from compute.types import BadInput
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.engine.named_models import NamedModel
+    from compute.models.adapter import Hardware
+    from compute.models.own.own_model import OwnModel
 
 Models = Annotated[
     str,
@@ -37,7 +38,7 @@ ModelOptions = Annotated[
 
 
 def named_models(
-    text: str,
+    texts: Sequence[str],
     catalog: Catalog,
     *,
     name: str = "",
@@ -45,14 +46,14 @@ def named_models(
     options: Sequence[str] = (),
     offline: bool = False,
 ) -> list[NamedModel]:
-    """What a comma-separated option names, once each; prints how checkpoints are read.
+    """What the texts of an option name, once each; prints how checkpoints are read.
 
     Raises UnknownKey, NotHere, CannotDo, and BadInput where none is named.
     """
     from compute.engine import named_models
 
     models = named_models.named(
-        _some(text),
+        _checked(texts),
         catalog=catalog,
         overrides=named_models.Overrides(name=name, family=family, options=_options(options)),
         offline=offline,
@@ -63,9 +64,33 @@ def named_models(
     return models
 
 
-def _some(text: str) -> tuple[str, ...]:
-    if not (texts := names(text)):
+def made_models(
+    texts: Sequence[str], *, name: str = "", device: str = "", dtype: str = "", batch_size: int | None = None
+) -> dict[str, tuple[OwnModel, Hardware]]:
+    """The models that functions in the user's own files make, by their texts, each with where it runs.
+
+    This runs the files: only what was typed in a command comes here. Raises NotHere, BadInput.
+    """
+    from compute.models.own import factories, placement, wrapping
+
+    if name and len(texts) > 1:
+        raise BadInput("--model-name is said of one model, and several files are named. Run them one after another")
+    models = {}
+    for text in texts:
+        model, keywords = factories.made(text)
+        hardware = placement.hardware_of(model, device=device, dtype=dtype)
+        named = {"name": name or keywords.pop("name", "") or factories.title(text)}
+        models[text] = wrapping.wrap(model, **{**keywords, **named}, hardware=hardware, batch_size=batch_size), hardware
+    return models
+
+
+def _checked(texts: Sequence[str]) -> Sequence[str]:
+    from compute.models.own import factories
+
+    if not texts:
         raise BadInput("No model is named. List them: python -m compute list models")
+    if file := next((text for text in texts if factories.is_factory(text)), None):
+        raise BadInput(f"{file} is code, which only python -m compute run takes: the other commands need a checkpoint")
     return texts
 
 

@@ -53,7 +53,7 @@ def project(
         if not task or not model:
             raise BadInput("A map of images needs a task and a model: python -m compute project --task T --model M")
         catalog = catalog_with_own(results, warn=warn)
-        named = named_models(model, catalog, offline=offline)
+        named = named_models(names(model), catalog, offline=offline)
         if len(named) > 1:
             raise BadInput("A map of images is of one model: name it alone with --model")
         root, bench = workbench(results=results, data=data, offline=offline)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.models import Family, ModelName, ModelOptions, named_models
+from compute.cli.models import Family, ModelName, ModelOptions, made_models, named_models
 from compute.cli.workspace import (
     Columns,
     DataOrFile,
@@ -33,8 +33,8 @@ def run(
     models: Annotated[
         str,
         typer.Option(
-            help="Models, comma-separated: keys (python -m compute list models), folders of checkpoints (./name), or "
-            "hub:org/name@revision. Of mini-generators, by default all."
+            help="Models, comma-separated: keys (python -m compute list models), folders of checkpoints (./name), "
+            "hub:org/name@revision, or my_file.py:make_model, whose code is run. Of mini-generators, by default all."
         ),
     ] = "",
     model_name: ModelName = "",
@@ -94,10 +94,14 @@ def run(
     from compute.engine import named_models as entering
     from compute.engine.run import execute
     from compute.models import hardware_for
+    from compute.models.own import factories
     from compute.tasks.own import OwnReading
 
     if estimate is not None and not dry_run:
         raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
+    texts = list(dict.fromkeys(names(models)))
+    files = [text for text in texts if factories.is_factory(text)]
+    made = made_models(files, name=model_name, device=device, dtype=dtype, batch_size=batch_size)
     space = workspace.opened(
         suite=suite,
         data=data,
@@ -106,6 +110,7 @@ def run(
         offline=offline,
         device=device,
         dtype=dtype,
+        hardware=made[files[0]][1] if len(texts) == len(files) == 1 else None,
         batch_size=batch_size,
         skip_bad=skip_bad_items,
         again=again,
@@ -123,23 +128,29 @@ def run(
             typer.echo(line)
         rebuild(root)
         return
-    chosen = [
-        entering.settled(model, results=root)
-        for model in named_models(
-            models,
-            catalog,
-            name=model_name,
+    space.catalog.suite(space.suite)  # before a model is recorded
+    keys = {}
+    for text, (model, _) in made.items():
+        space, row = space.with_model(model, source=factories.source(text))
+        keys[text] = row.key
+    others = [text for text in texts if text not in made]
+    chosen = []
+    if others or not made:
+        named = named_models(
+            others,
+            space.catalog,
+            name="" if made else model_name,
             family=family,
             options=model_option or (),
             offline=space.offline or dry_run,
         )
-    ]
-    keys = [model.row.key for model in chosen]
-    catalog = entering.joined(catalog, chosen)
+        chosen = [entering.settled(model, results=root) for model in named]
+        keys |= {text: model.row.key for text, model in zip(others, chosen, strict=True)}
+    catalog = entering.joined(space.catalog, chosen)
     planned = plan.make(
         catalog,
         suite=space.suite,
-        models=keys,
+        models=[keys[text] for text in texts],
         tasks=names(tasks),
         options=tuple(option or ()),
         bench=bench,
@@ -155,7 +166,7 @@ def run(
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]
     for line in (*plan.lines(planned), f"On {usual.device} in {', '.join(dtypes)}", *plan.reasons(planned)):
         typer.echo(line)
-    if not {job.model.key for job in planned.jobs} & set(keys):
+    if not {job.model.key for job in planned.jobs} & set(keys.values()):
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if dry_run:

@@ -163,3 +163,49 @@ def test_list_names_own_models(run: Command, checkpoint: Path, world: World) -> 
     listed = CliRunner().invoke(app, ["list", "models", "--results", str(world.folder / "results")])
     (line,) = [line for line in listed.output.splitlines() if line.startswith("own/")]
     assert "My Model (own)" in line
+
+
+MODEL = """
+import numpy as np
+
+class Mine:
+    def encode_image(self, images):
+        return np.stack([np.asarray(image.resize((4, 4)), dtype=np.float32).ravel() for image in images])
+
+def make_model():
+    return Mine()
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "my_file.py"
+    path.write_text(MODEL)
+    return path
+
+
+def test_a_function_in_a_file_makes_a_model(run: Command, world: World, file: Path) -> None:
+    result = run("--models", f"small/dim,{file}:make_model", "--tasks", "unisim/near")
+    assert result.exit_code == 0, result.output
+    ((row,), _) = own_models.recorded(world.folder / "results")
+    assert (row.key, row.title, row.adapter, row.abilities) == ("own/my_file", "my_file (own)", "own", ("embed_image",))
+    assert own_models.source_of(row).name == "my_file.py:make_model"
+    assert {key for key, _, _ in shown(world)} == {"own/my_file", "small/dim"}
+    named = run("--models", f"{file}:make_model", "--tasks", "unisim/near", "--model-name", "Pixels")
+    assert named.exit_code == 0 and "own/pixels" in named.output, named.output
+    file.write_text(MODEL.replace("(4, 4)", "(5, 5)"))
+    assert run("--models", f"{file}:make_model", "--tasks", "unisim/near").exit_code == 0
+    assert len([key for key, _, _ in shown(world) if key.startswith("own/my_file-")]) == 1
+
+
+def test_a_file_whose_function_fails_is_one_line_and_nothing_is_made(run: Command, world: World, file: Path) -> None:
+    assert_refused(run("--models", f"{file}:make_mdel"), BadInput, "Did you mean 'make_model'?")
+    file.write_text("def make_model():\n    return 3\n")
+    assert_refused(run("--models", f"{file}:make_model"), BadInput, "is no model that can be evaluated")
+    assert not (world.folder / "results").exists()
+
+
+def test_other_commands_take_no_code(world: World, file: Path) -> None:
+    for command in (["fetch"], ["calibrate"]):
+        result = CliRunner().invoke(app, [*command, "--models", f"{file}:make_model"])
+        assert_refused(result, BadInput, "is code, which only python -m compute run takes")

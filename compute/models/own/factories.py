@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from compute.models.files.checkpoint import one_line
+from compute.models.own.own_model import FROM_FILE, ModelSource
 from compute.types import BadInput, NotHere, suggestion
 
 NAME = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_][A-Za-z0-9_]*)")
@@ -25,6 +26,16 @@ KEYWORDS = ("name", "version", "preprocess", "tokenizer", "processor", "higher_i
 def is_factory(text: str) -> bool:
     """Whether a text names a Python file, alone or with a function."""
     return bool(re.search(r"\.py(:|$)", text))
+
+
+def title(text: str) -> str:
+    """What a model is called by the file that makes it."""
+    return Path(text.rpartition(":")[0]).stem
+
+
+def source(text: str) -> ModelSource:
+    """What a model came from, without the way to the file."""
+    return ModelSource(kind=FROM_FILE, name=Path(text).name)
 
 
 def made(text: str) -> tuple[Any, dict[str, Any]]:
