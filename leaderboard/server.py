@@ -143,10 +143,15 @@ def build(
 
 def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
     """Serves the app until it is interrupted. `launch`: what `build` returns, with the address to listen on."""
-    blocks.launch(**launch, prevent_thread_lock=True)
-    connections.watch(blocks.server)
+    start(blocks, launch)
     Thread(target=memory.return_freed_regularly, daemon=True).start()
     blocks.block_thread()
+
+
+def start(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
+    """Serves the app in the background. Raises OSError where the port is taken."""
+    blocks.launch(**launch, prevent_thread_lock=True)
+    connections.watch(blocks.server)
 
 
 def page_titles() -> list[tuple[str, str]]:

@@ -74,8 +74,8 @@ ROOMS = (
     ),
     ("leaderboard.pages",),
     ("leaderboard.server",),
-    ("leaderboard",),
-    ("leaderboard.start",),
+    ("leaderboard.start", "leaderboard.serving"),
+    ("leaderboard",),  # the Python interface: its own names load on first use
     ("leaderboard.command",),
     ("leaderboard.__main__", "app"),
 )

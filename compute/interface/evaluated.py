@@ -178,7 +178,6 @@ class Evaluation:
                 text.append(f"{task} was run with {run.variant}.")
         return text
 
-    @cached_property
     def database(self) -> Path:
         """The database of the shipped figures and of this results folder, beside the runs; built where it is stale.
 
@@ -189,7 +188,7 @@ class Evaluation:
         return path
 
     def _arranged(self, origin: str) -> SuiteScores:
-        with closing(store.connect(self.database)) as connection:
+        with closing(store.connect(self.database())) as connection:
 
             def query(sql: str, values: list[Any]) -> pd.DataFrame:
                 return connection.execute(sql, values).df()

@@ -258,6 +258,14 @@ export class Grid {
     if (column >= 0) this.scrollTo(this.leftFor(column), this.view.top);
   }
 
+  /** Scrolls a row into view, in the middle where it was out of it; the focus stays where it is. */
+  showRow(row) {
+    if (row < 0) return;
+    const room = this.view.height - this.head.offsetHeight;
+    const [start, end] = [row * this.rowHeight, (row + 1) * this.rowHeight];
+    if (start < this.view.top || end > this.view.top + room) this.scrollTo(this.view.left, Math.max(0, (start + end - room) / 2));
+  }
+
   /** Whether a column is in view as a whole. */
   inView(key) {
     const column = this.columns.findIndex((one) => one.key === key);

@@ -138,6 +138,7 @@ class Board {
     this.grid.node.setAttribute('aria-label', `${payload.suite.title}: models and scores`);
     this.refresh(true);
     this.grid.showColumn(state.sort.key);
+    if (first && state.select.length) this.grid.showRow(this.rows.findIndex((row) => payload.rows[row].id === state.select[0]));
     this.root.dataset.suite = payload.suite.key;
     this.root.dataset.ready = 'true';
   }

@@ -95,7 +95,7 @@ def test_a_rank_among_computed_rows_is_that_of_the_means(scores: Evaluation, wor
     other = compute.evaluate("small/dim", suite="small", progress=False)
     rank = scores.rank("computed")
     assert (rank.of, rank.rank) == (2, 1 + (other.mean.value > scores.mean.value))
-    assert rank.low <= rank.rank <= rank.high and scores.database.parent == scores.results
+    assert rank.low <= rank.rank <= rank.high and scores.database().parent == scores.results
     assert "5 of 5 tasks have a score" in str(rank)
     published = scores.rank()
     assert published.rank is None and published.reason == "small has no published scores of other models"
