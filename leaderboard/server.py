@@ -67,15 +67,17 @@ def theme() -> gr.themes.Base:
 
 
 def build(
-    path: Path = DATABASE, *, data: HubData | None = None, access: Access | None = None
+    source: Path | Database = DATABASE, *, data: HubData | None = None, access: Access | None = None
 ) -> tuple[gr.Blocks, dict[str, Any]]:
     """The app and what `launch` needs to serve it; a rebuild, and `data`, renew its database while it runs.
+
+    `source` is the database's file, or the database where the caller closes it, after the app.
 
     Without `access` it answers under any host, and no other site may frame it.
 
     Raises DatabaseError when the database cannot be opened.
     """
-    db = Database(path)
+    db = source if isinstance(source, Database) else Database(source)
     suite_cache = SuiteCache(db)
     panel = Panel(suite_cache)
     with StatelessBlocks(title=SITE, analytics_enabled=False) as blocks:
@@ -178,7 +180,7 @@ def _warm(suite_cache: SuiteCache) -> None:
 def _make(suite_cache: SuiteCache) -> None:
     ahead = [partial(suite_cache.board, suite) for suite in suite_queries.suites(suite_cache.db)["key"]]
     for make in (*ahead, static.warm):
-        if not main_thread().is_alive():  # the program ends
+        if suite_cache.db.is_closed or not main_thread().is_alive():  # the app or the program ends
             return
         try:
             make()

@@ -16,6 +16,8 @@ from compute.types import BadInput
 if TYPE_CHECKING:
     import gradio as gr
 
+    from leaderboard.data.database import Database
+
 HOST = "127.0.0.1"
 
 
@@ -25,10 +27,12 @@ class ServedBoard:
 
     address: str
     blocks: gr.Blocks
+    db: Database
 
     def stop(self) -> None:
-        """Ends the app and frees its port."""
+        """Ends the app, frees its port and closes the database."""
         self.blocks.close(verbose=False)
+        self.db.close()
 
     def __repr__(self) -> str:
         return f"ServedBoard({self.address})"
@@ -50,22 +54,27 @@ def serve(
         raise BadInput(f"{scores.model.key} has no score on {scores.suite.key}: there is nothing to show")
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the machine while browsing
     from leaderboard import server
+    from leaderboard.data.database import Database
     from leaderboard.pages.board.page import BOARD
     from leaderboard.web.security.access import access
 
-    path = scores.database()
-    blocks, launch = server.build(path, access=access(listens_on=HOST))
+    db = Database(scores.database())
+    blocks, launch = server.build(db, access=access(listens_on=HOST))
     try:
         server.start(blocks, launch | {"server_name": HOST, "server_port": port, "quiet": True, "inline": False})
     except OSError as error:
+        db.close()
         raise BadInput(f"Port {port} is taken by another program: name another one, or none for a free one") from error
-    served = ServedBoard(address=f"{blocks.local_url}{BOARD.key}?{_query(scores)}", blocks=blocks)
+    served = ServedBoard(address=f"{blocks.local_url}{BOARD.key}?{_query(scores)}", blocks=blocks, db=db)
     if open_browser:
         webbrowser.open(served.address)
     if in_notebook(sys.stderr) if block is None else not block:
         return served
     print(f"{scores.model.title} on the board of {scores.suite.title}: {served.address}\nCtrl-C ends it", flush=True)
-    blocks.block_thread()
+    try:
+        blocks.block_thread()
+    finally:
+        served.stop()
     return served
 
 

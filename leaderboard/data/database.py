@@ -121,6 +121,7 @@ class Database:
     def __init__(self, path: Path = DATABASE) -> None:
         self._now = OpenDatabase(path)
         self._lock = threading.Lock()
+        self.is_closed = False
         self._pinned: ContextVar[OpenDatabase | None] = ContextVar("pinned", default=None)
 
     @property
@@ -186,5 +187,9 @@ class Database:
             before.close()
 
     def close(self) -> None:
-        """Closes the file."""
-        self._now.close()
+        """Closes the file, after the last request that reads it."""
+        with self._lock:
+            self.is_closed = self._now.replaced = True
+            idle = not self._now.users
+        if idle:
+            self._now.close()

@@ -65,7 +65,7 @@ class RebuiltData:
             raise DatabaseError("another file is shown by now")
 
     def _look_regularly(self) -> None:
-        while not self._end.wait(self._every):
+        while not self._end.wait(self._every) and not self._db.is_closed:
             try:
                 self.look()
             except Exception:

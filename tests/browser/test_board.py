@@ -47,6 +47,20 @@ def test_the_address_alone_gives_the_view_and_stays(open_board: Callable, query:
     assert own_query(page) == wanted
 
 
+def test_an_address_with_a_selected_row_opens_where_it_stands(open_board: Callable) -> None:
+    """Of MIEB's rows, many more than the table has room for, the one at the bottom is in view when it is selected."""
+    page = open_board("suite=mieb")
+    payload = page.evaluate("fetch('data/board/mieb').then((answer) => answer.json())")
+    ranks, ids = payload["ranking"]["rank"], [row["id"] for row in payload["rows"]]
+    last = max((rank, name) for rank, name in zip(ranks, ids, strict=True) if rank and name.endswith("~published"))
+    page = open_board(f"suite=mieb&select={last[1]}")
+    ticked = page.locator(".lk-body").get_by_role("checkbox", checked=True)
+    assert ticked.count() == 1
+    box, table = ticked.bounding_box(), page.locator(".lk-grid").bounding_box()
+    assert table["y"] < box["y"] and box["y"] + box["height"] < table["y"] + table["height"]
+    assert page.locator(".lk-grid").evaluate("node => node.scrollTop") > 0
+
+
 def test_what_is_done_on_the_page_is_in_the_address_and_survives_a_reload(open_board: Callable) -> None:
     page = open_board()
     page.get_by_role("button", name="MIEB-lite", exact=True).click()

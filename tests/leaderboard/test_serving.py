@@ -1,0 +1,80 @@
+"""`leaderboard.serve`: an evaluated model on its suite's board, in the process that evaluated it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import compute
+import leaderboard
+from compute import paths
+from compute.interface.evaluated import Evaluation
+from compute.types import BadInput
+
+
+class Thumbnail:
+    """An image is what is left of it at 4 x 4 pixels."""
+
+    def encode_image(self, images: list[Image.Image]) -> np.ndarray:
+        return np.stack([np.asarray(image.convert("RGB").resize((4, 4)), np.float32).ravel() for image in images])
+
+
+@pytest.fixture(scope="module")
+def scores(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    return compute.evaluate(
+        Thumbnail(), tasks=["mini/image-choice"], results=tmp_path_factory.mktemp("results"), progress=False
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_the_row_is_on_the_board_until_it_is_stopped(scores: Evaluation) -> None:
+    before = sorted(paths.ASSETS.rglob("*"))
+    port = free_port()
+    served = leaderboard.serve(scores, port=port, open_browser=False, block=False)
+    try:
+        address = urlsplit(served.address)
+        assert (address.netloc, address.path) == (f"127.0.0.1:{port}", "/board")
+        query = parse_qs(address.query)
+        assert query == {"suite": ["mini"], "origin": ["all"], "select": ["own/thumbnail~computed"]}
+        with urllib.request.urlopen(served.address, timeout=60) as page:
+            assert page.status == 200
+        with urllib.request.urlopen(f"http://{address.netloc}/data/board/mini", timeout=60) as answer:
+            payload = json.load(answer)
+        row = next(row for row in payload["rows"] if row["id"] == query["select"][0])
+        assert row["title"] == "Thumbnail (own)" and {"tiny~computed"} < {row["id"] for row in payload["rows"]}
+        with pytest.raises(BadInput, match=f"Port {port} is taken"):
+            leaderboard.serve(scores, port=port, open_browser=False, block=False)
+    finally:
+        served.stop()
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(served.address, timeout=5)
+    assert sorted(paths.ASSETS.rglob("*")) == before and scores.database().parent == scores.results
+
+
+def test_nothing_to_show_is_said(scores: Evaluation) -> None:
+    with pytest.raises(BadInput, match="DataFrame cannot be served: give what compute.evaluate returns"):
+        leaderboard.serve(scores.frame())
+    with pytest.raises(BadInput, match="no score on mini"):
+        leaderboard.serve(replace(scores, outcomes=()))
+
+
+def test_importing_it_loads_nothing() -> None:
+    code = "import sys, leaderboard; dir(leaderboard); print({'gradio', 'numpy', 'compute'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=paths.ROOT, check=True)
+    assert done.stdout.strip() == "set()" and Path(leaderboard.__file__).is_relative_to(paths.ROOT)
