@@ -33,8 +33,9 @@ ROOMS = (
     ("compute.procedures", "compute.importing", "compute.claims", "compute.training"),
     ("compute.engine",),
     ("compute.calibration",),
-    ("compute.live", "compute.sharing", "compute.database.build", "compute.database.publish"),
+    ("compute.live", "compute.database.build", "compute.database.publish"),
     ("compute.interface",),
+    ("compute.sharing",),
     ("compute.cli",),
     ("compute.__main__",),
     ("compute",),  # the Python interface: its own names load on first use

@@ -129,17 +129,14 @@ def _database(path: Path | None) -> Path:
 
 
 def _standings(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[SuiteStanding]:
-    """The model's standing in every suite that one of its runs is of and that has a mean."""
-    from compute.sharing.standing import standing
+    """The model's standing in every suite that one of its runs is of, beside the rows of the database's papers."""
+    from compute.sharing import standing
 
-    keys = {suite for run in shared.runs for suite in run.task.suites}
-    suites = [suite for suite in catalog.suites if suite.key in keys and suite.aggregate != "human"]
-    published = workspace.suite_scores(database, suites=tuple(suite.key for suite in suites), origin="published")
-    metrics = {metric.key: metric for metric in catalog.metrics}
-    return [
-        standing(suite, published=scores, runs=shared.runs, metrics=metrics)
-        for suite, scores in zip(suites, published, strict=True)
-    ]
+    suites = standing.suites_of(shared, catalog=catalog)
+    comparable = tuple(suite.key for suite in suites if standing.is_comparable(suite))
+    arranged = workspace.suite_scores(database, suites=comparable, origin="published") if comparable else []
+    published = dict(zip(comparable, arranged, strict=True))
+    return standing.standings(shared, suites=suites, published=published, catalog=catalog)
 
 
 def _show(files: SharedFiles, *, to_hub: bool) -> None:

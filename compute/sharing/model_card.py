@@ -78,7 +78,7 @@ def section(
         about=about,
         date=_dates(shared.runs),
         standings=[_standing_row(standing) for standing in standings],
-        ranked=any(standing.rank for standing in standings),
+        ranked=any(standing.rank and standing.rank.rank for standing in standings),
         picture=PICTURE if picture else "",
         tasks=[_task_row(run, metrics[run.headline.metric]) for run in shared.runs],
         made=_made(shared.runs),
@@ -136,25 +136,21 @@ def cell(text: object) -> str:
 
 
 def _standing_row(standing: SuiteStanding) -> dict[str, str]:
-    marked = f"{standing.suite.title}{' (synthetic)' if standing.synthetic else ''}"
-    row = {
-        "title": marked if "synthetic" not in standing.suite.title.lower() else standing.suite.title,
-        "tasks": f"{standing.done} of {standing.tasks}",
-        "mean": "—",
-        "interval": "—",
-        "rank": "—",
-    }
-    metric = standing.metric
-    if standing.mean is None or metric is None:
-        return {**row, "rank": f"no mean: {standing.reason}"}
-    row["mean"] = _shown(standing.mean, metric)
-    if standing.interval:
-        row["interval"] = _range(standing.interval, metric)
-    if standing.rank:
-        span = f" ({standing.rank_interval[0]} to {standing.rank_interval[1]})" if standing.rank_interval else ""
-        row["rank"] = f"{standing.rank}{span} of {standing.rows + 1}"
-    elif not standing.comparable:
+    title, mean, rank = standing.suite.title, standing.mean, standing.rank
+    marked = f"{title} (synthetic)" if standing.synthetic and "synthetic" not in title.lower() else title
+    row = {"title": marked, "tasks": f"{mean.tasks} of {mean.of}", "mean": "—", "interval": "—", "rank": "—"}
+    if mean.value is None:
+        return {**row, "rank": f"no mean: {mean.reason}"}
+    row["mean"] = _shown(mean.value, standing.metric)
+    if mean.low is not None and mean.high is not None:
+        row["interval"] = _range((mean.low, mean.high), standing.metric)
+    if rank is None:
         row["rank"] = "compares with no published row"
+    elif rank.rank is None:
+        row["rank"] = rank.reason
+    else:
+        span = f" ({rank.low} to {rank.high})" if rank.low is not None else ""
+        row["rank"] = f"{rank.rank}{span} of {rank.of}"
     return row
 
 

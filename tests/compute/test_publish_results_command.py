@@ -14,11 +14,15 @@ from typer.testing import CliRunner, Result
 
 from compute import paths
 from compute.__main__ import app
+from compute.catalog import own
 from compute.database import store
 from compute.sharing import model_card
+from compute.tasks.pairbench import making, sources
+from compute.tasks.pairbench.splits import named
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.commands import assert_refused
 from tests.compute.sharing import results
+from tests.compute.tasks.pairbench.images import folder_of
 
 REPO = "openai/clip-vit-base-patch32"
 TOKEN = "hf_0123456789abcdefghijklmnopqrstuvwx"
@@ -269,7 +273,7 @@ def test_a_model_with_all_tasks_of_a_suite_is_ranked_among_the_papers_rows(datab
 
 
 def published_means(database: Path, *, tasks: list[str], category: dict[str, str]) -> list[float]:
-    """The mean of every published row of unisim-core: of its figures, or of the averages that the paper prints."""
+    """The means of other models' published rows of unisim-core: of their figures, or of the paper's own averages."""
     with store.connect(database) as connection:
         figures = connection.execute(
             """SELECT model, task, value FROM scores JOIN runs ON runs.id = scores.run
@@ -279,7 +283,7 @@ def published_means(database: Path, *, tasks: list[str], category: dict[str, str
         printed = {(model, name): value for model, name, value in averages.fetchall()}
     known = {(model, task): value for model, task, value in figures}
     means = []
-    for model in {model for model, _ in known}:
+    for model in {model for model, _ in known} - {REPO}:
         of_categories = []
         for name in dict.fromkeys(category.values()):
             values = [known.get((model, task)) for task in tasks if category[task] == name]
@@ -287,6 +291,23 @@ def published_means(database: Path, *, tasks: list[str], category: dict[str, str
         if None not in of_categories:
             means.append(sum(of_categories) / len(of_categories))
     return means
+
+
+def test_own_data_stands_in_the_card_alone_whatever_the_database_has(database: Path, tmp_path: Path) -> None:
+    images = folder_of(tmp_path / "images", 3)
+    manifest = tmp_path / "mine.parquet"
+    making.make(sources.from_folder(images), out=manifest, splits=named(("cj",)))
+    suite = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
+    catalog, _ = own.extended(results.shipped(), [suite])
+    stored = results.store(tmp_path / "results", suite.tasks[0].key, catalog=catalog)
+    made = publish(tmp_path / "results", database, "--model", REPO, "--to", tmp_path / "x")
+    assert made.exit_code == 0, made.output
+    assert "Left out: 1 run of data that is not on the hub: in the card alone" in made.output
+    card = (tmp_path / "x" / "README.md").read_text()
+    assert "compares with no published row" in card and "own data" in card
+    [headline] = [one for one in stored.scores if (one.metric, one.subset) == ("mmscore", "default")]
+    assert f"| MMScore, % | {100 * headline.value:.2f} |" in card
+    assert not (tmp_path / "x" / ".eval_results").exists()
 
 
 def test_an_import_says_whose_results_it_needs_and_why_nothing_came(

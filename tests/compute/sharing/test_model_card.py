@@ -12,11 +12,12 @@ from PIL import Image
 
 from compute.analysis.suite import SuiteScores
 from compute.catalog import shipped
+from compute.cli.workspace import suite_scores
 from compute.metrics import METRICS
 from compute.sharing import computed_runs, interval_picture, model_card
 from compute.sharing.interval_picture import Bar
-from compute.sharing.standing import standing
-from compute.types import BadInput, Score, Suite
+from compute.sharing.standing import SuiteStanding, standings, suites_of
+from compute.types import BadInput, Score
 from tests.compute.sharing import results
 
 BY_KEY = {metric.key: metric for metric in METRICS}
@@ -86,53 +87,39 @@ def test_synthetic_runs_are_marked_in_table_and_picture(tmp_path: Path) -> None:
     assert [bar.name for bar in model_card.bars(runs.runs, metrics=BY_KEY)] == ["Nearest image (synthetic)"]
 
 
-def suite_scores(values: np.ndarray, tasks: tuple[str, ...]) -> SuiteScores:
-    models, columns = values.shape
-    return SuiteScores(
-        suite="s",
-        aggregate="task-mean",
-        models=tuple(f"m{row}" for row in range(models)),
-        origins=("published",) * models,
-        tasks=tasks,
-        titles=tasks,
-        categories=("all",),
-        codes=np.zeros(columns, np.int64),
-        higher=np.ones(columns, bool),
-        values=values,
-        printed=np.full((models, 1), np.nan),
-        hours=np.full(columns, np.nan),
-    )
+def published(database: Path, suite: str) -> dict[str, SuiteScores]:
+    return {suite: suite_scores(database, suites=(suite,), origin="published")[0]}
 
 
-SUITE = Suite(key="s", title="S", benchmark="unisim", aggregate="task-mean", description="")
+def places(root: Path, *, synthetic: bool = False, rows: dict[str, SuiteScores] | None = None) -> list[SuiteStanding]:
+    runs, catalog = shared(root, synthetic=synthetic), shipped()
+    return standings(runs, suites=suites_of(runs, catalog=catalog), published=rows or {}, catalog=catalog)
 
 
-def test_a_rank_counts_the_published_rows_that_have_a_mean(tmp_path: Path) -> None:
-    tasks = ("unisim/nights", "unisim/bapps", "unisim/cd-coco")
-    for key, value in zip(tasks, (0.7, 0.8, 0.9), strict=True):
-        score = Score(run="", subset="default", metric="accuracy", value=value, n=100, stderr=0.01)
-        results.store(tmp_path, key, scores=[score])
-    better, worse, part = [0.9, 0.95, 0.99], [0.1, 0.2, 0.3], [0.99, np.nan, 0.99]
-    published = suite_scores(np.array([better, worse, part]), tasks)
-    place = standing(SUITE, published=published, runs=shared(tmp_path).runs, metrics=BY_KEY)
-    assert (place.done, place.tasks, place.rank, place.rows) == (3, 3, 2, 2)
-    assert place.mean == pytest.approx(0.8) and place.rank_interval[0] <= 2 <= place.rank_interval[1]
-    [low, high] = place.interval
-    assert low < 0.8 < high
+def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database: Path, tmp_path: Path) -> None:
+    for position, task in enumerate(task for task in shipped().tasks if "unisim-core" in task.suites):
+        value = 0.5 + position / 100
+        score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=value, n=100, stderr=0.01)
+        results.store(tmp_path, task.key, scores=[score])
+    [place] = places(tmp_path, rows=published(database, "unisim-core"))
+    assert 0.5 < place.mean.low < place.mean.value < place.mean.high < 0.8 and place.mean.tasks == place.mean.of > 10
+    assert place.rank.rank >= 1 and place.rank.low <= place.rank.rank <= place.rank.high <= place.rank.of
     section = model_card.section(shared(tmp_path), standings=[place], metrics=BY_KEY, about="", picture=False)
-    first, last = place.rank_interval
-    assert f"| S | 3 of 3 | 80.0% | {100 * low:.1f} to {100 * high:.1f} | 2 ({first} to {last}) of 3 |" in section
+    low, high = 100 * place.mean.low, 100 * place.mean.high
+    expected = f"{place.rank.rank} ({place.rank.low} to {place.rank.high}) of {place.rank.of} |"
+    assert f"of {place.mean.of} | {100 * place.mean.value:.1f}% | {low:.1f} to {high:.1f} | {expected}" in section
+    assert "others computed them" in section
 
 
-def test_a_part_of_a_suite_has_no_mean_and_own_data_no_rank(tmp_path: Path) -> None:
+def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database: Path, tmp_path: Path) -> None:
     results.store(tmp_path, "unisim/nights")
-    runs = shared(tmp_path).runs
-    published = suite_scores(np.array([[0.9, 0.8]]), ("unisim/nights", "unisim/bapps"))
-    part = standing(SUITE, published=published, runs=runs, metrics=BY_KEY)
-    assert (part.mean, part.rank, part.done) == (None, None, 1) and "1 of 2 tasks" in part.reason
-    own = Suite(key="s", title="S", benchmark="own", aggregate="task-mean", description="")
-    alone = standing(own, published=suite_scores(np.array([[0.9]]), ("unisim/nights",)), runs=runs, metrics=BY_KEY)
-    assert alone.mean is not None and alone.rank is None and alone.rows == 0
+    [part] = places(tmp_path, rows=published(database, "unisim-core"))
+    assert part.mean.value is None and part.rank.rank is None and part.mean.tasks == 1
+    section = model_card.section(shared(tmp_path), standings=[part], metrics=BY_KEY, about="", picture=False)
+    assert "| — | — | no mean: " in section and "others computed them" not in section
+    results.store(tmp_path / "drawn", "mini/image-choice")
+    [drawn] = [place for place in places(tmp_path / "drawn", synthetic=True) if place.suite.key == "mini"]
+    assert drawn.rank is None and drawn.synthetic
 
 
 def test_the_picture_is_small_the_same_again_and_readable_on_dark_pages() -> None:
