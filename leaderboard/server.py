@@ -45,7 +45,7 @@ from leaderboard.web.security.access import Access
 from leaderboard.web.security.headers import PageScripts
 from leaderboard.web.sending import static
 from leaderboard.web.sending.pacing import PacedSending
-from leaderboard.web.sending.pages import DropPageQuery, ErrorPages, PreloadFigures, RewrittenPages
+from leaderboard.web.sending.pages import DropPageQuery, ErrorPages, OpensOn, PreloadFigures, RewrittenPages
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 FONTS = ["Inter", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
@@ -67,11 +67,16 @@ def theme() -> gr.themes.Base:
 
 
 def build(
-    source: Path | Database = DATABASE, *, data: HubData | None = None, access: Access | None = None
+    source: Path | Database = DATABASE,
+    *,
+    data: HubData | None = None,
+    access: Access | None = None,
+    opens_on: str = "",
 ) -> tuple[gr.Blocks, dict[str, Any]]:
     """The app and what `launch` needs to serve it; a rebuild, and `data`, renew its database while it runs.
 
-    `source` is the database's file, or the database where the caller closes it, after the app.
+    `source` is the database's file, or the database where the caller closes it, after the app. `opens_on` is the
+    address of the page that a visitor who opens the app comes to, in place of the front page: `board?suite=...`.
 
     Without `access` it answers under any host, and no other site may frame it.
 
@@ -108,6 +113,8 @@ def build(
             parameters=endpoints.parameters(blocks),
         ),
     ]
+    if opens_on:
+        middleware.insert(0, Middleware(OpensOn, address=opens_on))
     if link := static.figures_link():
         drawn = frozenset(view.key for view in VIEWS if view.figures)
         middleware.append(Middleware(PreloadFigures, pages=drawn, link=link))

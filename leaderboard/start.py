@@ -12,7 +12,7 @@ from compute.database.build import bring_up_to_date  # noqa: E402
 from compute.live.models import memory  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
 from leaderboard.api import mcp  # noqa: E402
-from leaderboard.host import accelerator, hub_data, options, start_anew  # noqa: E402
+from leaderboard.host import accelerator, hub_data, options, start_anew, suite_file  # noqa: E402
 
 
 def start(*, program: str, epilog: str | None = None) -> None:
@@ -23,6 +23,7 @@ def start(*, program: str, epilog: str | None = None) -> None:
     accelerator.claim()
     memory.tune_malloc()
     try:
+        key = suite_file.record(chosen.suite, offline=chosen.offline) if chosen.suite else ""
         data = hub_data.from_environment()
         fetched = data.start() if data else None
         if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):
@@ -30,7 +31,10 @@ def start(*, program: str, epilog: str | None = None) -> None:
         with memory.long_lived():
             with mcp.defer_import():
                 from leaderboard import server
-            blocks, launch = server.build(fetched or chosen.database, data=data, access=chosen.access)
+            opens_on = suite_file.address(chosen.database, key, path=chosen.suite) if key else ""
+            blocks, launch = server.build(
+                fetched or chosen.database, data=data, access=chosen.access, opens_on=opens_on
+            )
         server.serve(blocks, launch | chosen.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
         print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)

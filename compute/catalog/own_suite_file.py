@@ -222,7 +222,7 @@ def suite(stated: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -
     made = own.of_data(
         {names[index]: part for index, part in data.items()},
         name=stated.title,
-        title=f"{stated.title}{' (synthetic)' if synthetic else ''}",
+        title=f"Own suite: {stated.title}{' (synthetic)' if synthetic else ''}",  # marked in every list
         categories={names[index]: stated.tasks[index].category for index in data if stated.tasks[index].category},
         synthetic=synthetic,
     )
@@ -238,7 +238,13 @@ def suite(stated: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -
                 f"{title}: weights names the category {_short(name)}.{suggestion(name, categories)} Its tasks have: "
                 f"{', '.join(categories)}"
             )
-    about = " ".join(filter(None, (stated.description, made.suite.description if data else "", _about(shared))))
+    described = (
+        stated.description,
+        made.suite.description if data else "",
+        _about(shared),
+        _weighted(stated, categories),
+    )
+    about = " ".join(filter(None, described))
     return replace(
         made,
         name=made.suite.key,
@@ -255,6 +261,14 @@ def suite(stated: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -
 
 def _about(shared: list[tuple[str, Task]]) -> str:
     return f"Tasks of the catalogue: {', '.join(task.title for _, task in shared)}." if shared else ""
+
+
+def _weighted(stated: SuiteFile, categories: list[str]) -> str:
+    """The weights in words, where they differ."""
+    weights = {name: stated.weights.get(name, 1.0) for name in categories}
+    if len(set(weights.values())) < 2:
+        return ""
+    return f"Weights in the mean: {', '.join(f'{name} {weight:g}' for name, weight in weights.items())}."
 
 
 def _check_mean(tasks: list[Task], *, catalog: Catalog, file: str) -> None:

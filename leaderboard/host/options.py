@@ -20,6 +20,8 @@ class Options:
     """Which database to read, where Gradio serves it, and to whom. Gradio takes what is None from its environment."""
 
     database: Path
+    suite: Path | None  # the file of a suite of one's own, whose board the app opens on
+    offline: bool
     launch: dict[str, Any]
     access: Access
 
@@ -51,6 +53,12 @@ def read(
         help="file to read, built if needed (LIKENESS_DATABASE, else the user's data folder, or assets in a checkout)",
     )
     parser.add_argument(
+        "--suite",
+        type=Path,
+        metavar="SUITE.TOML",
+        help="file of a suite of your own, which models have run on: the app opens on its board",
+    )
+    parser.add_argument(
         "--root-path", help="path under which a proxy serves the app, such as /likeness (GRADIO_ROOT_PATH, else none)"
     )
     parser.add_argument(
@@ -66,6 +74,8 @@ def read(
         parser.error(
             f"port {options.port} is in use by another program: give another one, or none for the first free one"
         )
+    if options.suite and os.environ.get("LIKENESS_DATA"):
+        parser.error("--suite is built into a database of this machine: unset LIKENESS_DATA, which names another")
     try:
         admitted = access(
             listens_on=options.host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1",
@@ -78,6 +88,8 @@ def read(
         parser.error(str(error))
     return Options(
         database=options.database,
+        suite=options.suite,
+        offline=options.offline,
         launch={"server_name": options.host, "server_port": options.port, "root_path": options.root_path},
         access=admitted,
     )

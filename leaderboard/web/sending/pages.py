@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard.web.responses import LONGEST_ERROR, NO_STORE, PRIVATE, sentence_of
@@ -33,6 +33,26 @@ class DropPageQuery:
             rest = urlencode([(key, value) for key, value in pairs if key != "page"])
             scope = {**scope, "query_string": rest.encode("latin-1")}
         await self.app(scope, receive, send)
+
+
+class OpensOn:
+    """Sends a visitor who opens the app's own address to another of its pages.
+
+    Links of the app's own to its front page lead there: a browser says where it comes from. `address` is below the
+    app's root.
+    """
+
+    def __init__(self, app: ASGIApp, address: str) -> None:
+        self.app, self.address = app, address
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, or answers that the page is elsewhere."""
+        answer: ASGIApp = self.app
+        front = scope["type"] == "http" and _below_root(scope) == "/" and not scope["query_string"]
+        if front and Headers(scope=scope).get("sec-fetch-site") == "none":
+            root = scope.get("root_path", "").rstrip("/")
+            answer = RedirectResponse(f"{root}/{self.address}", headers={"cache-control": NO_STORE})
+        await answer(scope, receive, send)
 
 
 class ErrorPages:

@@ -60,7 +60,7 @@ def made(folder: Path, text: str = WHOLE) -> own.OwnSuite:
 
 def test_a_suite_with_weights_and_categories(folder: Path) -> None:
     result = made(folder)
-    assert result.suite.key == result.name == "own-animals-words" and result.suite.title == "Animals & words"
+    assert result.suite.key == result.name == "own-animals-words" and result.suite.title == "Own suite: Animals & words"
     assert result.suite.aggregate == "category-mean"
     assert result.suite.category_weights == {"Words": 2.0, "Zero-shot Classification": 0.5}
     assert [(task.key, task.title, task.category, task.n_items) for task in result.tasks] == [
@@ -69,14 +69,19 @@ def test_a_suite_with_weights_and_categories(folder: Path) -> None:
         ("own/own-animals-words/groups", "Groups", "Words", 3),
     ]
     assert result.suite.description.startswith("Ours. Your own data: ")
+    assert result.suite.description.endswith("Weights in the mean: Zero-shot Classification 0.5, Words 2.")
     assert own.record(result, results=folder) == result
     assert own.recorded(folder) == ([result], [])
 
 
 def test_little_is_needed(folder: Path) -> None:
     result = made(folder, '[[tasks]]\nfile = "labels.csv"\n')
-    assert (result.suite.title, result.suite.aggregate, result.suite.category_weights) == ("suite", "task-mean", {})
-    assert [task.title for task in result.tasks] == ["labels"]
+    assert (result.suite.title, result.suite.aggregate, result.suite.category_weights) == (
+        "Own suite: suite",
+        "task-mean",
+        {},
+    )
+    assert [task.title for task in result.tasks] == ["labels"] and "Weights" not in result.suite.description
 
 
 def test_other_weights_are_the_same_suite_and_another_title_is_not(folder: Path) -> None:
@@ -124,7 +129,7 @@ def test_a_suite_of_shipped_tasks_alone(folder: Path) -> None:
     assert not result.tasks and result.suite.benchmark == "own" and own.recorded(folder) == ([result], [])
     assert own.with_runs([result], tasks=set()) == ([result], [])
     drawn = made(folder, '[[tasks]]\ntask = "mini/odd-one-out"\n')
-    assert drawn.suite.benchmark == "own-synthetic" and drawn.suite.title == "suite (synthetic)"
+    assert drawn.suite.benchmark == "own-synthetic" and drawn.suite.title == "Own suite: suite (synthetic)"
 
 
 def test_the_engine_takes_the_file_for_a_suites_key(folder: Path) -> None:

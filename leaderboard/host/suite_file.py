@@ -1,0 +1,36 @@
+"""A suite's own file, suite.toml, that the app opens on: recorded before a build, and its board the first page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from compute import paths
+from compute.types import BadInput
+from leaderboard.data import suite_queries
+from leaderboard.data.database import Database
+
+
+def record(
+    path: Path, *, results: Path = paths.RESULTS, offline: bool = False, report: Callable[[str], None] = print
+) -> str:
+    """Reads the file and its data and records the suite in the results folder, where a build finds it; its key.
+
+    Raises BadInput, NotHere, UnknownKey, CannotWrite.
+    """
+    from compute.engine.workspace import own_suites
+
+    _, key, _ = own_suites(
+        None, suite=str(path), results=results, warn=lambda problem: report(f"Warning: {problem}"), offline=offline
+    )
+    return key
+
+
+def address(database: Path, key: str, *, path: Path) -> str:
+    """The address of the suite's board, below the app's. Raises BadInput for a suite that has nothing to show yet."""
+    if key not in set(suite_queries.suites(Database(database))["key"]):
+        raise BadInput(
+            f"No model has run on {path.name} yet, so that its board would be empty. Run some first: "
+            f"python -m compute run --suite {path} --models tiny"
+        )
+    return f"board?suite={key}"
