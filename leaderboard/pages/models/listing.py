@@ -11,6 +11,7 @@ from compute.rounding import clean, rounded
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.model_queries import PERMISSIVE
+from leaderboard.data.own_models import own_facts
 from leaderboard.data.payload import category_means, human_ranking
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteTable
@@ -61,7 +62,7 @@ def models(suite_cache: SuiteCache) -> dict[str, Any]:
                 row["released"] or "",
                 [name for name in ORDER if name in list(row["modalities"])],
                 hub_id(row["weights"]),
-                bool(row["adapter"]),
+                bool(row["adapter"]) and own_facts(row["options"]) is None,
                 only_synthetic(scored.get(row["key"], {})),
                 scored.get(row["key"], {}),
                 spellings.get(row["key"], []),

@@ -1,0 +1,107 @@
+"""The page of an own model: its mark, its digest, how to run it again, and nothing of the machine that ran it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from markupsafe import Markup
+
+from compute.catalog import own_models, shipped
+from compute.database import build
+from compute.models.own.own_model import ModelSource
+from compute.types import Model
+from leaderboard.data.database import Database
+from leaderboard.data.own_models import own_facts
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.pages.model import page as model
+from leaderboard.pages.models import listing
+from tests.compute.catalog.test_own_models import stored
+
+HOSTILE = '<img src=x onerror="window.harmed=1">{{7*7}}'
+DIGEST = "0123456789abcdef0123456789abcdef"
+COMMIT = "89abcdef" * 5
+
+
+@pytest.fixture(scope="module")
+def own_site(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
+    folder = tmp_path_factory.mktemp("own")
+    results = folder / "results"
+    task = next(task for task in shipped().tasks if "mini" in task.suites)
+    models = (
+        (
+            row("own/my-model", HOSTILE, weights=str(folder / "My Model"), revision=f"files-{DIGEST}"),
+            "folder",
+            "My Model",
+        ),
+        (row("org/name", "Org/Name", weights="Org/Name", revision=COMMIT), "hub", f"Org/Name@{COMMIT}"),
+        (row("own/held", "Held", adapter="own"), "session", "Towers"),
+    )
+    for own, kind, name in models:
+        source = ModelSource(kind=kind, name=name)
+        named = own_models.record(own, digest=DIGEST, results=results, source=source)
+        stored(results, model=named.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
+        database = Database(build.build(folder / "likeness.duckdb", results=results).path)
+    return SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None)
+
+
+def row(key: str, title: str, **fields: str) -> Model:
+    return Model(
+        **{"adapter": "vision", **fields}, key=key, title=title, abilities=("embed_image",), modalities=("image",)
+    )
+
+
+def text(markup: str) -> str:
+    return " ".join(Markup(markup).striptags().split())
+
+
+AGAIN = {
+    "own/my-model": "python -m compute run --suite mini --models './My Model'",
+    "org/name": f"python -m compute run --suite mini --models hub:Org/Name@{COMMIT}",
+    "own/held": 'compute.evaluate(model, suite="mini") # model: Towers',
+}
+
+
+@pytest.mark.parametrize("key", list(AGAIN))
+def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site, key: str) -> None:
+    head, _, _ = model.page(own_site, model=key, suite="", by="category")
+    words = text(head)
+    assert "Your own model. It is in no catalogue and no paper prints figures of it" in words
+    assert DIGEST in words and AGAIN[key] in words and "not on this site" in words
+    assert "/tmp" not in head and str(Path.home()) not in head
+    assert ("huggingface.co" in head) == (key == "org/name")
+
+
+def test_a_hostile_title_is_text(own_site) -> None:
+    head, _, rest = model.page(own_site, model="own/my-model", suite="", by="category")
+    for markup in (head, rest, model.every_model(own_site)):
+        assert "<img" not in markup and "49" not in re.findall(r"onerror.{0,40}", markup)
+    assert "&lt;img src=x" in head and "{{7*7}}" in head and "(own)" in head
+
+
+def test_models_of_the_catalogue_have_no_such_part(own_site) -> None:
+    head, _, _ = model.page(own_site, model="openai/clip-vit-base-patch32", suite="", by="category")
+    assert "Your own model" not in head and "Try it on your own images" in head
+
+
+def test_the_board_marks_the_row_and_gives_it_its_origin(own_site) -> None:
+    table = own_site.suite_cache.table("mini")
+    own = {row.model: row.origin for row in table.rows if row.model in AGAIN}
+    assert own == dict.fromkeys(AGAIN, "computed")
+    assert all("(own)" in table.models.loc[key, "title"] for key in AGAIN)
+
+
+def test_the_list_of_models_offers_none_to_try(own_site) -> None:
+    rows = listing.models(own_site.suite_cache)
+    live = {row[0]: row[rows["fields"].index("live")] for row in rows["rows"]}
+    assert [live[key] for key in AGAIN] == [False] * 3 and live["openai/clip-vit-base-patch32"] is True
+
+
+@pytest.mark.parametrize("options", ["", "{}", None, '{"own": 3}', json.dumps({"own": {"source": "network"}})])
+def test_what_is_no_note_is_none(options: str | None) -> None:
+    assert own_facts(options) is None
