@@ -99,6 +99,7 @@ class StatelessBlocks(gr.Blocks):
         self._is_served = True
         with no_server():
             self.queue(api_open=False)  # else /run starts anything beside the queue
+        self.config = self.get_config_file()
         self._queue = FairQueue(self)
 
         @asynccontextmanager
