@@ -74,7 +74,7 @@ def evaluate(
     CannotDo where the model can be run on none of the tasks.
     """
     with _as_before():
-        own, hardware = None, None
+        hardware = None
         if isinstance(model, str | Path):
             of_objects = {
                 "preprocess": preprocess,
@@ -86,17 +86,6 @@ def evaluate(
                 raise BadInput(f"{needless[0]}= is for objects in memory: a model that is named has its own. Omit it")
         else:
             hardware = placement.hardware_of(model, device=device, dtype=dtype)
-            own = wrapping.wrap(
-                model,
-                name=name,
-                version=version,
-                preprocess=preprocess,
-                tokenizer=tokenizer,
-                processor=processor,
-                higher_is_better=higher_is_better,
-                hardware=hardware,
-                batch_size=batch_size,
-            )
         space = workspace.opened(
             suite=str(suite) or ("" if data is not None else _suite_of(tasks, results=results)),
             data=data,
@@ -118,7 +107,19 @@ def evaluate(
         space.catalog.suite(space.suite)  # before the model is recorded
         if isinstance(model, str | Path):
             space, key = _with_named(space, model, name=name, family=family)
-        elif own:
+        else:
+            # Here, where a judge's answer to its check goes to the log of this workspace.
+            own = wrapping.wrap(
+                model,
+                name=name,
+                version=version,
+                preprocess=preprocess,
+                tokenizer=tokenizer,
+                processor=processor,
+                higher_is_better=higher_is_better,
+                hardware=space.bench.hardware,
+                batch_size=batch_size,
+            )
             source = getattr(model, "__name__", "") or type(model).__name__
             space, row = space.with_model(own, source=own_models.of_session(source))
             key = row.key
