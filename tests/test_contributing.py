@@ -77,6 +77,8 @@ def test_every_command_is_one_that_there_is() -> None:
         match shlex.split(command):
             case ["pip", "install", "-r", path]:
                 assert (ROOT / path).is_file()
+            case ["pip", "install", "-e", ".", *names]:
+                assert names and all(re.search(rf"^{name}\b", required, re.MULTILINE) for name in names)
             case ["python", "-m", "compute", word, *_]:
                 assert word in ("build", "list")  # run in the copy below
             case ["python", "-m", "pytest", *_]:
