@@ -180,8 +180,9 @@ def routes(site: Site) -> list[Route]:
 def _warm(suite_cache: SuiteCache) -> None:
     """Makes what the first visitors need, while nobody waits; what fails fails again when it is needed."""
     time.sleep(WARM_AFTER)
-    POOL.start()
-    _make(suite_cache)
+    if not suite_cache.db.is_closed:
+        POOL.start()
+        _make(suite_cache)
 
 
 def _make(suite_cache: SuiteCache) -> None:

@@ -1,0 +1,60 @@
+"""The Python interface says what it takes and gives: annotations and a docstring on all that is public."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterator
+from typing import Any, get_type_hints
+
+import pytest
+
+import compute
+import leaderboard
+from compute import paths
+from compute.engine.generators.interface import GeneratorTable
+from compute.interface.compare import ModelComparison
+from compute.interface.correlate import correlate
+from compute.interface.evaluated import Evaluation
+from compute.interface.rank import RankedTable
+from compute.interface.standing import Comparability, SuiteMean, SuiteRank
+from leaderboard.serving import ServedBoard
+
+CLASSES = (
+    Comparability,
+    Evaluation,
+    GeneratorTable,
+    ModelComparison,
+    RankedTable,
+    ServedBoard,
+    SuiteMean,
+    SuiteRank,
+)
+
+
+def functions() -> Iterator[tuple[str, Any]]:
+    for package in (compute, leaderboard):
+        for name in package.__all__:
+            if inspect.isfunction(function := getattr(package, name)):
+                yield f"{package.__name__}.{name}", function
+    for made in CLASSES:
+        for name, member in vars(made).items():
+            function = getattr(member, "fget", None) or getattr(member, "func", None) or member
+            if not name.startswith("_") and inspect.isfunction(function):
+                yield f"{made.__name__}.{name}", function
+
+
+@pytest.mark.parametrize(("name", "function"), functions(), ids=[name for name, _ in functions()])
+def test_a_public_function_is_annotated_and_described(name: str, function: Any) -> None:
+    parameters = [name for name in inspect.signature(function).parameters if name != "self"]
+    assert set(function.__annotations__) == {*parameters, "return"}, name
+    assert inspect.getdoc(function), name
+    kinds = [inspect.signature(function).parameters[parameter].kind for parameter in parameters]
+    assert inspect.Parameter.VAR_KEYWORD not in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds, name
+
+
+def test_annotations_can_be_resolved_and_the_package_says_that_it_is_typed() -> None:
+    assert "return" in get_type_hints(correlate)
+    assert (paths.ROOT / "compute" / "py.typed").is_file()
+    for made in CLASSES:
+        assert dataclasses.is_dataclass(made) and made.__dataclass_params__.frozen and inspect.getdoc(made)
