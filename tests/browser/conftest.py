@@ -85,8 +85,9 @@ def server(app_database: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serving(database: Path) -> Iterator[str]:
-    """`python app.py` on a database in a process of its own; its address, ending in a slash."""
+def serving(database: Path, *options: str, results: Path | None = None) -> Iterator[str]:
+    """`python app.py` on a database in a process of its own, with options and a results folder where they are named;
+    its address, ending in a slash."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -94,11 +95,12 @@ def serving(database: Path) -> Iterator[str]:
         "LIKENESS_DATABASE": str(database),
         "GRADIO_SERVER_PORT": str(port),
         "GRADIO_SERVER_NAME": "127.0.0.1",
+        **({"LIKENESS_RESULTS": str(results)} if results else {}),
     }
     log = database.with_name("app.log")
     with log.open("w") as out:
         process = subprocess.Popen(
-            [sys.executable, "app.py"], cwd=ROOT, env=os.environ | place, stdout=out, stderr=subprocess.STDOUT
+            [sys.executable, "app.py", *options], cwd=ROOT, env=os.environ | place, stdout=out, stderr=subprocess.STDOUT
         )
         address = f"http://127.0.0.1:{port}/"
         try:
