@@ -70,7 +70,7 @@ def rank(
 
 def _pairs(texts: list[str] | None, form: str) -> list[tuple[str, str]]:
     """`NAME=VALUE` as name and value, each name once. A name may hold `=`, a value may not."""
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for text in texts or []:
         name, equals, value = text.rpartition("=")
         if not (equals and name.strip() and value.strip()):

@@ -21,7 +21,7 @@ BORDA = "borda"  # the rule that makes points, not a mean
 NAMED = 3  # models that a note names; of more the number is given
 NOTHING = "–"
 WIDTH, EDGE = 120.0, 4.0  # of the drawn intervals, and their distance from its ends, in pixels
-MOST_CELLS = 200_000  # scores in one page: beyond that it has the means alone
+MOST_CELLS = 50_000  # scores in one page: beyond that a browser takes a second to sort, so it has the means alone
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -234,6 +234,13 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
         ranked.save_html(tmp_path / "absent" / "board.html")
 
 
+def test_a_page_of_many_scores_has_the_means_alone() -> None:
+    page = compute.rank(table(models=40, tasks=1300)).html()
+    assert "single tasks are left out" in page and page.count("<tr") == 41 and page.count("<td") == 40 * 5
+    page = compute.rank(table(models=40, tasks=100)).html()
+    assert "single tasks are left out" not in page and page.count("<td") == 40 * 105
+
+
 @pytest.mark.parametrize(
     ("values", "digits"),
     [([0.5, 0.8], 3), ([50.0, 80], 1), ([1200, 1500.0], 0), ([0.5, 0.5], 3), ([0.0, 0.0], 2), ([np.nan], 2)],
