@@ -7,9 +7,11 @@ a manifest may come from anyone. Links are judged by where they lead.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +21,9 @@ from compute.tasks.pairbench.sources import MAX_FILE, SUFFIXES
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import stored_keys
 from compute.types import suggestion
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MISSING = "does not exist"
 OUTSIDE = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
@@ -121,6 +126,14 @@ class _Listing:
         if not 0 < status.st_size <= MAX_FILE:
             return "", "is empty" if not status.st_size else f"has more than {MAX_FILE >> 20} MB", None
         return path, "", status
+
+
+def are_image_names(names: pa.LargeStringArray) -> np.ndarray:
+    """(n,) bool, as `is_image_name` of each."""
+    import pyarrow.compute as pc
+
+    ends = "|".join(re.escape(suffix) for suffix in SUFFIXES)
+    return np.asarray(pc.match_substring_regex(names, f"(?i)({ends})$"), dtype=bool)
 
 
 def is_image_name(name: str) -> bool:

@@ -296,15 +296,18 @@ class OwnRows:
             self._check_empty(name, stored.keys == NO_KEY, required=required)
             return OwnContent(modality="image", name=column, title=title, stored=stored)
         codes = self.texts(name, required=required)
-        listed = codes.listed()
-        named = np.array([files.is_image_name(text) for text in listed], dtype=bool)
+        named = files.are_image_names(codes.distinct)
         images = bool(len(named)) and np.dot(named, codes.counts) * 2 > codes.counts.sum()
         if images and only == "text":
             self.whole(f"{column} holds paths of images, and texts are needed", name=name)
         if not images and only != "image":
             return OwnContent(modality="text", name=column, title=title, codes=codes)
         return OwnContent(
-            modality="image", name=column, title=title, codes=codes, located=self._located(name, codes, listed, named)
+            modality="image",
+            name=column,
+            title=title,
+            codes=codes,
+            located=self._located(name, codes, codes.listed(), named),
         )
 
     def _located(self, name: str, codes: Codes, listed: list[str], named: np.ndarray) -> files.LocatedFiles:
