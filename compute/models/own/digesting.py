@@ -43,8 +43,8 @@ PIECE = 32 << 20  # bytes that are copied from another device at once
 THREADS = min(8, os.cpu_count() or 1)
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
-# State that changes no number and differs from process to process.
 LABELS = ("mteb_model_meta", "model_card_data", "name_or_path")  # attributes that name or describe a model
+# State that changes no number and differs from process to process.
 PASSING = (logging.Logger, type(threading.Lock()), type(threading.RLock()), threading.Event)
 
 
