@@ -10,7 +10,7 @@ import typer
 
 from compute import paths
 from compute.cli import workspace
-from compute.engine.workspace import check_writable, stay_offline
+from compute.engine.workspace import catalog_with_own, check_writable, stay_offline
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def mteb_results(
 
 
 def scores(path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, task, metric, value, ...")]):
-    """Any table of scores. A model or task that is not in the catalogue must be declared in the file."""
-    from compute.catalog import shipped
+    """Any table of scores. A model or task that no catalogue has must be declared in the file."""
     from compute.importing import read_scores_csv
 
-    _store(read_scores_csv(path, catalog=shipped()), name=f"scores-{_slug(path.stem)}")
+    catalog = catalog_with_own(None, warn=workspace.warn)
+    _store(read_scores_csv(path, catalog=catalog), name=f"scores-{_slug(path.stem)}")
 
 
 def eval_results(

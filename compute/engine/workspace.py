@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from compute.catalog.own_models import ModelSource
     from compute.engine.bench import Bench
     from compute.models.adapter import Hardware
-    from compute.models.own.checkpoints import Checkpoint
     from compute.models.own.own_model import OwnModel
     from compute.progress import Progress
     from compute.tasks.own import OwnReading
@@ -45,20 +44,12 @@ class Workspace:
 
         Another model's name gets the beginning of the digest. Raises CannotWrite.
         """
-        digest = model.identity(model.row, hardware=self.bench.hardware)["digest"]
-        space, row = self._with_row(model.row, digest=digest, source=source)
-        self.models[row.key] = replace(model, row=row)
-        return space, row
-
-    def with_checkpoint(self, checkpoint: Checkpoint) -> tuple[Workspace, Model]:
-        """This workspace with the model of a checkpoint, and its row, named as by `with_model`. Raises CannotWrite."""
-        return self._with_row(checkpoint.row, digest=checkpoint.digest, source=checkpoint.source)
-
-    def _with_row(self, row: Model, *, digest: str, source: ModelSource) -> tuple[Workspace, Model]:
         from compute.catalog import own_models
 
+        digest = model.identity(model.row, hardware=self.bench.hardware)["digest"]
         settle = own_models.settled if self.dry_run else own_models.record
-        row = settle(row, digest=digest, results=self.root, source=source)
+        row = settle(model.row, digest=digest, results=self.root, source=source)
+        self.models[row.key] = replace(model, row=row)
         others = (other for other in self.catalog.models if other.key != row.key)
         return replace(self, catalog=replace(self.catalog, models=(*others, row))), row
 

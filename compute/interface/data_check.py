@@ -292,13 +292,16 @@ def images_read(images: HashedImages) -> str:
 
 def overlap_lines(overlap: Overlap) -> Iterator[str]:
     """What was compared with benchmarks, what is shared, and what could not be compared."""
+    from compute.engine.plan import counted
+
     if overlap.whole:
         some = f"; of {len(overlap.sampled)} not all images, for near copies" if overlap.sampled else ""
-        yield f"Compared with the scored items of {len(overlap.whole)} benchmark tasks whose data is here{some}"
+        whole = counted(len(overlap.whole), "benchmark task")
+        yield f"Compared with the scored items of {whole} whose data is here{some}"
     if overlap.by_items:
         yield (
-            f"Compared with the shown items of stored runs on {len(overlap.by_items)} benchmark tasks whose data is "
-            "not here: only the same files can be recognised"
+            f"Compared with the shown items of stored runs on {counted(len(overlap.by_items), 'benchmark task')} whose "
+            "data is not here: only the same files can be recognised"
         )
     for shared in overlap.shared:
         counts = [

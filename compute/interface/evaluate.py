@@ -6,19 +6,20 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute import paths
 from compute.catalog import own_models
-from compute.engine import fault_study, plan, workspace
+from compute.engine import fault_study, named_models, plan, workspace
 from compute.engine.plan import Plan
 from compute.engine.run import Outcome, execute
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, placement, wrapping
 from compute.progress import Progress
 from compute.tasks.own.reading import OwnReading
-from compute.types import BadInput, CannotDo, NotHere, UnknownKey, suggestion
+from compute.types import BadInput, CannotDo, NotHere, suggestion
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
@@ -149,25 +150,31 @@ def _with_named(
 ) -> tuple[workspace.Workspace, str]:
     """The workspace with the model that is a key of the catalogue, a checkpoint's folder or a hub id; and its key.
 
-    Raises UnknownKey for what is none of these, NotHere, BadInput.
+    Raises UnknownKey for what is none of these, NotHere, BadInput, CannotWrite.
     """
-    known = {row.key for row in space.catalog.models}
-    if isinstance(model, str) and model in known:
-        if name or family:
-            raise BadInput(f"{model} is of the catalogue, which names it and its family: leave out name= and family=")
-        return space, model
-    if Path(model).is_dir() or isinstance(model, Path):
-        checkpoint = checkpoints.from_folder(Path(model), name=name, family=family, offline=space.offline)
-    elif model.startswith(checkpoints.HUB) or checkpoints.REPOSITORY.fullmatch(model.partition("@")[0]):
-        try:
-            checkpoint = checkpoints.from_hub(model, name=name, family=family, offline=space.offline)
-        except NotHere as error:
-            near = suggestion(model, known)
-            raise NotHere(f"{model} is no key of the catalogue and no folder.{near} On the hub: {error}") from error
-    else:
-        raise UnknownKey("model", model, known)
-    space, row = space.with_checkpoint(checkpoint)
-    return space, row.key
+    known, text = {row.key for row in space.catalog.models}, str(model)
+    if isinstance(model, Path) and not named_models.of_folder(text):
+        text = f"./{text}"
+    elif text not in known and not named_models.of_folder(text) and checkpoints.REPOSITORY.fullmatch(_id(text)):
+        text = f"{checkpoints.HUB}{text}"
+    overrides = named_models.Overrides(name=name, family=family)
+    try:
+        (chosen,) = named_models.named([text], catalog=space.catalog, overrides=overrides, offline=space.offline)
+    except NotHere as error:
+        if text == str(model) or not text.startswith(checkpoints.HUB):
+            raise
+        near = suggestion(str(model), known)
+        raise NotHere(f"{model} is no key of the catalogue and no folder.{near} On the hub: {error}") from error
+    if chosen.remark and chosen.source is None:
+        _warn(chosen.remark)
+    chosen = named_models.settled(chosen, results=space.root)
+    named_models.entered(chosen, results=space.root)
+    return replace(space, catalog=named_models.joined(space.catalog, [chosen])), chosen.row.key
+
+
+def _id(text: str) -> str:
+    """A hub id without its revision."""
+    return text.partition("@")[0]
 
 
 def _suite_of(tasks: Sequence[str], *, results: str | Path | None) -> str:

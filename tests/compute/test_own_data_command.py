@@ -52,6 +52,31 @@ def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(folder: P
     assert again.exit_code == 0 and "0 runs to make, 2 stored already" in again.stdout, again.output
 
 
+def test_scores_of_own_data_that_others_measured_are_imported(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `Evaluation.save` writes them: of a task that the results folder has a record of."""
+    from compute import paths
+    from compute.database import store
+
+    results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
+    assert command("--data", folder, "--models", "ssim", "--results", results).exit_code == 0
+    monkeypatch.setattr(paths, "RESULTS", results)
+    monkeypatch.setattr(paths, "DATABASE", database)
+    table = tmp_path / "other.csv"
+    table.write_text(
+        "benchmark,model,task,metric,value,n,model_title,model_kind\n"
+        "own,someone/new,own/own-my-triplets/choices,accuracy,0.7,10,New model,encoder\n"
+    )
+    ended = CliRunner().invoke(app, ["import", "scores", str(table)])
+    assert ended.exit_code == 0, ended.output
+    with store.connect(database) as connection:
+        rows = connection.execute(
+            "SELECT model, value, origin FROM leaderboard_scores WHERE benchmark = 'own'"
+        ).fetchall()
+    assert ("someone/new", 0.7, "imported") in rows and "computed" in {origin for *_, origin in rows}
+
+
 def test_data_that_moved_are_the_same_suite_and_changed_data_another(folder: Path, tmp_path: Path) -> None:
     results = ("--results", tmp_path / "results")
     assert command("--data", folder, "--models", "ssim", *results).exit_code == 0

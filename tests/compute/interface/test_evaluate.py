@@ -64,7 +64,7 @@ def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> Non
         compute.evaluate(3, suite="small")
     with pytest.raises(BadInput, match="preprocess= is for objects in memory"):
         compute.evaluate("small/dim", suite="small", preprocess=print)
-    with pytest.raises(BadInput, match="is of the catalogue, which names it"):
+    with pytest.raises(BadInput, match="are said of a checkpoint of your own"):
         compute.evaluate("small/dim", suite="small", name="mine")
     with pytest.raises(UnknownKey, match="No suite 'smal'. Did you mean 'small'"):
         compute.evaluate("small/dim", suite="smal")
