@@ -38,7 +38,7 @@ def calibrate(
     """
     from compute.calibration import making
     from compute.calibration.pairs import FEWEST
-    from compute.engine import named_models as entering
+    from compute.engine.named_models import record_named
 
     if pairs < FEWEST:
         raise BadInput(f"--pairs {pairs} is too few: a calibration needs {FEWEST}")
@@ -51,7 +51,7 @@ def calibrate(
     if unknown := [kind for kind in kinds if kind not in making.MADE]:
         raise BadInput(f"There is no domain {unknown[0]!r} to make; there are: {', '.join(making.MADE)}")
     root, bench = workbench(results=results, data=data, offline=offline, skip_bad=True, retry_bad=again)
-    rows = [entering.entered(model, results=root) for model in named]
+    rows = [record_named(model, results=root) for model in named]
     if chosen:
         samples = [making.draw(chosen, bench=bench, most=pairs, seed=seed, report=typer.echo)]
     else:

@@ -47,7 +47,7 @@ def project(
     """Makes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
     from compute.analysis.maps import suites as maps
     from compute.engine import image_maps
-    from compute.engine import named_models as entering
+    from compute.engine.named_models import record_named
 
     if task or model:
         if not task or not model:
@@ -57,7 +57,7 @@ def project(
         if len(named) > 1:
             raise BadInput("A map of images is of one model: name it alone with --model")
         root, bench = workbench(results=results, data=data, offline=offline)
-        row = entering.entered(named[0], results=root)
+        row = record_named(named[0], results=root)
         written = image_maps.make(
             catalog.task(task),
             row,

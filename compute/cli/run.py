@@ -91,7 +91,7 @@ def run(
     from compute import paths
     from compute.engine import estimate as estimating
     from compute.engine import fault_study, measure, plan, results_table, workspace
-    from compute.engine import named_models as entering
+    from compute.engine.named_models import joined, record_named, settled
     from compute.engine.run import execute
     from compute.models import hardware_for
     from compute.models.own import factories
@@ -144,9 +144,9 @@ def run(
             options=model_option or (),
             offline=space.offline or dry_run,
         )
-        chosen = [entering.settled(model, results=root) for model in named]
+        chosen = [settled(model, results=root) for model in named]
         keys |= {text: model.row.key for text, model in zip(others, chosen, strict=True)}
-    catalog = entering.joined(space.catalog, chosen)
+    catalog = joined(space.catalog, chosen)
     planned = plan.make(
         catalog,
         suite=space.suite,
@@ -175,7 +175,7 @@ def run(
             typer.echo(line)
         return
     for model in chosen:
-        entering.entered(model, results=root)
+        record_named(model, results=root)
     outcomes = execute(
         planned, bench=bench, results=root, skip_bad=skip_bad_items, pictures=thumbnails, report=typer.echo
     )

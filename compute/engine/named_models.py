@@ -72,14 +72,14 @@ def of_folder(text: str) -> bool:
 
 
 def settled(model: NamedModel, *, results: Path) -> NamedModel:
-    """The model under the key that `entered` gives it; nothing is written."""
+    """The model under the key that `record_named` gives it; nothing is written."""
     if model.source is None:
         return model
     row = own_models.settled(model.row, digest=model.digest, results=results, source=model.source)
     return replace(model, row=row)
 
 
-def entered(model: NamedModel, *, results: Path) -> Model:
+def record_named(model: NamedModel, *, results: Path) -> Model:
     """The model's row, recorded where no catalogue has it, so that a build knows it. Raises BadInput, CannotWrite."""
     if model.source is None:
         return model.row

@@ -168,7 +168,7 @@ def _with_named(
     if chosen.remark and chosen.source is None:
         _warn(chosen.remark)
     chosen = named_models.settled(chosen, results=space.root)
-    named_models.entered(chosen, results=space.root)
+    named_models.record_named(chosen, results=space.root)
     return replace(space, catalog=named_models.joined(space.catalog, [chosen])), chosen.row.key
 
 

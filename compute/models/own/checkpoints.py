@@ -316,11 +316,11 @@ def _unclear(files: CheckpointFiles, config: Mapping[str, Any]) -> BadInput:
     say = "say it: --family FAMILY"
     if not config:
         held = ", ".join(name for name in files.names if "/" not in name)[:200] or "nothing"
-        lacking = f"{files.name} has none of {', '.join(CONFIGURATIONS)}; it holds {held}"
+        missing = f"{files.name} has none of {', '.join(CONFIGURATIONS)}; it holds {held}"
         if files.has(weights.OPEN_CLIP):
             example = "--family open_clip --model-option architecture=ViT-B-32"
-            return BadInput(f"{lacking}. For weights of an architecture that OpenCLIP knows: {example}")
-        return BadInput(f"{lacking}. Name the folder that the model was saved to")
+            return BadInput(f"{missing}. For weights of an architecture that OpenCLIP knows: {example}")
+        return BadInput(f"{missing}. Name the folder that the model was saved to")
     kind, classes = _text(config.get("model_type")), config.get("architectures")
     named = ", ".join(str(each)[:80] for each in classes) if isinstance(classes, list) else ""
     seen = f"config.json of {files.name} says model_type {kind!r}" + (f" and architectures {named}" if named else "")

@@ -55,6 +55,6 @@ def test_a_public_function_is_annotated_and_described(name: str, function: Any) 
 
 def test_annotations_can_be_resolved_and_the_package_says_that_it_is_typed() -> None:
     assert "return" in get_type_hints(correlate)
-    assert (paths.ROOT / "compute" / "py.typed").is_file()
+    assert all((paths.ROOT / package / "py.typed").is_file() for package in ("compute", "leaderboard"))
     for made in CLASSES:
         assert dataclasses.is_dataclass(made) and made.__dataclass_params__.frozen and inspect.getdoc(made)
