@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -59,8 +60,13 @@ def check_file(path: Path, *, root: Path, most: int) -> None:
 
 def check_inside(path: Path, *, root: Path) -> None:
     """Raises ValueError for a path that leads out of `root` by a link."""
-    if not path.resolve().is_relative_to(root.resolve()):
+    if not is_inside(path, root):
         raise ValueError(f"{path.name} is a link out of the folder {root.name}")
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """Whether a path leads to a folder or somewhere below it; links are judged by where they lead."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def check(record: Any, *, name: str) -> None:

@@ -32,6 +32,7 @@ KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}")
 MAX_SUITES, MAX_TASKS, MAX_SUBSETS = 200, 100, 50
 MAX_NAME, MAX_TEXT = 200, 2000  # characters
 MAX_COLUMNS = 50  # of a file that are mapped
+MAX_FOLDERS = 100  # of a file's images
 MODALITIES = ("image", "text")
 MAX_MODELS = 200  # generators of one suite
 PAIRS = "pairs"  # a manifest of pairs, which judges rate (compute/tasks/pairbench/manifest.py)
@@ -213,6 +214,7 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
                 "path": os.path.relpath(file.path, path.parent) if file.path else "",
                 "digest": file.digest,
                 "columns": dict(file.columns),
+                **_images(file, folder=path.parent),
             }
             for file in files
         ],
@@ -229,6 +231,12 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
     }
     drafts.write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return named
+
+
+def _images(file: OwnFile, *, folder: Path) -> dict[str, list[str]]:
+    """The folders of a file's images as a record in `folder` has them."""
+    folders = [os.path.relpath(images, folder) for images in (*file.images, *file.elsewhere)[:MAX_FOLDERS]]
+    return {"images": folders} if folders else {}
 
 
 def settled(own: OwnSuite, *, results: Path) -> OwnSuite:
@@ -425,7 +433,7 @@ def _of_earlier(content: dict[str, Any]) -> dict[str, Any]:
 
 def _file(content: Any, *, folder: Path) -> OwnFile:
     """What the items of tasks are read from. Raises ValueError with what is wrong with it."""
-    if not isinstance(content, dict) or set(content) != {"shape", "file", "path", "digest", "columns"}:
+    if not isinstance(content, dict) or set(content) - {"images"} != {"shape", "file", "path", "digest", "columns"}:
         raise ValueError("one of its files has not the fields shape, file, path, digest, columns")
     shape, columns = content["shape"], content["columns"]
     if not isinstance(shape, str) or shape not in KNOWN:
@@ -439,12 +447,24 @@ def _file(content: Any, *, folder: Path) -> OwnFile:
     for name, own in columns.items():
         records.check_text(name, name="a column", most=MAX_NAME)
         records.check_text(own, name="a column", most=MAX_NAME)
+    named = content.get("images", [])
+    if not isinstance(named, list) or len(named) > MAX_FOLDERS:
+        raise ValueError(f"its folders of images are no list of at most {MAX_FOLDERS}")
+    for name in named:
+        records.check_text(name, name="a folder of images", most=MAX_TEXT)
+    path = Path(os.path.normpath(folder / content["path"])) if content["path"] else None
+    images = [Path(os.path.normpath(folder / name)) for name in named]
+    inside = [
+        each for each in images if path is not None and records.is_inside(each, path if path.is_dir() else path.parent)
+    ]
     return OwnFile(
         shape=shape,
         digest=content["digest"],
-        path=Path(os.path.normpath(folder / content["path"])) if content["path"] else None,
+        path=path,
         hub="" if content["path"] else content["file"],
         columns=columns,
+        images=tuple(inside),
+        elsewhere=tuple(each for each in images if each not in inside),
         title=content["file"],
     )
 

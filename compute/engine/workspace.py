@@ -172,8 +172,8 @@ def own_suites(
     """The catalogue with the suites of one's own data, the key of the suite to run, and the data by their digest.
 
     `data` without a suite, or a file as `data` in place of one that takes it, makes a suite of its own, recorded in the
-    results folder unless `read_only`; `reading` says how data without a suite are read. `suite` may be a suite's own
-    file. Raises BadInput, NotHere, CannotWrite.
+    results folder unless `read_only`; `reading` says how data without a suite are read; its folders of images hold for
+    those of every suite of one's own. `suite` may be a suite's own file. Raises BadInput, NotHere, CannotWrite.
     """
     from compute.catalog import own
     from compute.catalog.own_suite_file import is_suite_file
@@ -205,6 +205,12 @@ def own_suites(
         suites = [*(other for other in suites if other.suite.key != suite), made]
     chosen = next((each for each in suites if each.suite.key == suite), None)
     files = {file.digest: file for file in chosen.data if _is_as_recorded(file)} if chosen else {}
+    if reading is not None and reading.images:
+        named = tuple(folder.absolute() for folder in reading.images)
+        files = {
+            digest: replace(file, images=tuple(dict.fromkeys((*named, *file.images))), elsewhere=())
+            for digest, file in files.items()
+        }
     return _extended(suites, root, warn), suite, files
 
 

@@ -44,6 +44,9 @@ class OwnFile:
     path: Path | None = None  # None: a data set of the hub
     hub: str = ""  # `hub:org/name@commit`
     columns: Mapping[str, str] = field(default_factory=dict)  # the shape's name of a column -> the file's
+    images: tuple[Path, ...] = ()  # further folders that images by path may lie in
+    # Those that a record names outside the data's folder: anyone may have written it, so that nothing is read there.
+    elsewhere: tuple[Path, ...] = ()
     title: str = field(default="", compare=False)  # as it was first recorded, for a file that was renamed since
     data: Any = field(default=None, compare=False, repr=False)  # the OwnData, where it has been read already
 

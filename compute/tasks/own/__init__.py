@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from compute.tasks.data import Data
 from compute.tasks.own.reading import VERSION, OwnData, OwnReading, read
 from compute.tasks.own.shapes import SHAPES
 from compute.tasks.pairbench import manifest
-from compute.tasks.source import Need, Source
+from compute.tasks.source import Need, OwnFile, Source
 from compute.types import BadInput, NotHere, Task
 
 PAIRS = pairbench.PROCEDURES  # of manifests of pairs, which PairBench's own loader reads
@@ -57,21 +58,36 @@ def needs(task: Task, *, source: Source) -> Need:
 
 def opened(task: Task, *, source: Source) -> OwnData:
     """A task's data, read once for all tasks and models of a run. Raises NotHere where it is gone or has changed."""
-    again = f"The data {task.dataset} of task {task.key!r} is not where it was, or has changed: name it with --data"
     file = source.own.get(task.revision)
     if file is None:
-        raise NotHere(again)
+        raise NotHere(_remedy(task, file))
     if task.revision not in source.opened:
         data = file.data
         try:
             if data is None:
-                data = read(file.hub or file.path, shape=file.shape, columns=file.columns, source=source)
+                data = read(
+                    file.hub or file.path, shape=file.shape, columns=file.columns, images=file.images, source=source
+                )
             if data.digest != task.revision:
-                raise NotHere(again)
+                raise NotHere(_remedy(task, file))
         except BadInput as error:  # gone, or other data
-            raise NotHere(f"{again}. {error}") from error
+            raise NotHere(f"{_remedy(task, file)}. {error}") from error
         source.opened[task.revision] = data
     return source.opened[task.revision]
+
+
+def _remedy(task: Task, file: OwnFile | None) -> str:
+    """What to do about data that cannot be read as they are recorded."""
+    if file is not None and file.elsewhere and (file.path is None or file.path.exists()):
+        folders = " ".join(f"--images {shlex.quote(str(folder))}" for folder in file.elsewhere)
+        return (
+            f"The images of task {task.key!r} lie outside the folder of {task.dataset}: name their folder in the command, "
+            f"python -m compute run --suite {task.suites[0]} {folders} --models tiny"
+        )
+    images = ", and the folders of its images with --images" if file is not None and file.images else ""
+    return (
+        f"The data {task.dataset} of task {task.key!r} is not where it was, or has changed: name it with --data{images}"
+    )
 
 
 def manifest_of_pairs(data: Path | str) -> bool:

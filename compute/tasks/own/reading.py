@@ -47,6 +47,7 @@ class OwnData:
     hub: str = ""  # `hub:org/name@commit`
     rows: int
     columns: Mapping[str, str]  # as the user mapped them: the shape's name -> the file's
+    images: tuple[Path, ...] = ()  # further folders that images by path may lie in, as the user named them
     ignored: tuple[str, ...] = ()  # columns that nothing is read from
     problems: tuple[RowFault, ...] = ()  # the first rows of each kind
     faults: int = 0  # all of them
@@ -100,6 +101,7 @@ class OwnData:
             digest=self.digest,
             shape=self.shape.key,
             columns=dict(self.columns),
+            images=self.images,
             data=self,
         )
 
@@ -123,6 +125,7 @@ def read(
     faults = Faults()
     chosen = naming.shape_named(shape) if shape else None
     path, hub_name = None, ""
+    named = images = tuple(Path(folder).absolute() for folder in images)
     if hub.is_named(data):
         title, hub_name = hub.title(str(data)), hub.resolved(str(data), source=source)
         snapshot = hub.folder(str(data), source=source)
@@ -159,6 +162,7 @@ def read(
         hub=hub_name,
         rows=sum(map(len, rows.values())),
         columns=given,
+        images=named,
         ignored=ignored,
         problems=tuple(faults.listed),
         faults=faults.count,

@@ -180,6 +180,8 @@ HOSTILE = {
     "a file that is no object": ("data.0", "x.csv", "has not the fields shape, file, path, digest, columns"),
     "columns that are no object": ("data.0.columns", [], "its columns are no object"),
     "a column that is no text": ("data.0.columns", {"item": 7}, "a column is no text"),
+    "images that are no list": ("data.0.images", "/", "its folders of images are no list of at most 100"),
+    "images that are no text": ("data.0.images", [7], "a folder of images is no text"),
     "data of nowhere": ("data.0.path", "", "has no path and is of no hub"),
     "data of no file": ("tasks.0.data", 1, "a task's data is file 1, there are 1"),
     "data by name": ("tasks.0.data", "0", "a task's data is no whole number"),
