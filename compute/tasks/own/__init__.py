@@ -81,8 +81,8 @@ def _remedy(task: Task, file: OwnFile | None) -> str:
     if file is not None and file.elsewhere and (file.path is None or file.path.exists()):
         folders = " ".join(f"--images {shlex.quote(str(folder))}" for folder in file.elsewhere)
         return (
-            f"The images of task {task.key!r} lie outside the folder of {task.dataset}: name their folder in the command, "
-            f"python -m compute run --suite {task.suites[0]} {folders} --models tiny"
+            f"The images of task {task.key!r} lie outside the folder of {task.dataset}: name their folder in the "
+            f"command, python -m compute run --suite {task.suites[0]} {folders} --models tiny"
         )
     images = ", and the folders of its images with --images" if file is not None and file.images else ""
     return (
