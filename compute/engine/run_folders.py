@@ -63,6 +63,16 @@ class StoredRun:
         return self.run.settings.get("variant", "")
 
     @property
+    def revision(self) -> str:
+        """Of the weights: a commit of the hub, or a digest of local files; empty where it was not recorded."""
+        return str((self.run.settings.get("model") or {}).get("revision") or "")
+
+    @property
+    def short_revision(self) -> str:
+        """The beginning of the weights' revision, as a reader is shown it."""
+        return self.revision.removeprefix("files-")[:12]
+
+    @property
     def coverage(self) -> float:
         """The share of the task's items that the scores rest on."""
         return float(self.run.settings.get("coverage", 1.0))

@@ -25,10 +25,11 @@ from compute.engine.plan import Plan
 from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
-from compute.interface import standing
+from compute.interface import comparability, standing
+from compute.interface.comparability import MEASURED_ELSEWHERE, Comparability
 from compute.interface.compare import ModelComparison
 from compute.interface.run_comparison import ModelScores, compare_scores, computed_scores, stored_scores
-from compute.interface.standing import Comparability, SuiteMean, SuiteRank
+from compute.interface.standing import SuiteMean, SuiteRank
 from compute.types import ORIGINS, BadInput, Model, Score, Suite, Task, UnknownKey
 
 DATABASE = "likeness.duckdb"  # of an evaluation: it lies beside the runs
@@ -153,30 +154,18 @@ class Evaluation:
         )
 
     def _comparable(self, origin: str, others: SuiteScores | None) -> Comparability:
-        checked, difference = (), None
-        if others is not None and origin in standing.MEASURED_ELSEWHERE:
-            checked, difference = standing.measured_twice(others, self._arranged("computed"), but=self.model.key)
-        return Comparability(
+        measured = None
+        if others is not None and (of_others := comparability.elsewhere(origin, others, but=self.model.key)):
+            first = [self._arranged(part) for part in of_others]
+            measured = comparability.measured_twice(first, self._arranged("computed"), but=self.model.key)
+        return comparability.comparability(
+            model=self.model.key,
             origin=origin,
-            tasks=len(self._rule.tasks),
-            missing=tuple(task.key for task in self._rule.tasks if task.key not in self.runs),
-            unlike=tuple(self._unlike()),
-            checked=checked,
-            difference=difference,
+            tasks=self._rule.tasks,
+            runs=self.runs,
+            others=others,
+            measured=measured,
         )
-
-    def _unlike(self) -> list[str]:
-        """What differs from the protocol that the catalogue states, in sentences."""
-        text = []
-        for task, run in self.runs.items():
-            settings = run.run.settings
-            if known := settings.get("catalogue_items"):
-                text.append(f"{task} has {settings['items']:,} items here, {known:,} in the catalogue.")
-            if run.coverage < 1:
-                text.append(f"{task} rests on {run.coverage:.1%} of its items.")
-            if run.variant and not variants.is_compared(run.variant):
-                text.append(f"{task} was run with {run.variant}.")
-        return text
 
     def database(self) -> Path:
         """The database of the shipped figures and of this results folder, beside the runs; built where it is stale.
@@ -214,7 +203,7 @@ class Evaluation:
         roots = (self.results, paths.RESULTS, paths.COMPUTED)
         if key != self.model.key and (computed := computed_scores(key, tasks=self.plan.tasks, roots=roots)):
             return computed
-        for origin in standing.MEASURED_ELSEWHERE:
+        for origin in MEASURED_ELSEWHERE:
             if scores := stored_scores(key, self._arranged(origin), rule=self._rule, origin=origin):
                 return scores
         raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")

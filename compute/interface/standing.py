@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +13,13 @@ import numpy as np
 from compute.analysis.anchored import anchor
 from compute.analysis.ranking import UNRANKED
 from compute.analysis.standings import Standings, standings
-from compute.analysis.suite import SuiteScores
+from compute.analysis.suite import ALL, SuiteScores
+from compute.analysis.variance import listed
 from compute.arrays import Bools, Floats, Ints
-from compute.types import Metric, Model, Score, Suite, Task
+from compute.interface.comparability import Comparability
+from compute.types import ORIGINS, Metric, Model, Score, Suite, Task
 
 HUMAN = "human"  # the rule of suites that people rank
-MEASURED_ELSEWHERE = ("published", "imported")  # origins of scores that others made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,31 +43,6 @@ class SuiteMean:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparability:
-    """How far the scores made here can be compared with those of another origin."""
-
-    origin: str
-    tasks: int  # of the suite's mean
-    missing: tuple[str, ...]  # tasks without a score of this model
-    unlike: tuple[str, ...]  # sentences: what differs from the protocol that the catalogue states
-    checked: tuple[str, ...]  # other models with a score on the same task from both origins
-    difference: float | None  # median absolute difference of those scores, in stored units; None: no such models
-
-    def __str__(self) -> str:
-        text = [f"{self.tasks - len(self.missing)} of {self.tasks} tasks have a score."]
-        if self.origin in MEASURED_ELSEWHERE:
-            text.append("The protocol is the same as far as the catalogue states it; code and machines are others'.")
-        if self.checked:
-            text.append(
-                f"{len(self.checked)} other models have scores of both origins: they differ by {self.difference:.4f} "
-                "(median of absolute values)."
-            )
-        elif self.origin in MEASURED_ELSEWHERE:
-            text.append("No other model has scores of both origins, so that how far these differ is not known.")
-        return " ".join([*text, *self.unlike])
-
-
-@dataclass(frozen=True, kw_only=True)
 class SuiteRank:
     """A model's rank among the rows of an origin. None where it is not known; `reason` says why."""
 
@@ -75,6 +52,7 @@ class SuiteRank:
     low: int | None  # best rank of the interval, which covers at least 95%
     high: int | None
     of: int  # ranked rows, with this one
+    others: Mapping[str, int]  # the other ranked rows, counted by origin
     tie_class: str  # letter, empty where not known
     better: tuple[str, ...]  # models that are proved better
     worse: tuple[str, ...]  # models that are proved worse
@@ -84,8 +62,16 @@ class SuiteRank:
     def __str__(self) -> str:
         if self.rank is None:
             return f"Rank on {self.suite} unknown: {self.reason}"
-        sure = f"{self.low} to {self.high} with 95%" if self.low is not None else f"interval unknown: {self.reason}"
-        return f"Rank {self.rank} of {self.of} {self.origin} rows on {self.suite} ({sure}). {self.comparable}"
+        text = f"Rank {self.rank} of {self.of} on {self.suite}, among {self._rows()}"
+        if self.low is None:
+            return f"{text}; its interval is unknown: {self.reason}. {self.comparable}"
+        span = f"is {self.low}" if self.low == self.high else f"lies between {self.low} and {self.high}"
+        return f"{text}; with at least 95% confidence the rank {span}. {self.comparable}"
+
+    def _rows(self) -> str:
+        """The other ranked rows in words: 8 published rows; 7 published and 1 computed rows."""
+        counts = [f"{count:,} {origin}" for origin, count in self.others.items()]
+        return f"{listed(counts)} {'row of another model' if self.of == 2 else 'rows of other models'}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,6 +205,7 @@ def rank(
         "low": None,
         "high": None,
         "of": 0,
+        "others": {},
         "tie_class": "",
         "better": (),
         "worse": (),
@@ -230,7 +217,7 @@ def rank(
         return SuiteRank(**nothing, reason=reason)
     rows = [] if others is None else [at for at, key in enumerate(others.models) if key != model.key]
     if others is None or not rows:
-        which = "" if comparable.origin == "all" else f"{comparable.origin} "
+        which = "" if comparable.origin == ALL else f"{comparable.origin} "
         return SuiteRank(**nothing, reason=f"{of.suite.key} has no {which}scores of other models")
     values, stderr = row_of(scores, of)
     columns = [others.tasks.index(task.key) for task in of.tasks]
@@ -245,29 +232,18 @@ def rank(
         return SuiteRank(**nothing, reason=result.why[0].removeprefix("Not ranked: "))
     names = (model.key, *(others.models[at] for at in rows))
     known = ranked.rank_low[0] != UNRANKED
+    placed = Counter(others.origins[at] for at, rank in zip(rows, ranked.rank[1:], strict=True) if rank != UNRANKED)
     return SuiteRank(
         **nothing
         | {
             "rank": int(ranked.rank[0]),
             "low": int(ranked.rank_low[0]) if known else None,
             "high": int(ranked.rank_high[0]) if known else None,
-            "of": int((ranked.rank != UNRANKED).sum()),
+            "of": 1 + placed.total(),
+            "others": {origin: placed[origin] for origin in ORIGINS if placed[origin]},
             "tie_class": result.ties[0],
             "better": tuple(names[at] for at in np.flatnonzero(ranked.better[0])),
             "worse": tuple(names[at] for at in np.flatnonzero(ranked.worse[0])),
         },
         reason=ranked.unknown[0],
     )
-
-
-def measured_twice(first: SuiteScores, second: SuiteScores, *, but: str) -> tuple[tuple[str, ...], float | None]:
-    """The models with a score on the same task in both, and the median absolute difference; None without any."""
-    columns = [second.tasks.index(task) for task in first.tasks]
-    models, gaps = [], []
-    for row, key in enumerate(first.models):
-        if key in second.models and key != but:
-            both = np.abs(first.values[row] - second.values[second.models.index(key), columns])
-            if (known := both[~np.isnan(both)]).size:
-                models.append(key)
-                gaps.append(known)
-    return tuple(models), float(np.median(np.concatenate(gaps))) if gaps else None

@@ -44,16 +44,6 @@ class SharedRun:
         return whole_subset(self.task)
 
     @property
-    def model_revision(self) -> str:
-        """Of the weights: a commit of the hub, or a digest of local files; empty where it was not recorded."""
-        return str((self.stored.run.settings.get("model") or {}).get("revision") or "")
-
-    @property
-    def short_revision(self) -> str:
-        """The beginning of the weights' revision, as a reader is shown it."""
-        return self.model_revision.removeprefix("files-")[:12]
-
-    @property
     def data_revision(self) -> str:
         """Of the data set; empty where none is pinned."""
         return str((self.stored.run.settings.get("data") or {}).get("revision") or "")

@@ -79,7 +79,7 @@ def notes(run: SharedRun, score: Score, metric: Metric) -> str:
         else rounded(score.lower_bound, metric.digits, scale=metric.scale),
         "protocol": f"{record.procedure}{f' ({chosen})' if chosen else ''}",
         "variant": run.stored.variant,
-        "weights": run.short_revision,
+        "weights": run.stored.short_revision,
         "dtype": record.dtype,
         "device": record.device,
         "code": f"Likeness {record.code}" if record.code else "",

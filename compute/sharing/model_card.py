@@ -194,7 +194,7 @@ def _dates(runs: Sequence[SharedRun]) -> str:
 def _made(runs: Sequence[SharedRun]) -> str:
     """Weights, numbers, device and code of the runs; what several runs differ in is listed."""
     facts = {
-        "Weights": {run.short_revision for run in runs},
+        "Weights": {run.stored.short_revision for run in runs},
         "numbers": {run.stored.run.dtype for run in runs},
         "device": {run.stored.run.device for run in runs},
         "code": {run.stored.run.code for run in runs},

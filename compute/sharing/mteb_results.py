@@ -96,9 +96,9 @@ def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, 
         elif run.stored.variant:
             left_out.append(f"{run.task.title}: by another protocol than mteb's ({run.stored.variant})")
         else:
-            folder = f"{FOLDER}/{_as_folder(name)}/{_as_folder(run.model_revision) or NO_REVISION}"
+            folder = f"{FOLDER}/{_as_folder(name)}/{_as_folder(run.stored.revision) or NO_REVISION}"
             texts[f"{folder}/{run.task.title}.json"] = _text(task_result(run))
-            texts[f"{folder}/{META}"] = _text(model_meta(shared, name=name, revision=run.model_revision))
+            texts[f"{folder}/{META}"] = _text(model_meta(shared, name=name, revision=run.stored.revision))
     return texts, tuple(left_out)
 
 

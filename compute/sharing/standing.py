@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from compute.analysis.suite import SuiteScores
 from compute.catalog import Catalog
 from compute.catalog.own import BENCHMARKS, SYNTHETIC_BENCHMARKS
+from compute.engine import run_folders
 from compute.interface import standing as rules
-from compute.interface.standing import Comparability, SuiteMean, SuiteRank
+from compute.interface.comparability import Comparability, comparability
+from compute.interface.standing import SuiteMean, SuiteRank
 from compute.sharing.computed_runs import SharedRuns
 from compute.types import Metric, Suite
 
@@ -22,6 +24,7 @@ class SuiteStanding:
     metric: Metric  # whose unit the mean has
     mean: SuiteMean
     rank: SuiteRank | None
+    comparable: Comparability  # with the published rows
 
     @property
     def synthetic(self) -> bool:
@@ -45,23 +48,18 @@ def standings(
 ) -> list[SuiteStanding]:
     """The model's standing in each suite. `published`: the rows of the papers, by the suite's key."""
     metrics = {metric.key: metric for metric in catalog.metrics}
-    scores = {run.task.key: run.headline for run in shared.runs if run.headline.metric == run.task.metrics[0]}
+    runs = {run.task.key: run.stored for run in shared.runs if run.headline.metric == run.task.metrics[0]}
+    scores = {task: run_folders.headline(run) for task, run in runs.items()}
     found = []
     for suite in suites:
         rule = rules.rule(suite, tasks=catalog.tasks, metrics=metrics)
         rows = published.get(suite.key)
-        comparable = Comparability(
-            origin="published",
-            tasks=len(rule.tasks),
-            missing=tuple(task.key for task in rule.tasks if task.key not in scores),
-            unlike=(),
-            checked=(),
-            difference=None,
-        )
+        comparable = comparability(model=shared.model.key, origin="published", tasks=rule.tasks, runs=runs, others=rows)
         found.append(
             SuiteStanding(
                 suite=suite,
                 metric=metrics[rule.tasks[0].metrics[0]],
+                comparable=comparable,
                 mean=rules.means(scores, rule)[0],
                 rank=None
                 if rows is None

@@ -15,6 +15,7 @@ from compute.engine import run_folders
 from compute.engine.plan import SkippedRun
 from compute.importing import read_scores_csv
 from compute.interface import standing
+from compute.interface.comparability import comparability, measured_twice
 from compute.interface.evaluated import FRAME, Evaluation
 from compute.types import BadInput, Model, Score, UnknownKey
 from tests.compute.small_bench import World
@@ -97,6 +98,9 @@ def test_a_rank_among_computed_rows_is_that_of_the_means(scores: Evaluation, wor
     assert (rank.of, rank.rank) == (2, 1 + (other.mean.value > scores.mean.value))
     assert rank.low <= rank.rank <= rank.high and scores.database().parent == scores.results
     assert "5 of 5 tasks have a score" in str(rank)
+    assert str(rank).startswith(
+        f"Rank {rank.rank} of 2 on small, among 1 computed row of another model; with at least 95%"
+    )
     published = scores.rank()
     assert published.rank is None and published.reason == "small has no published scores of other models"
     with pytest.raises(BadInput, match="No origin 'theirs'"):
@@ -115,7 +119,7 @@ def published_rows(database: Path, suite: str):
         )
 
 
-PUBLISHED = standing.Comparability(origin="published", tasks=0, missing=(), unlike=(), checked=(), difference=None)
+PUBLISHED = comparability(model="", origin="published", tasks=(), runs={}, others=None)
 
 
 def rule_of(suite: str) -> standing.Rule:
@@ -178,7 +182,7 @@ def test_a_rank_among_published_rows_is_the_boards(database: Path, suite: str) -
 def test_models_with_scores_of_two_origins_say_how_far_these_differ(database: Path) -> None:
     rows = published_rows(database, "unisim-core")
     again = replace(rows, values=rows.values + 0.01, models=rows.models)
-    models, difference = standing.measured_twice(rows, again, but=rows.models[0])
+    models, difference = measured_twice([rows], again, but=rows.models[0])
     assert models == rows.models[1:] and difference == pytest.approx(0.01)
     none = replace(again, models=tuple(f"x{name}" for name in rows.models))
-    assert standing.measured_twice(rows, none, but="") == ((), None)
+    assert measured_twice([rows], none, but="") == ((), None)

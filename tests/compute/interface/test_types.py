@@ -13,11 +13,12 @@ import compute
 import leaderboard
 from compute import paths
 from compute.engine.generators.interface import GeneratorTable
+from compute.interface.comparability import Comparability
 from compute.interface.compare import ModelComparison
 from compute.interface.correlate import correlate
 from compute.interface.evaluated import Evaluation
 from compute.interface.rank import RankedTable
-from compute.interface.standing import Comparability, SuiteMean, SuiteRank
+from compute.interface.standing import SuiteMean, SuiteRank
 from leaderboard.serving import ServedBoard
 
 CLASSES = (

@@ -1,0 +1,136 @@
+"""What is said of a rank among rows that others measured, and of runs that differ from a protocol or one another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compute.analysis.suite import SuiteScores
+from compute.catalog import shipped
+from compute.cli.workspace import suite_scores
+from compute.engine.run_folders import StoredRun
+from compute.interface import standing
+from compute.interface.comparability import Comparability, comparability, elsewhere, measured_twice
+from compute.types import Model, Score
+from tests.compute.sharing import results
+
+SUITE = "unisim-core"
+NEW = Model(key="own/new", title="New")
+
+
+def rule() -> standing.Rule:
+    catalog = shipped()
+    return standing.rule(catalog.suite(SUITE), tasks=catalog.tasks, metrics={row.key: row for row in catalog.metrics})
+
+
+def runs_of(root: Path, **given: object) -> dict[str, StoredRun]:
+    """A run of every task that counts; `given` are settings of the first."""
+    runs = {}
+    for at, task in enumerate(rule().tasks):
+        score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=0.5 + at / 100, n=100, stderr=0.01)
+        settings = dict(given) if at == 0 else {}
+        runs[task.key] = results.store(root, task.key, scores=[score], settings=settings)
+    return runs
+
+
+def rows(database: Path, origin: str = "published") -> SuiteScores:
+    return suite_scores(database, suites=(SUITE,), origin=origin)[0]
+
+
+def compared(runs: dict[str, StoredRun], others: SuiteScores, origin: str = "published") -> Comparability:
+    return comparability(model=NEW.key, origin=origin, tasks=rule().tasks, runs=runs, others=others)
+
+
+def ranked(runs: dict[str, StoredRun], others: SuiteScores, origin: str = "published") -> standing.SuiteRank:
+    scores = {task: run.scores[0] for task, run in runs.items()}
+    return standing.rank(scores, rule(), model=NEW, others=others, comparable=compared(runs, others, origin))
+
+
+def of_origins(scores: SuiteScores, *origins: str) -> SuiteScores:
+    """The rows, with these origins in turn."""
+    return replace(scores, origins=tuple(origins[at % len(origins)] for at in range(len(scores.models))))
+
+
+def test_a_rank_among_all_origins_counts_them_and_says_that_others_computed_most(
+    database: Path, tmp_path: Path
+) -> None:
+    result = ranked(runs_of(tmp_path), of_origins(rows(database), "published", "imported", "computed"), "all")
+    counts = result.others
+    assert sum(counts.values()) == result.of - 1 and min(counts.values()) > 0
+    text = str(result)
+    assert text.startswith(
+        f"Rank {result.rank} of {result.of} on {SUITE}, among {counts['published']} published, {counts['imported']} "
+        f"imported and {counts['computed']} computed rows of other models; with at least 95% confidence the rank lies "
+        f"between {result.low} and {result.high}. "
+    )
+    assert "Others computed the published and imported scores, with their own code and machines" in text
+
+
+def test_a_rank_among_computed_rows_alone_has_no_caveat_of_origin(database: Path, tmp_path: Path) -> None:
+    result = ranked(runs_of(tmp_path), of_origins(rows(database), "computed"), "all")
+    assert result.comparable.elsewhere == () and "Others computed" not in str(result)
+
+
+def test_the_models_own_row_is_not_among_the_others(database: Path) -> None:
+    scores = rows(database)
+    only = replace(scores, origins=("imported", *("computed" for _ in scores.models[1:])))
+    assert elsewhere("all", only, but="") == ("imported",)
+    assert elsewhere("all", only, but=scores.models[0]) == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"variant": "classifier=logistic"}, "was run with classifier=logistic."),
+        ({"coverage": 0.75}, "rests on 75.0% of its items."),
+        ({"items": 40, "catalogue_items": 1824}, "has 40 items here, 1,824 in the catalogue."),
+    ],
+)
+def test_the_protocol_is_the_same_only_where_no_run_departs_from_it(
+    database: Path, tmp_path: Path, given: dict[str, object], sentence: str
+) -> None:
+    same = "as far as the catalogue states the protocol, it is the same"
+    assert same in str(compared(runs_of(tmp_path / "usual"), rows(database)))
+    text = str(compared(runs_of(tmp_path / "other", **given), rows(database)))
+    assert same not in text and "do not follow the catalogue's protocol throughout" in text
+    assert f"{rule().tasks[0].key} {sentence}" in text
+
+
+def test_a_variant_that_the_benchmark_compares_is_of_its_protocol(database: Path, tmp_path: Path) -> None:
+    assert compared(runs_of(tmp_path, variant="quality=prompt"), rows(database)).unlike == ()
+
+
+def test_runs_of_two_revisions_or_number_formats_are_said_to_be_mixed(database: Path, tmp_path: Path) -> None:
+    runs = runs_of(tmp_path, model={"revision": "9" * 40})
+    first = next(iter(runs))
+    runs[first] = replace(runs[first], run=replace(runs[first].run, dtype="float16"))
+    comparable = compared(runs, rows(database))
+    assert comparable.mixed == (
+        f"The runs are of 2 revisions of the weights: {'9' * 12} and {results.COMMIT[:12]}.",
+        "The runs are of 2 number formats: float16 and float32.",
+    )
+    assert comparable.unlike == () and comparable.mixed[0] in str(comparable)
+    assert compared(runs_of(tmp_path / "same"), rows(database)).mixed == ()
+
+
+def test_what_was_measured_twice_is_said_only_where_somebody_looked(database: Path) -> None:
+    scores = rows(database)
+    again = replace(scores, values=scores.values + 0.01)
+
+    def text(measured: tuple[tuple[str, ...], float | None] | None) -> str:
+        return str(
+            comparability(model=NEW.key, origin="published", tasks=(), runs={}, others=scores, measured=measured)
+        )
+
+    assert "on the same task" not in text(None)
+    assert "No other model has both" in text(
+        measured_twice([scores], replace(again, models=("x",) * len(again.models)), but="")
+    )
+    many = int((~np.isnan(scores.values)).any(axis=1).sum())
+    assert f"{many} other models have such scores and computed ones" in text(measured_twice([scores], again, but=""))
+    assert "the median difference between the two is 0.0100." in text(measured_twice([scores], again, but=""))
+    two = measured_twice([scores, replace(scores, values=scores.values - 0.02)], again, but="")
+    assert two[0] == tuple(scores.models) and two[1] == pytest.approx(0.02)
