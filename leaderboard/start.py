@@ -23,7 +23,9 @@ def start(*, program: str, epilog: str | None = None) -> None:
     accelerator.claim()
     memory.tune_malloc()
     try:
-        key = suite_file.record(chosen.suite, offline=chosen.offline) if chosen.suite else ""
+        key = ""
+        if chosen.suite:
+            key = suite_file.record(chosen.suite, images=chosen.images, offline=chosen.offline)
         data = hub_data.from_environment()
         fetched = data.start() if data else None
         if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):

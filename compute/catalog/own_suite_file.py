@@ -14,22 +14,24 @@
     [[tasks]]
     task = "mini/odd-one-out"          # or a task of the catalogue, by its key
 
-Anyone may have written it: it is read with limits, paths lead from its folder, and no value is run.
+Anyone may have written it: it is read with limits, no value is run, and what it names lies below its folder, links
+judged by where they lead, or below a folder that the user names.
 """
 
 from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from compute import records
 from compute.catalog import own
 from compute.catalog.catalog import Catalog
 from compute.tasks.own import OwnData, read
-from compute.tasks.own.reading import HUB
+from compute.tasks.own.reading import HUB, table_files
 from compute.tasks.source import Source
 from compute.types import BadInput, Task, UnknownKey, shortened, suggestion
 
@@ -51,10 +53,14 @@ class ListedTask:
     shape: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     images: tuple[Path, ...] = ()
+    roots: tuple[Path, ...] = ()  # the folder of the suite's file and those that the user names: all is below them
 
     def read(self, *, source: Source) -> OwnData:
         """The task's data. Raises BadInput, which names the task, and NotHere."""
         try:
+            if not self.file.startswith(HUB):
+                for path in table_files(Path(self.file)):
+                    _check_inside(path, self.roots, what=f"file {path.name}", where=self.where)
             return read(
                 self.file if self.file.startswith(HUB) else Path(self.file),
                 shape=self.shape,
@@ -84,8 +90,11 @@ def is_suite_file(name: Path | str) -> bool:
     return str(name).lower().endswith(END)
 
 
-def parse(path: Path) -> SuiteFile:
-    """The suite that a file states. Raises BadInput with the line or the table that is wrong."""
+def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
+    """The suite that a file states; `images` are folders that the user names, where its files and images may lie too.
+
+    Raises BadInput with the line or the table that is wrong.
+    """
     title = path.name
     if not path.is_file():
         raise BadInput(f"There is no file {path}")
@@ -115,7 +124,7 @@ def parse(path: Path) -> SuiteFile:
         )
     _check_texts(content, ("title",), most=own.MAX_NAME, where=title)
     _check_texts(content, ("description",), most=own.MAX_TEXT // 2, where=title)
-    folder = path.absolute().parent
+    folder, further = path.absolute().parent, tuple(each.absolute() for each in images)
     return SuiteFile(
         path=path.absolute(),
         title=content.get("title") or path.stem,
@@ -123,11 +132,13 @@ def parse(path: Path) -> SuiteFile:
         aggregate=aggregate,
         synthetic=content.get("synthetic"),
         weights=_weights(content.get("weights", {}), where=title),
-        tasks=tuple(_task(task, number, folder=folder, file=title) for number, task in enumerate(listed, 1)),
+        tasks=tuple(
+            _task(task, number, folder=folder, file=title, further=further) for number, task in enumerate(listed, 1)
+        ),
     )
 
 
-def _task(content: Any, number: int, *, folder: Path, file: str) -> ListedTask:
+def _task(content: Any, number: int, *, folder: Path, file: str, further: tuple[Path, ...]) -> ListedTask:
     where = f"{file}, task {number}"
     if not isinstance(content, dict):
         raise BadInput(f"{where} is no table: begin it with [[tasks]]")
@@ -143,9 +154,13 @@ def _task(content: Any, number: int, *, folder: Path, file: str) -> ListedTask:
     columns, images = content.get("columns", {}), content.get("images", [])
     if len(columns) > own.MAX_COLUMNS or not all(isinstance(value, str) for value in columns.values()):
         raise BadInput(f"{where}: columns maps the shape's names to the file's, as in {{ reference = 'photo' }}")
-    if not all(isinstance(name, str) for name in images):
+    if not all(isinstance(name, str) and name.isprintable() for name in images):
         raise BadInput(f"{where}: images is a list of folders")
-    own_file = content.get("file", "")
+    own_file, roots = content.get("file", ""), (folder, *further)
+    if own_file and not own_file.startswith(HUB):
+        _check_inside(folder / own_file, roots, what="file", where=where)
+    for name in images:
+        _check_inside(folder / name, roots, what=f"images {_short(name)}", where=where)
     return ListedTask(
         where=where,
         file=own_file if own_file.startswith(HUB) or not own_file else str(folder / own_file),
@@ -154,8 +169,17 @@ def _task(content: Any, number: int, *, folder: Path, file: str) -> ListedTask:
         category=content.get("category", ""),
         shape=content.get("shape", ""),
         columns=columns,
-        images=tuple(folder / name for name in images),
+        images=(*further, *(folder / name for name in images)),
+        roots=roots,
     )
+
+
+def _check_inside(path: Path, roots: Sequence[Path], *, what: str, where: str) -> None:
+    if not any(records.is_inside(path, root) for root in roots):
+        raise BadInput(
+            f"{where}: {what} leads out of the folder of {where.partition(',')[0]}: move it there, or name the folder "
+            "it is in with --images"
+        )
 
 
 def _check_keys(content: Mapping[str, Any], known: Mapping[str, type], *, where: str) -> None:

@@ -32,7 +32,10 @@ Columns = Annotated[
 ]
 Images = Annotated[
     list[Path] | None,
-    typer.Option(help="A further folder that the paths of your own images may lead into; repeatable."),
+    typer.Option(
+        help="A further folder that the paths of your own images, and of a suite.toml's files, may lead into; "
+        "repeatable."
+    ),
 ]
 Offline = Annotated[
     bool,

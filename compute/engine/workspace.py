@@ -184,7 +184,8 @@ def own_suites(
     same = next((each for each in suites if each.suite.key == suite), None)
     made = None
     if is_suite_file(suite):
-        made = suite_of_file(Path(suite), root=root, data=data, offline=offline)
+        images = reading.images if reading else ()
+        made = suite_of_file(Path(suite), root=root, data=data, images=images, offline=offline)
     elif data is None:
         if not suite:
             raise BadInput("Name a suite with --suite (python -m compute list suites), or data of your own with --data")
@@ -214,16 +215,24 @@ def own_suites(
     return _extended(suites, root, warn), suite, files
 
 
-def suite_of_file(path: Path, *, root: Path, data: Path | str | None = None, offline: bool = False) -> OwnSuite:
+def suite_of_file(
+    path: Path,
+    *,
+    root: Path,
+    data: Path | str | None = None,
+    images: Sequence[Path] = (),
+    offline: bool = False,
+) -> OwnSuite:
     """The suite that a file of one's own states, its data read and checked; content keys are stored below `root`.
 
-    `data` may be a folder of data sets, for tasks of the catalogue. Raises BadInput, NotHere, UnknownKey.
+    `data` may be a folder of data sets, for tasks of the catalogue; `images` are folders beside that of the file, which
+    its data and their images may lie in. Raises BadInput, NotHere, UnknownKey.
     """
     from compute.catalog import own_suite_file, shipped
 
     if data is not None and not Path(data).is_dir():
         raise BadInput(f"{path.name} names its own data: omit --data, or name a folder of data sets as <org>/<name>/")
-    source, stated = _reader(root, offline=offline), own_suite_file.parse(path)
+    source, stated = _reader(root, offline=offline), own_suite_file.parse(path, images=images)
     read = {index: task.read(source=source) for index, task in enumerate(stated.tasks) if task.file}
     return own_suite_file.suite(stated, read, catalog=shipped())
 

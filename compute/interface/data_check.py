@@ -167,9 +167,9 @@ def _read_suite(path: Path, reading: OwnReading, *, source: Source) -> _Read:
     from compute.catalog import own_suite_file, shipped
     from compute.tasks.own import OwnReading
 
-    if reading != OwnReading():
-        raise BadInput(f"{path.name} says itself how its data are read: omit --name, --shape, --columns and --images")
-    stated = own_suite_file.parse(path)
+    if reading != OwnReading(images=reading.images):
+        raise BadInput(f"{path.name} says itself how its data are read: omit --name, --shape and --columns")
+    stated = own_suite_file.parse(path, images=reading.images)
     read = _Read(title=stated.title)
     for index, listed in enumerate(stated.tasks):
         if not listed.file:

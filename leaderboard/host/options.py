@@ -21,6 +21,7 @@ class Options:
 
     database: Path
     suite: Path | None  # the file of a suite of one's own, whose board the app opens on
+    images: tuple[Path, ...]  # folders beside that of the suite's file, which its data may lie in
     offline: bool
     launch: dict[str, Any]
     access: Access
@@ -59,6 +60,13 @@ def read(
         help="file of a suite of your own, which models have run on: the app opens on its board",
     )
     parser.add_argument(
+        "--images",
+        type=Path,
+        action="append",
+        metavar="FOLDER",
+        help="with --suite: a further folder that its files and their images may lie in; repeatable",
+    )
+    parser.add_argument(
         "--root-path", help="path under which a proxy serves the app, such as /likeness (GRADIO_ROOT_PATH, else none)"
     )
     parser.add_argument(
@@ -89,6 +97,7 @@ def read(
     return Options(
         database=options.database,
         suite=options.suite,
+        images=tuple(options.images or ()),
         offline=options.offline,
         launch={"server_name": options.host, "server_port": options.port, "root_path": options.root_path},
         access=admitted,

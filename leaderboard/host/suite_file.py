@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from compute import paths
@@ -12,16 +12,29 @@ from leaderboard.data.database import Database
 
 
 def record(
-    path: Path, *, results: Path = paths.RESULTS, offline: bool = False, report: Callable[[str], None] = print
+    path: Path,
+    *,
+    images: Sequence[Path] = (),
+    results: Path = paths.RESULTS,
+    offline: bool = False,
+    report: Callable[[str], None] = print,
 ) -> str:
     """Reads the file and its data and records the suite in the results folder, where a build finds it; its key.
+
+    `images` are folders beside that of the file, which its data and their images may lie in.
 
     Raises BadInput, NotHere, UnknownKey, CannotWrite.
     """
     from compute.engine.workspace import own_suites
+    from compute.tasks.own import OwnReading
 
     _, key, _ = own_suites(
-        None, suite=str(path), results=results, warn=lambda problem: report(f"Warning: {problem}"), offline=offline
+        None,
+        suite=str(path),
+        reading=OwnReading(images=tuple(images)),
+        results=results,
+        warn=lambda problem: report(f"Warning: {problem}"),
+        offline=offline,
     )
     return key
 

@@ -181,10 +181,22 @@ def _tables(path: Path, shape: TaskShape | None, faults: Faults) -> tuple[TaskSh
     return shape, {"": _table(path, faults)}
 
 
+def table_files(path: Path) -> list[Path]:
+    """The files that tables are read from at a path; none for a folder of images by class. Raises BadInput."""
+    layout = beir.files(path)
+    return _manifests(path) if layout is None else list(layout.values())
+
+
 def _table(path: Path, faults: Faults) -> OwnTable:
     """The manifest at a path, or in the folder there, or a folder of images by class."""
+    present = _manifests(path)
+    return tables.read(present[0], faults=faults) if present else class_folder.read(path)
+
+
+def _manifests(path: Path) -> list[Path]:
+    """The one manifest at a path or in the folder there, or none. Raises BadInput for several."""
     if not path.is_dir():
-        return tables.read(path, faults=faults)
+        return [path]
     named = [path / f"{name}{end}" for name in MANIFESTS for end in tables.FORMATS]
     present = [file for file in named if file.is_file()]
     present = present or sorted(
@@ -194,4 +206,4 @@ def _table(path: Path, faults: Faults) -> OwnTable:
         raise BadInput(
             f"{path} has several manifests: {', '.join(file.name for file in present[:5])}. Name the file itself"
         )
-    return tables.read(present[0], faults=faults) if present else class_folder.read(path)
+    return present

@@ -11,6 +11,8 @@ import pytest
 from compute.catalog import own, shipped
 from compute.catalog.own_suite_file import is_suite_file, parse, suite
 from compute.engine.workspace import own_suites, suite_of_file
+from compute.interface import data_check
+from compute.tasks.own import OwnReading
 from compute.tasks.source import Source
 from compute.types import BadInput, LikenessError
 
@@ -257,6 +259,51 @@ def test_a_record_that_was_tampered_with_is_left_out(folder: Path, changes: dict
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     suites, problems = own.recorded(folder)
     assert not suites and len(problems) == 1 and "own-animals-words.json is left out" in problems[0]
+
+
+def outside(tmp_path: Path) -> Path:
+    """A folder beside the suite's, as a stranger's suite may name."""
+    away = tmp_path / "away"
+    away.mkdir()
+    (away / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
+    return away
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('file = "../away/labels.csv"', "file"),
+        ('file = "{away}/labels.csv"', "file"),
+        ('file = "linked.csv"', "file"),
+        ('file = "linked"', "file"),
+        ('file = "inner"', "file"),
+        ('file = "labels.csv"\nimages = ["/"]', "images"),
+        ('file = "labels.csv"\nimages = [".", "../away"]', "images"),
+        ('file = "labels.csv"\nimages = ["linked"]', "images"),
+    ],
+)
+def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder: Path, text: str, what: str) -> None:
+    """Links are judged by where they lead: a suite may come from anyone."""
+    inner = folder / "mine"
+    (inner / "inner").mkdir(parents=True)
+    (folder / "labels.csv").rename(inner / "labels.csv")
+    away = outside(folder)
+    for name, target in (("linked", away), ("linked.csv", away / "labels.csv")):
+        (inner / name).symlink_to(target)
+    (inner / "inner" / "manifest.csv").symlink_to(away / "labels.csv")
+    path = written(inner, f"[[tasks]]\n{text.replace('{away}', away.as_posix())}\n")
+
+    def key(*images: Path) -> str:
+        results = folder / "results"
+        return own_suites(
+            None, suite=str(path), results=results, warn=print, reading=OwnReading(images=images), read_only=True
+        )[1]
+
+    with pytest.raises(BadInput, match=rf"task 1 .*: {what} .*leads out of the folder of suite.toml: .*--images"):
+        key()
+    if '/"' not in text:
+        assert key(away) == "own-suite"
+    assert data_check.check(path, reading=OwnReading(images=(away, Path("/"))), benchmarks=False).runs
 
 
 def test_the_name_of_a_file_tells_it_from_a_key() -> None:
