@@ -132,9 +132,10 @@ def read(
         if snapshot is None:
             known = hub.read(str(data), shape=chosen, given=given, source=source)
             chosen, read_tables = known.shape, known.tables
-        else:  # its files are links to the cache's blobs
+        else:
             chosen, read_tables = _tables(snapshot, chosen, faults)
-            images = (*images, snapshot.parent.parent)
+            if hub.is_cached(snapshot):  # its files are links to the blobs beside it
+                images = (*images, snapshot.parent.parent)
     else:
         path = Path(data).absolute()
         title = path.name or str(path)

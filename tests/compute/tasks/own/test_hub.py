@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import datasets
 import huggingface_hub
@@ -115,6 +116,46 @@ def test_a_data_set_of_loose_files_whose_cache_is_of_links(hub: Path) -> None:
 def test_what_is_not_in_the_cache_is_not_fetched(hub: Path) -> None:
     with pytest.raises(NotHere, match="hf download made/nothing --repo-type dataset"):
         from_cache("hub:made/nothing")
+
+
+def test_a_manifest_in_a_folder_of_data_sets_shows_no_other_data_set(tmp_path: Path) -> None:
+    """Only a snapshot of the hub's cache has links to a folder beside it."""
+    picture(tmp_path / "other" / "private" / "a.png", colour="red", seed=1)
+    place = tmp_path / "made" / "loose"
+    picture(place / "b.png", colour="red", seed=2)
+    (place / "link.png").symlink_to(tmp_path / "other" / "private" / "a.png")
+    names = ("../../other/private/a.png", "other/private/a.png", "link.png", "b.png")
+    write(place / "metadata.csv", ("file_name", "label"), [(name, name[-5]) for name in names])
+    data = read("hub:made/loose", source=Source(root=tmp_path, offline=True))
+    assert [problem.row for problem in data.problems] == [1, 2, 3]
+    assert "leads out of the manifest's folder" in data.problems[2].what
+
+
+@pytest.mark.parametrize(("size", "fetched"), [(10, True), (30, False)])
+def test_a_large_data_set_without_a_list_of_files_is_fetched_by_the_users_own_command(
+    size: int, fetched: bool, hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sizes in GB; what is in the cache already does not count."""
+    place = snapshot(hub, "made/large")
+    write(place / "metadata.csv", ("text", "label"), [("a", "b"), ("c", "d")])
+    asked = []
+
+    def snapshot_download(repo: str, **options: object) -> str:
+        asked.append((options["local_files_only"], options["allow_patterns"]))
+        return str(place)
+
+    sizes = {"metadata.csv": 1 << 50, "a.bin": size << 29, "b.bin": size << 29, "c": None}
+    files = [huggingface_hub.hf_api.RepoSibling(rfilename=name, size=count) for name, count in sizes.items()]
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    monkeypatch.setattr(
+        huggingface_hub.HfApi, "dataset_info", lambda self, repo, **_: SimpleNamespace(siblings=files, sha=COMMIT)
+    )
+    if fetched:
+        assert read("hub:made/large", source=Source()).rows == 2 and (False, None) in asked
+        return
+    with pytest.raises(NotHere, match="made/large has no list of its files, and all of them are 30 GB.* hf download"):
+        read("hub:made/large", source=Source())
+    assert (False, None) not in asked
 
 
 def test_a_run_of_it_is_recorded_at_its_commit_and_repeated_by_its_key(hub: Path, tmp_path: Path) -> None:
