@@ -113,15 +113,15 @@ def unlike(runs: Mapping[str, StoredRun]) -> tuple[str, ...]:
     return tuple(text)
 
 
-def mixed(runs: Mapping[str, StoredRun]) -> tuple[str, ...]:
-    """What differs between the runs of one model, whose scores make one mean, in sentences."""
+def mixed(runs: Mapping[str, StoredRun], *, which: str = "The runs") -> tuple[str, ...]:
+    """What differs between the runs of one model, whose scores make one mean, in sentences about `which`."""
     revisions = dict.fromkeys(run.short_revision for run in runs.values())
     dtypes = dict.fromkeys(run.run.dtype for run in runs.values())
     text = []
     for noun, values in (("revisions of the weights", revisions), ("number formats", dtypes)):
         if len(values) > 1:
             names = listed([value or "an unrecorded one" for value in values])
-            text.append(f"The runs are of {len(values)} {noun}: {names}.")
+            text.append(f"{which} are of {len(values)} {noun}: {names}.")
     return tuple(text)
 
 

@@ -38,10 +38,13 @@ class ModelComparison:
     higher_is_better: bool
     reason: str  # why the difference or its interval is not known; empty where both are
     few: bool  # the interval rests on few tasks of a category, and covers at least 95%
-    notes: tuple[str, ...] = ()  # what to know of the table, in sentences
+    notes: tuple[str, ...] = ()  # what to know of the scores, in sentences
     parts: pd.DataFrame  # a row a task or item: what, a, b, difference
 
     def __str__(self) -> str:
+        return "\n".join((self._verdict(), *self.notes))
+
+    def _verdict(self) -> str:
         if math.isnan(self.difference):
             return f"{self.a} and {self.b} cannot be compared: {self.reason}."
         way = "" if self.higher_is_better else ", where lower is better"

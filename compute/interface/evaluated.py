@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -188,8 +188,9 @@ class Evaluation:
         """This model minus another one on the same suite, by a paired test; `task` compares on that one alone.
 
         `other`: another evaluation, or a model's key, whose runs here are taken where there are any, else its published
-        or imported scores. Over the tasks that both have, by the suite's rule, and in `parts` task by task: over items
-        where both were run on the same ones. Raises UnknownKey, and BadInput where the two share nothing.
+        or imported scores, always of one origin alone. Over the tasks that both have, by the suite's rule, and in
+        `parts` task by task: over items where both were run on the same ones. `notes` say how far the scores can be
+        compared. Raises UnknownKey, and BadInput where the two share nothing.
         """
         mine = ModelScores(key=self.model.key, origin="computed", scores=self.headlines, runs=self.runs)
         if isinstance(other, Evaluation):
@@ -199,14 +200,33 @@ class Evaluation:
         return compare_scores(mine, theirs, rule=self._rule, task=task)
 
     def _scores_of(self, key: str) -> ModelScores:
-        """Another model's scores. Raises BadInput where it has none."""
-        roots = (self.results, paths.RESULTS, paths.COMPUTED)
-        if key != self.model.key and (computed := computed_scores(key, tasks=self.plan.tasks, roots=roots)):
-            return computed
-        for origin in MEASURED_ELSEWHERE:
-            if scores := stored_scores(key, self._arranged(origin), rule=self._rule, origin=origin):
-                return scores
-        raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")
+        """Another model's scores of the first origin that has any; what others have beside them is in the notes.
+
+        Raises BadInput where it has none.
+        """
+        mine, chosen, notes = [task.key for task in self._rule.tasks if task.key in self.headlines], None, []
+        for origin in ("computed", *MEASURED_ELSEWHERE):
+            if chosen and all(task in chosen.scores for task in mine):
+                break
+            scores = self._scores_of_origin(key, origin)
+            if chosen is None:
+                chosen = scores
+            elif scores and (left := [task for task in mine if task in scores.scores and task not in chosen.scores]):
+                both = sum(task in chosen.scores for task in mine)
+                notes.append(
+                    f"Of {key}, only the {chosen.origin} scores are compared, which it has on {both} of {len(mine)} "
+                    f"tasks; its {origin} scores on {len(left)} more are left out."
+                )
+        if chosen is None:
+            raise BadInput(f"{key} has no score on {self.suite.key}. Evaluate it: compute.evaluate({key!r}, suite=...)")
+        return replace(chosen, notes=tuple(notes))
+
+    def _scores_of_origin(self, key: str, origin: str) -> ModelScores | None:
+        if origin != "computed":
+            return stored_scores(key, self._arranged(origin), rule=self._rule, origin=origin)
+        if key == self.model.key:
+            return None
+        return computed_scores(key, tasks=self.plan.tasks, roots=(self.results, paths.RESULTS, paths.COMPUTED))
 
     def items(self, task: str) -> pd.DataFrame:
         """The evidence of a task, a row an item: item, subset, expected, answer, correct, value, detail (JSON) and the

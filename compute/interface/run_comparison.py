@@ -16,6 +16,7 @@ from compute.analysis.suite import SuiteScores
 from compute.analysis.ties import holm, paired_differences
 from compute.engine import run_folders, variants
 from compute.engine.run_folders import StoredRun
+from compute.interface.comparability import MEASURED_ELSEWHERE, comparability, mixed, unlike
 from compute.interface.compare import ALPHA, ModelComparison
 from compute.interface.item_differences import ItemDifference, item_difference
 from compute.interface.standing import Rule, row_of
@@ -33,6 +34,7 @@ class ModelScores:
     origin: str
     scores: Mapping[str, Score]
     runs: Mapping[str, StoredRun] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # what to know of where the scores come from, in sentences
 
 
 def computed_scores(key: str, *, tasks: Sequence[Task], roots: Sequence[Path]) -> ModelScores | None:
@@ -74,7 +76,7 @@ def compare_scores(a: ModelScores, b: ModelScores, *, rule: Rule, task: str = ""
     over items, else from the two standard errors, taken as independent. `better` there holds over all its rows, by
     Holm's method. Raises BadInput where nothing is shared, UnknownKey for a task that is not shared.
     """
-    names = (a.key, b.key if b.key != a.key else f"{b.key} ({b.origin})")
+    names = (a.key, b.key if b.origin == a.origin and b.key != a.key else f"{b.key} ({b.origin})")
     shared = [row for row in rule.tasks if row.key in a.scores and row.key in b.scores]
     if not shared:
         raise BadInput(f"{names[0]} and {names[1]} share no task of {rule.suite.key}")
@@ -86,6 +88,7 @@ def compare_scores(a: ModelScores, b: ModelScores, *, rule: Rule, task: str = ""
     for row, is_proved in zip(rows, proved, strict=True):
         row["better"] = names[int((row["difference"] > 0) != ups[row["task"]])] if is_proved else ""
     parts = pd.DataFrame(rows, columns=list(COLUMNS))
+    notes = _notes(a, b, tasks=[row for row in shared if task in ("", row.key)])
     if len(rows) == 1 and rows[0]["over"] == "items":
         fields = ("n", "difference", "low", "high", "p", "better", "reason")
         return ModelComparison(
@@ -94,6 +97,7 @@ def compare_scores(a: ModelScores, b: ModelScores, *, rule: Rule, task: str = ""
             over="items",
             few=False,
             higher_is_better=ups[rows[0]["task"]],
+            notes=notes,
             parts=parts,
             **{name: rows[0][name] for name in fields},
         )
@@ -126,8 +130,23 @@ def compare_scores(a: ModelScores, b: ModelScores, *, rule: Rule, task: str = ""
         higher_is_better=higher,
         reason=result.reason or result.unknown,
         few=result.few,
+        notes=notes,
         parts=parts,
     )
+
+
+def _notes(a: ModelScores, b: ModelScores, *, tasks: Sequence[Task]) -> tuple[str, ...]:
+    """What to know before the scores of the two on these tasks are compared, in sentences."""
+    notes = [*a.notes, *b.notes]
+    if b.origin in MEASURED_ELSEWHERE:
+        about = comparability(model=a.key, origin=b.origin, tasks=tasks, runs=a.runs, others=None)
+        return (*notes, *about.sentences)
+    of_both = [{task.key: side.runs[task.key] for task in tasks if task.key in side.runs} for side in (a, b)]
+    departures = [unlike(runs) for runs in of_both]
+    for side, runs, own, other in zip((a, b), of_both, departures, departures[::-1], strict=True):
+        notes += [f"{side.key}: {sentence}" for sentence in own if sentence not in other]
+        notes += mixed(runs, which=f"The runs of {side.key}")
+    return tuple(notes)
 
 
 def _part(task: str, category: str, a: ModelScores, b: ModelScores) -> dict[str, Any]:

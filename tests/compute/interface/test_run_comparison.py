@@ -13,6 +13,7 @@ from scipy import stats
 import compute
 from compute.engine import run_folders
 from compute.engine.run_folders import StoredRun
+from compute.interface.evaluated import Evaluation
 from compute.interface.item_differences import item_difference
 from compute.types import BadInput, Run, Score, UnknownKey
 from tests.compute.small_bench import World
@@ -110,3 +111,62 @@ def test_a_model_without_scores_or_of_no_catalogue_is_named(world: World) -> Non
     odd = compute.evaluate("small/eye", tasks=["unisim/odd"], progress=False)
     with pytest.raises(BadInput, match="share no task of small"):
         near.compare(odd)
+
+
+def with_published(scores: Evaluation, monkeypatch: pytest.MonkeyPatch, tasks: int = 5) -> None:
+    """As if the computed rows of the suite, on the first tasks, were published ones of small/paper and small/dim."""
+    arranged = Evaluation._arranged
+    rows = arranged(scores, "computed")
+    values = np.where(np.arange(len(rows.tasks)) < tasks, rows.values[:1], np.nan)
+    published = replace(
+        rows,
+        models=("small/dim", "small/paper"),
+        origins=("published",) * 2,
+        values=np.vstack([values, values]),
+        stderr=np.vstack([rows.stderr[:1]] * 2),
+        printed=np.vstack([rows.printed[:1]] * 2),
+    )
+    monkeypatch.setattr(
+        Evaluation, "_arranged", lambda self, origin: published if origin == "published" else arranged(self, origin)
+    )
+
+
+def test_published_scores_are_named_as_such_with_what_sets_them_apart(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eye = compute.evaluate("small/eye", suite="small", progress=False)
+    with_published(eye, monkeypatch)
+    result = eye.compare("small/paper")
+    assert (result.a, result.b) == ("small/eye", "small/paper (published)")
+    [note] = result.notes
+    assert note.startswith("Others computed the published scores, with their own code and machines")
+    assert str(result).splitlines()[1:] == [note]
+    assert eye.compare("small/paper", task="unisim/near").notes == (note,)
+
+
+def test_a_model_run_on_a_part_says_which_scores_are_left_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    eye = compute.evaluate("small/eye", suite="small", progress=False)
+    compute.evaluate("small/dim", tasks=["unisim/near"], progress=False)
+    with_published(eye, monkeypatch, tasks=4)
+    result = eye.compare("small/dim")
+    assert (result.b, result.over, list(result.parts["task"])) == ("small/dim", "items", ["unisim/near"])
+    assert result.notes == (
+        "Of small/dim, only the computed scores are compared, which it has on 1 of 5 tasks; its published scores on 3 "
+        "more are left out.",
+    )
+    compute.evaluate("small/dim", suite="small", progress=False)
+    assert eye.compare("small/dim").notes == ()
+
+
+def test_computed_runs_that_differ_in_protocol_or_weights_are_named(world: World) -> None:
+    eye = compute.evaluate("small/eye", suite="small", progress=False)
+    dim = compute.evaluate("small/dim", suite="small", progress=False)
+    near = dim.runs["unisim/near"]
+    settings = {**near.run.settings, "variant": "classifier=logistic", "model": {"revision": "c" * 40}}
+    other = replace(near, run=replace(near.run, settings=settings))
+    part = replace(dim)
+    part.__dict__["runs"] = {**dim.runs, "unisim/near": other}
+    assert eye.compare(part).notes == (
+        "small/dim: unisim/near was run with classifier=logistic.",
+        f"The runs of small/dim are of 2 revisions of the weights: {'c' * 12} and an unrecorded one.",
+    )
