@@ -33,6 +33,11 @@ def suggestion(key: str, known: Iterable[str]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
+def printable(text: str) -> str:
+    """A text from a file without the characters that steer a terminal or reverse its line."""
+    return "".join(character if character.isprintable() else "\ufffd" for character in text)
+
+
 def shortened(text: str, most: int = ECHO) -> str:
     """The text, or its beginning and … where it has more characters than `most`."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -47,6 +47,19 @@ def source_of(row: Model) -> ModelSource | None:
     return None if note is None else ModelSource(kind=note["source"], name=note["name"])
 
 
+def folders(row: Model) -> list[str]:
+    """The folders that a recorded model's weights are read from; none of a model of the catalogue."""
+    named: list[str] = []
+
+    def noted(folder: str) -> str:
+        named.append(folder)
+        return folder
+
+    if source_of(row) is not None:
+        with_folders(row, noted)
+    return list(dict.fromkeys(named))
+
+
 def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Model:
     """Writes the model's record, over one of the same digest; the row as it is recorded, under its settled key.
 

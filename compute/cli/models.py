@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compute.types import BadInput
+from compute.types import BadInput, printable
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
@@ -46,12 +46,18 @@ def named_models(
     options: Sequence[str] = (),
     offline: bool = False,
 ) -> list[NamedModel]:
-    """What the texts of an option name, once each; prints how checkpoints are read.
+    """What the texts of an option name, once each; prints how checkpoints are read, and first the folders
+    that a record names.
 
     Raises UnknownKey, NotHere, CannotDo, and BadInput where none is named.
     """
+    from compute.catalog import own_models
     from compute.engine import named_models
 
+    known = {row.key: row for row in catalog.models}
+    for row in (known[text] for text in dict.fromkeys(texts) if text in known):
+        for folder in own_models.folders(row):
+            typer.echo(f"Reads {printable(folder)} as recorded for {row.key}", err=True)
     models = named_models.named(
         _checked(texts),
         catalog=catalog,

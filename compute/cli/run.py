@@ -116,6 +116,7 @@ def run(
         again=again,
         dry_run=dry_run,
         warn=warn,
+        notice=typer.echo,
     )
     catalog, root, bench = space.catalog, space.root, space.bench
     if space.suite == fault_study.SUITE:

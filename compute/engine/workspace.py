@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compute import drafts, paths
-from compute.types import BadInput
+from compute.types import BadInput, printable
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
@@ -70,19 +70,27 @@ def opened(
     dry_run: bool = False,
     progress: Progress | None = None,
     warn: Warn = lambda problem: None,
+    notice: Warn = lambda words: None,
 ) -> Workspace:
     """Where the runs of a suite are made: `data` is a folder of data sets, or data of one's own that make a suite.
 
     `reading` says how data of one's own are read; `hardware` stands for `device` and `dtype` where it is known already;
     `again` tries items anew that could not be used; `dry_run` writes and fetches nothing; `warn` hears of records that
-    are damaged. Raises BadInput, CannotWrite.
+    are damaged, `notice` of the paths in a record before they are read. Raises BadInput, CannotWrite.
     """
     from compute.catalog.own_suite_file import is_suite_file
     from compute.models.judges import endpoint
 
     offline, from_file = offline or endpoint.is_offline(), is_suite_file(suite)
     catalog, suite, files = own_suites(
-        data, suite=suite, reading=reading, results=results, warn=warn, read_only=dry_run, offline=offline
+        data,
+        suite=suite,
+        reading=reading,
+        results=results,
+        warn=warn,
+        notice=notice,
+        read_only=dry_run,
+        offline=offline,
     )
     models: dict[str, OwnModel] = {}
     root, bench = workbench(
@@ -165,6 +173,7 @@ def own_suites(
     suite: str,
     results: Path | None,
     warn: Warn,
+    notice: Warn = lambda words: None,
     reading: OwnReading | None = None,
     read_only: bool = False,
     offline: bool = False,
@@ -173,7 +182,8 @@ def own_suites(
 
     `data` without a suite, or a file as `data` in place of one that takes it, makes a suite of its own, recorded in the
     results folder unless `read_only`; `reading` says how data without a suite are read; its folders of images hold for
-    those of every suite of one's own. `suite` may be a suite's own file. Raises BadInput, NotHere, CannotWrite.
+    those of every suite of one's own. `suite` may be a suite's own file. `notice` hears of the
+    paths in a record before they are read. Raises BadInput, NotHere, CannotWrite.
     """
     from compute.catalog import own
     from compute.catalog.own_suite_file import is_suite_file
@@ -205,6 +215,9 @@ def own_suites(
         suite = made.suite.key
         suites = [*(other for other in suites if other.suite.key != suite), made]
     chosen = next((each for each in suites if each.suite.key == suite), None)
+    if chosen is not None and made is None:
+        for name in dict.fromkeys(file.hub or str(file.path) for file in chosen.data):
+            notice(f"Reads {printable(name)} as recorded for {suite}")
     files = {file.digest: file for file in chosen.data if _is_as_recorded(file)} if chosen else {}
     if reading is not None and reading.images:
         named = tuple(folder.absolute() for folder in reading.images)

@@ -16,6 +16,7 @@ from compute.interface.board_page import BoardCell, BoardColumn, BoardRow, page
 from compute.interface.score_table import WHOLE, ScoreTable, unlike_scales
 from compute.rounding import rounded
 from compute.tables import padded
+from compute.types import printable
 
 BORDA = "borda"  # the rule that makes points, not a mean
 NAMED = 3  # models that a note names; of more the number is given
@@ -163,11 +164,6 @@ def decimals(values: Floats) -> int:
     known = values[~np.isnan(values)]
     spread = (np.ptp(known) or np.abs(known).max() or 1.0) if len(known) else 1.0
     return int(np.clip(2 - np.floor(np.log10(spread)), 0, 6))
-
-
-def printable(text: str) -> str:
-    """A text from a file without the characters that steer a terminal or reverse its line."""
-    return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 def _ranks(values: Ints) -> pd.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -50,6 +51,25 @@ def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(folder: P
     assert "own/own-my-triplets/choices | Accuracy | 10 | 50.0" in made.stdout
     again = command("--suite", "own-my-triplets", "--models", "tiny,ssim", *results)
     assert again.exit_code == 0 and "0 runs to make, 2 stored already" in again.stdout, again.output
+
+
+def test_the_path_of_recorded_data_is_shown_before_it_is_read(folder: Path, tmp_path: Path) -> None:
+    """A record may name any path: it may come with a results folder that somebody else made."""
+    results = ("--models", "ssim", "--results", tmp_path / "results")
+    made = command("--data", folder, *results)
+    assert made.exit_code == 0 and "as recorded" not in made.output, made.output
+    again = command("--suite", "own-my-triplets", *results)
+    assert again.exit_code == 0 and again.stdout.startswith(f"Reads {folder} as recorded for own-my-triplets\n"), (
+        again.output
+    )
+    (record,) = (tmp_path / "results" / "suites").glob("*.json")
+    whole = record.read_text()
+    for name in ("pipe", "pipe.csv", "pipe.parquet", "a\x1b[2Jb.csv"):
+        os.mkfifo(tmp_path / name)
+        record.write_text(whole.replace('"../../my-triplets"', json.dumps(f"../../{name}")))
+        ended = command("--suite", "own-my-triplets", *results)
+        assert ended.exit_code == 1 and f"Reads {tmp_path / name} as".replace("\x1b", "\ufffd") in ended.stdout
+        assert "There is no file" in ended.stderr and "\x1b" not in ended.output
 
 
 def test_scores_of_own_data_that_others_measured_are_imported(

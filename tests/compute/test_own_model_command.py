@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -87,6 +88,18 @@ def test_a_recorded_folder_whose_files_changed_is_not_run_under_its_old_key(
     (other / "model.safetensors").replace(checkpoint / "model.safetensors")
     assert_refused(run("--models", "own/my-model"), BadInput, "files of own/my-model have changed", "name the folder")
     assert run("--models", str(checkpoint), "--tasks", "unisim/near").exit_code == 0
+
+
+def test_the_folder_of_a_recorded_model_is_shown_before_it_is_read(run: Command, checkpoint: Path) -> None:
+    """A record may name any folder: it may come with a results folder that somebody else made."""
+    made = run("--models", str(checkpoint), "--tasks", "unisim/near")
+    assert made.exit_code == 0 and "as recorded" not in made.output
+    words = f"Reads {checkpoint} as recorded for own/my-model"
+    assert words in run("--models", "own/my-model", "--tasks", "unisim/near").stderr
+    (checkpoint / "config.json").unlink()
+    os.mkfifo(checkpoint / "config.json")
+    refused = run("--models", "own/my-model", "--tasks", "unisim/near")
+    assert refused.exit_code == 1 and words in refused.output
 
 
 def test_a_name_and_options_of_the_users(run: Command, world: World, checkpoint: Path) -> None:

@@ -13,7 +13,7 @@ from compute.tasks.own.reading import VERSION, OwnData, OwnReading, read
 from compute.tasks.own.shapes import SHAPES
 from compute.tasks.pairbench import manifest
 from compute.tasks.source import Need, OwnFile, Source
-from compute.types import BadInput, NotHere, Task
+from compute.types import BadInput, NotHere, Task, printable
 
 PAIRS = pairbench.PROCEDURES  # of manifests of pairs, which PairBench's own loader reads
 PROCEDURES = tuple(dict.fromkeys((*(shape.procedure for shape in SHAPES), *PAIRS)))
@@ -79,7 +79,7 @@ def opened(task: Task, *, source: Source) -> OwnData:
 def _remedy(task: Task, file: OwnFile | None) -> str:
     """What to do about data that cannot be read as they are recorded."""
     if file is not None and file.elsewhere and (file.path is None or file.path.exists()):
-        folders = " ".join(f"--images {shlex.quote(str(folder))}" for folder in file.elsewhere)
+        folders = " ".join(f"--images {shlex.quote(printable(str(folder)))}" for folder in file.elsewhere)
         return (
             f"The images of task {task.key!r} lie outside the folder of {task.dataset}: name their folder in the "
             f"command, python -m compute run --suite {task.suites[0]} {folders} --models tiny"

@@ -12,8 +12,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import compute
-from compute.interface.ranked import decimals, printable
-from compute.types import BadInput, CannotWrite
+from compute.interface.ranked import decimals
+from compute.types import BadInput, CannotWrite, printable
 
 MODELS, TASKS = 8, 15
 HOSTILE = "<script>window.harmed=1</script>\"'{{7*7}}\x1b[2J\u202e"
