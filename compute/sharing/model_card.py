@@ -22,6 +22,7 @@ from compute.types import BadInput, Metric, shortened
 
 BEGIN, END = "<!-- likeness results: begin -->", "<!-- likeness results: end -->"
 PICTURE = "likeness-intervals.png"  # beside the card
+MOST_REMARKS = 3  # on a rank; the others stand with the tasks
 TITLE, ANCHOR = "Evaluation with Likeness", "evaluation-with-likeness"
 
 SECTION = """{{ begin }}
@@ -39,8 +40,9 @@ Scores of {{ name|cell }} computed by {{ "[Likeness](" ~ about ~ ")" if about el
 
 {% endif %}
 {% if ranked %}
-Published rows are what the benchmark's paper prints. They have the same tasks and metrics, but others computed them, in
-other versions and settings; the range of a rank says what the tasks' scores can tell apart.
+Published rows are what the benchmark's paper prints. The metrics are the same, but others computed them, in other
+versions and settings; the range of a rank says what the tasks' scores can tell apart.
+{{- " Where these runs depart from the catalogue's protocol, the rank says so." if unlike else "" }}
 
 {% endif %}
 {% if picture %}
@@ -79,6 +81,7 @@ def section(
         date=_dates(shared.runs),
         standings=[_standing_row(standing) for standing in standings],
         ranked=any(standing.rank and standing.rank.rank for standing in standings),
+        unlike=any(standing.rank and standing.rank.rank and standing.comparable.unlike for standing in standings),
         picture=PICTURE if picture else "",
         tasks=[_task_row(run, metrics[run.headline.metric]) for run in shared.runs],
         made=_made(shared.runs),
@@ -151,16 +154,21 @@ def _standing_row(standing: SuiteStanding) -> dict[str, str]:
     else:
         span = f" ({rank.low} to {rank.high})" if rank.low is not None else ""
         row["rank"] = f"{rank.rank}{span} of {rank.of}"
+    if remarks := [*standing.comparable.unlike, *standing.comparable.mixed]:
+        more = len(remarks) - MOST_REMARKS
+        rest = [f"And {more} more, among the remarks on single tasks."] if more > 0 else []
+        row["rank"] = " ".join((f"{row['rank']}.", *remarks[:MOST_REMARKS], *rest))
     return row
 
 
 def _task_row(run: SharedRun, metric: Metric) -> dict[str, object]:
-    score = run.headline
-    ends = interval(score, metric)
+    score, settings = run.headline, run.stored.run.settings
+    ends, known = interval(score, metric), settings.get("catalogue_items")
     remarks = [
         "synthetic: a program drew the items" if run.synthetic else "",
         "own data" if run.own else "",
         f"{100 * score.coverage:.1f}% of the items were answered" if score.coverage not in (None, 1) else "",
+        f"{settings['items']:,} items here, {known:,} in the catalogue" if known else "",
         run.stored.variant,
         f"data at {run.data_revision[:7]}" if run.data_revision else "",
     ]

@@ -114,17 +114,18 @@ def test_a_model_without_scores_or_of_no_catalogue_is_named(world: World) -> Non
 
 
 def with_published(scores: Evaluation, monkeypatch: pytest.MonkeyPatch, tasks: int = 5) -> None:
-    """As if the computed rows of the suite, on the first tasks, were published ones of small/paper and small/dim."""
+    """As if the computed scores, on the first tasks, were published ones of small/paper and small/dim."""
     arranged = Evaluation._arranged
     rows = arranged(scores, "computed")
-    values = np.where(np.arange(len(rows.tasks)) < tasks, rows.values[:1], np.nan)
+    own = [rows.models.index(scores.model.key)]
+    values = np.where(np.arange(len(rows.tasks)) < tasks, rows.values[own], np.nan)
     published = replace(
         rows,
         models=("small/dim", "small/paper"),
         origins=("published",) * 2,
         values=np.vstack([values, values]),
-        stderr=np.vstack([rows.stderr[:1]] * 2),
-        printed=np.vstack([rows.printed[:1]] * 2),
+        stderr=np.vstack([rows.stderr[own]] * 2),
+        printed=np.vstack([rows.printed[own]] * 2),
     )
     monkeypatch.setattr(
         Evaluation, "_arranged", lambda self, origin: published if origin == "published" else arranged(self, origin)

@@ -111,6 +111,56 @@ def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database: Path, tmp_pat
     assert "others computed them" in section
 
 
+def whole_suite(root: Path, **first: object) -> None:
+    """A run of every task of a suite; `first` are settings of the first."""
+    for position, task in enumerate(task for task in shipped().tasks if "unisim-core" in task.suites):
+        score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=0.5 + position / 100, stderr=0.01)
+        results.store(root, task.key, scores=[score], settings=first if position == 0 else {})
+
+
+@pytest.mark.parametrize(
+    ("settings", "remark"),
+    [
+        ({"coverage": 0.75}, "rests on 75.0% of its items."),
+        ({"items": 400, "catalogue_items": 1824}, "has 400 items here, 1,824 in the catalogue."),
+        ({"variant": "classifier=logistic"}, "was run with classifier=logistic."),
+    ],
+)
+def test_a_rank_by_another_protocol_says_so_in_its_cell(
+    database: Path, tmp_path: Path, settings: dict[str, object], remark: str
+) -> None:
+    text = []
+    for folder, given in (("usual", {}), ("other", settings)):
+        whole_suite(tmp_path / folder, **given)
+        [place] = places(tmp_path / folder, rows=published(database, "unisim-core"))
+        runs = shared(tmp_path / folder)
+        text.append(model_card.section(runs, standings=[place], metrics=BY_KEY, about="", picture=False))
+    usual, other = text
+    first = next(task.key for task in shipped().tasks if "unisim-core" in task.suites)
+    [row] = [line for line in other.splitlines() if f"{place.rank.rank} (" in line and f"of {place.rank.of}. " in line]
+    assert model_card.cell(f"{first} {remark}") in row
+    assert "depart from the catalogue's protocol" in other and "depart from" not in usual
+    assert "tasks and metrics" not in other and "\n\n<details>" in other and "\n\n<details>" in usual
+
+
+def test_a_mean_over_runs_of_two_revisions_says_so(database: Path, tmp_path: Path) -> None:
+    whole_suite(tmp_path, model={"revision": "9" * 40})
+    [place] = places(tmp_path, rows=published(database, "unisim-core"))
+    section = model_card.section(shared(tmp_path), standings=[place], metrics=BY_KEY, about="", picture=False)
+    assert f"The runs are of 2 revisions of the weights: {'9' * 12} and {results.COMMIT[:12]}. |" in section
+
+
+def test_of_many_departures_the_card_names_some(database: Path, tmp_path: Path) -> None:
+    for task in (task for task in shipped().tasks if "unisim-core" in task.suites):
+        results.store(tmp_path, task.key, settings={"items": 400, "catalogue_items": 1824})
+    [place] = places(tmp_path, rows=published(database, "unisim-core"))
+    section = model_card.section(shared(tmp_path), standings=[place], metrics=BY_KEY, about="", picture=False)
+    [row] = [line for line in section.splitlines() if "among the remarks on single tasks" in line]
+    assert row.count("has 400 items here") == model_card.MOST_REMARKS
+    assert section.count("400 items here, 1,824 in the catalogue |") == place.mean.of
+    assert f"And {place.mean.of - model_card.MOST_REMARKS} more" in row
+
+
 def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database: Path, tmp_path: Path) -> None:
     results.store(tmp_path, "unisim/nights")
     [part] = places(tmp_path, rows=published(database, "unisim-core"))
