@@ -5,6 +5,7 @@ The figure rests on how unlike two models' answers are: measured where two model
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,8 +13,10 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis import power
+from compute.catalog import shipped
 from compute.database import store
-from compute.engine import run_folders
+from compute.engine import run_folders, variants
+from compute.engine.run_folders import StoredRun
 from compute.metrics.registry import METRICS
 from compute.types import LikenessError, Metric, Task, Undefined
 
@@ -64,18 +67,32 @@ def _shown(value: float, metric: Metric) -> str:
 def _scores(task: Task, metric: Metric, *, roots: Sequence[Path]) -> list[np.ndarray]:
     """The metric item by item, a row a model that has run on the task, in the order of the same items."""
     by_model: dict[str, pd.Series] = {}
-    for root in roots:
-        for folder in run_folders.every(root):
-            model, name = folder.parts[-3:-1]
-            if name != run_folders.slug(task.key) or model in by_model:
-                continue
-            try:
-                items = store.read_parquet(folder / run_folders.ITEMS)
-            except LikenessError:
-                continue
-            if metric.key in items.columns and items["item"].is_unique:
-                by_model[model] = items.set_index("item")[metric.key].astype(float)
+    for run in _runs(task, roots=roots):
+        try:
+            items = store.read_parquet(run.folder / run_folders.ITEMS)
+        except LikenessError:
+            continue
+        if metric.key in items.columns and items["item"].is_unique:
+            by_model[run.run.model] = items.set_index("item")[metric.key].astype(float)
     if not by_model:
         return []
     frame = pd.DataFrame(by_model)
     return [frame[model].to_numpy() for model in frame]
+
+
+def _runs(task: Task, *, roots: Sequence[Path]) -> list[StoredRun]:
+    """The main run of each model on the task: complete, over all items, and of no model that only stands for chance.
+
+    Such a model answers unlike any other, so that differences would seem harder to see than they are.
+    """
+    chance = {key for suite in shipped().suites for key in suite.baselines}
+    stored: dict[str, StoredRun] = {}
+    for root in roots:
+        for folder in run_folders.every(root):
+            if folder.parts[-2] == run_folders.slug(task.key):
+                with contextlib.suppress(LikenessError):
+                    run = run_folders.read(folder)
+                    if run.run.status == "complete" and run.coverage == 1 and run.run.model not in chance:
+                        stored.setdefault(run.run.id, run)
+    main = variants.main_runs(tuple(stored.values()), category={task.key: f"{task.benchmark}/{task.category}"})
+    return [run for run in stored.values() if run.run.id in main]

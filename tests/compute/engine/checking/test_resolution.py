@@ -19,10 +19,27 @@ def task(metric: str = "accuracy", n: int | None = 400) -> Task:
     )
 
 
-def run(root: Path, model: str, values: list[float], *, metric: str = "accuracy") -> None:
+def run(
+    root: Path,
+    model: str,
+    values: list[float],
+    *,
+    metric: str = "accuracy",
+    status: str = "complete",
+    settings: dict[str, object] | None = None,
+    fingerprint: str = "f" * 20,
+) -> None:
     items = pd.DataFrame({"item": [f"{at}" for at in range(len(values))], "subset": "default", metric: values})
-    row = Run(id=model, model=model, task="own/set/choices", fingerprint="f", origin="computed")
-    score = Score(run=model, subset="default", metric=metric, value=0.5, n=len(values))
+    row = Run(
+        id=f"computed/{model}/own/set/choices/{fingerprint}",
+        model=model,
+        task="own/set/choices",
+        fingerprint=fingerprint,
+        origin="computed",
+        status=status,
+        settings=settings or {},
+    )
+    score = Score(run=row.id, subset="default", metric=metric, value=0.5, n=len(values))
     run_folders.write(root, run=row, scores=[score], items=items)
 
 
@@ -82,3 +99,30 @@ def test_a_damaged_run_is_left_out(tmp_path: Path) -> None:
     run(tmp_path, "second", [1.0, 1.0])
     next((tmp_path / "second").rglob("items.parquet")).write_bytes(b"damaged")
     assert "as assumed here" in sentence(task(n=100), roots=(tmp_path,))
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        ("third", {"status": "partial"}),
+        ("third", {"settings": {"coverage": 0.9}}),
+        ("tiny-random", {}),
+    ],
+)
+def test_runs_of_a_part_and_baselines_of_chance_do_not_count(
+    tmp_path: Path, model: str, given: dict[str, object]
+) -> None:
+    run(tmp_path, "first", [1.0] * 360 + [0.0] * 40)
+    run(tmp_path, "second", [1.0] * 320 + [0.0] * 80)
+    before = sentence(task(), roots=(tmp_path,))
+    run(tmp_path, model, [0.0, 1.0] * 200, **given)
+    assert sentence(task(), roots=(tmp_path,)) == before
+
+
+def test_of_several_variants_the_usual_one_counts(tmp_path: Path) -> None:
+    run(tmp_path, "first", [1.0] * 360 + [0.0] * 40)
+    run(tmp_path, "second", [1.0] * 320 + [0.0] * 80)
+    before = sentence(task(), roots=(tmp_path,))
+    odd = {"variant": "classifier=logistic"}
+    run(tmp_path, "second", [0.0, 1.0] * 200, settings=odd, fingerprint="a" * 20)
+    assert sentence(task(), roots=(tmp_path,)) == before
