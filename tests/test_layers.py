@@ -26,7 +26,7 @@ NOT_AT_START = (*HEAVY, "scipy.stats")
 # rooms of one row do not know each other. A file belongs to the room with the longest name that begins its own.
 ROOMS = (
     ("compute.types", "compute.paths", "compute.arrays", "compute.versions"),
-    ("compute.tables", "compute.rounding", "compute.drafts", "compute.records"),
+    ("compute.tables", "compute.rounding", "compute.drafts", "compute.records", "compute.delimited"),
     ("compute.progress", "compute.metrics", "compute.content", "compute.database"),
     ("compute.analysis", "compute.models", "compute.tasks"),
     ("compute.catalog", "compute.features"),

@@ -9,7 +9,6 @@ An empty cell, `-`, `NA` or `nan` is no score. Rows are counted from 1, below th
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,8 @@ import pandas as pd
 
 from compute.analysis.ranking import binomial_stderr
 from compute.arrays import Bools, Floats, Ints
+from compute.delimited import heading
+from compute.tasks.parquet import uncompressed_bytes
 from compute.types import BadInput, shortened, suggestion
 
 REQUIRED = ("model", "task", "value")  # of a long table
@@ -30,6 +31,7 @@ WHOLE = "the table"  # the one category where none is named
 MOST_MODELS = 5000  # every two are compared: beyond this the comparisons take more than 2 GB
 MOST_TASKS = 5000
 MOST_BYTES = 256 * 1024 * 1024
+MOST_UNPACKED = 1 << 30  # bytes of a Parquet file's columns
 LARGEST = 1e100  # beyond it squares of scores overflow
 SUMMARY = re.compile(
     r"(avg|average|mean|overall|total|rank)\b.*|#", re.IGNORECASE
@@ -130,18 +132,17 @@ def _file(path: Path) -> pd.DataFrame:
         if size > MOST_BYTES:
             raise BadInput(f"{path.name} has {size / 2**20:,.0f} MB; at most {MOST_BYTES // 2**20} MB are read")
         if kind == ".parquet":
+            if (size := uncompressed_bytes([path])) > MOST_UNPACKED:
+                raise BadInput(f"{path.name} unpacks to {size >> 20:,} MB; at most {MOST_UNPACKED >> 20:,} MB are read")
             return pd.read_parquet(path)
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
-        separator = max(",\t;", key=first.count)
-        heading = next(csv.reader([first], delimiter=separator), [])
-        _check_unlike(heading)
+        separator, names = heading(path)
+        _check_unlike(names)
         frame = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise BadInput(f"There is no file {path}. Check the path") from error
     except IsADirectoryError as error:
         raise BadInput(f"{path} is a folder. Name the file of scores in it") from error
-    except (ValueError, OSError, csv.Error) as error:  # pandas' and Arrow's errors are ValueErrors
+    except (ValueError, OSError) as error:  # pandas' and Arrow's errors are ValueErrors
         if isinstance(error, BadInput):
             raise
         reason = (getattr(error, "strerror", None) or str(error)).strip().partition("\n")[0].rstrip(".")

@@ -5,9 +5,9 @@ Images inside a Parquet file stay there until they are read.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,14 +17,18 @@ import numpy as np
 
 from compute.content import items
 from compute.content.items import Column
+from compute.delimited import heading
 from compute.tasks import parquet
 from compute.tasks.own.faults import Faults
-from compute.types import BadInput
+from compute.types import BadInput, shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MAX_BYTES = 4 << 30  # of a manifest, images within it apart: a million rows of 4 KB
+MAX_COLUMNS = 10_000
 BLOCK = 16 << 20  # bytes that are parsed at a time; no row of JSON lines may be longer
+PARQUET = ".parquet"
 SPLIT = "split"  # the column that says which rows train and which test
 
 
@@ -61,6 +65,8 @@ def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
     if path.suffix.lower() not in FORMATS:
         raise BadInput(f"{path.name} is no manifest: its name must end in {', '.join(FORMATS)}")
     try:
+        if path.suffix.lower() != PARQUET:
+            _check_size(path.name, path.stat().st_size)
         table = FORMATS[path.suffix.lower()](path, faults)
     except UnicodeDecodeError as error:
         raise BadInput(f"{path.name} is not UTF-8 ({error.reason}, byte {error.start}): save it as UTF-8") from error
@@ -93,11 +99,7 @@ def _csv(path: Path, faults: Faults) -> OwnTable:
     import pyarrow as pa
     from pyarrow import csv as reader
 
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        first = file.readline()
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else ";" if ";" in first and "," not in first else ","
-        file.seek(0)
-        header = next(csv.reader(file, delimiter=delimiter), [])
+    delimiter, header = heading(path)
     _check_names(path.name, header)
     uneven: list[tuple[int, int]] = []
 
@@ -129,7 +131,7 @@ def _json_lines(path: Path, faults: Faults) -> OwnTable:
     from pyarrow import json as reader
 
     with path.open(encoding="utf-8-sig") as file:
-        file.readline()  # raises UnicodeDecodeError for UTF-16
+        file.readline(BLOCK)  # raises UnicodeDecodeError for UTF-16
     if not path.stat().st_size:
         raise BadInput(f"{path.name} has no rows")
     try:
@@ -144,7 +146,10 @@ def _bad_line(path: Path) -> str:
     """Which line is no JSON object or has a value of another kind than the first; Arrow counts rows by block."""
     kinds: dict[str, str] = {}
     with path.open(encoding="utf-8-sig", errors="replace") as file:
-        for row, line in enumerate((line for line in file if line.strip()), start=1):
+        lines = iter(lambda: file.readline(BLOCK + 1), "")
+        for row, line in enumerate((line for line in lines if line.strip()), start=1):
+            if len(line) > BLOCK:
+                return f"{path.name}, row {row:,}: it has more than {BLOCK >> 20} MB"
             try:
                 value = json.loads(line)
             except (json.JSONDecodeError, RecursionError):
@@ -174,6 +179,7 @@ def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> Own
     _check_names(table.title, schema.names)
     in_bytes = [field.name for field in schema if _is_bytes(field.type)]
     others = [name for name in schema.names if name not in in_bytes]
+    _check_size(table.title, parquet.uncompressed_bytes(table.files, columns=others))
     values = pa.concat_tables([pq.read_table(file, columns=others) for file in table.files])
     if not others:
         values = pa.table({"row": np.arange(len(table))})
@@ -216,9 +222,19 @@ def _plain(values: pa.Table) -> pa.Table:
 def _check_names(title: str, names: Sequence[str]) -> None:
     if not any(name.strip() for name in names):
         raise BadInput(f"{title} has no columns: its first line names them")
-    for name in names:
-        if names.count(name) > 1:
-            raise BadInput(f"{title} has two columns {name!r}: rename one")
+    if len(names) > MAX_COLUMNS:
+        raise BadInput(f"{title} has {len(names):,} columns; at most {MAX_COLUMNS:,} are read")
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise BadInput(f"{title} has two columns {shortened(name)!r}: rename one")
+
+
+def _check_size(title: str, size: int) -> None:
+    if size > MAX_BYTES:
+        raise BadInput(
+            f"{title} has {size / 2**30:,.1f} GB; at most {MAX_BYTES / 2**30:g} GB are read, images in Parquet apart: "
+            "split it into several files, the tasks of a suite.toml"
+        )
 
 
 def _first_line(error: Exception) -> str:
@@ -230,5 +246,5 @@ FORMATS: dict[str, Callable[[Path, Faults], OwnTable]] = {
     ".tsv": _csv,
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
-    ".parquet": _parquet,
+    PARQUET: _parquet,
 }

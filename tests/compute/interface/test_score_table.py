@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from compute.interface import score_table
 from compute.interface.score_table import (
     MOST_MODELS,
     WHOLE,
@@ -245,3 +246,12 @@ def test_a_million_rows_are_read_or_refused_at_once() -> None:
         read_scores(pd.DataFrame({"model": np.arange(1_000_000).astype(str), "a": value}))
     with pytest.raises(BadInput, match="too many"):
         read_scores(pd.DataFrame({"model": np.arange(1_000_000).astype(str), "task": tasks.astype(str), "value": 1.0}))
+
+
+def test_a_parquet_file_is_measured_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "scores.parquet"
+    pd.DataFrame({"model": [f"m{at}" for at in range(1000)], "task": [1.0] * 1000}).to_parquet(path)
+    assert len(read_scores(path).models) == 1000
+    monkeypatch.setattr(score_table, "MOST_UNPACKED", 1000)
+    with pytest.raises(BadInput, match=r"scores.parquet unpacks to 0 MB; at most 0 MB are read"):
+        read_scores(path)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from compute.tasks.own import read
+from compute.tasks.own import read, table
 from compute.types import BadInput
 from tests.compute.tasks.own.drawn import execute, faults, of, picture, pictures, write
 
@@ -232,6 +232,32 @@ def test_files_that_are_no_manifest(folder: Path) -> None:
         '{"image": "0.png", "label": {"a": 1}}\n{"image": "1.png", "label": {"a": 2}}\n'
     )
     assert "label holds lists or objects" in error(folder / "nested.jsonl")
+
+
+def test_bounds_on_bytes_lines_and_columns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of a few bytes on disk may state any size."""
+    with (folder / "large.csv").open("wb") as file:
+        file.write(b"image,label\n")
+        file.truncate(table.MAX_BYTES + 1)
+    assert "large.csv has 4.0 GB; at most 4 GB are read" in error(folder / "large.csv")
+    (folder / "large.csv").rename(folder / "large.jsonl")
+    assert "large.jsonl has 4.0 GB" in error(folder / "large.jsonl")
+    (folder / "large.jsonl").unlink()
+    row = '{"text": "%s", "label": "a"}\n'
+    (folder / "line.jsonl").write_text(row % "a" + "\n" + row % ("b" * (3 * table.BLOCK)))
+    assert "line.jsonl, row 2: it has more than 16 MB" in error(folder / "line.jsonl")
+    (folder / "columns.csv").write_text(",".join(map(str, range(table.MAX_COLUMNS + 1))) + "\n")
+    assert "columns.csv has 10,001 columns; at most 10,000 are read" in error(folder / "columns.csv")
+    texts = pa.array([f"{at} {'x' * 1000}" for at in range(1000)])
+    bytes_of = pa.array([b"x" * 4000] * 1000)
+    labels = pa.array(["a", "b"] * 500)
+    pq.write_table(pa.table({"text": texts, "label": labels}), folder / "packed.parquet", compression="zstd")
+    pq.write_table(pa.table({"image": bytes_of, "label": labels}), folder / "images.parquet", use_dictionary=False)
+    assert of(folder / "packed.parquet").rows == 1000
+    monkeypatch.setattr(table, "MAX_BYTES", 500_000)
+    assert (folder / "packed.parquet").stat().st_size < 100_000, "it is counted unpacked"
+    assert "packed.parquet has 0.0 GB; at most" in error(folder / "packed.parquet")
+    assert read(folder / "images.parquet").rows == 1000, "images stay in the file"
 
 
 def test_a_file_that_other_programs_write(folder: Path) -> None:
