@@ -18,7 +18,7 @@ from compute import drafts, records
 from compute.catalog import own
 from compute.catalog.catalog import Catalog
 from compute.models.files.weights import with_folders
-from compute.models.own.own_model import ADAPTER, FROM_FILE, FROM_SESSION, NOTE, PREFIX, SOURCES, ModelSource
+from compute.models.own.own_model import ADAPTER, CODE, FROM_FILE, FROM_SESSION, NOTE, PREFIX, SOURCES, ModelSource
 from compute.models.registry import ADAPTERS
 from compute.types import ABILITIES, BadInput, Model
 
@@ -29,7 +29,6 @@ MARK = re.compile(r" \(own(?:, [0-9a-f]{8})?\)$")
 MAX_MODELS, MAX_NAME, MAX_TEXT, MAX_OPTIONS = 500, 200, 2000, 4000  # the last three in characters
 KINDS = ("encoder", "metric", "mllm")  # what judges likeness; own generators come with their suites
 MODALITIES = ("image", "text")
-CODE = ("trust_remote_code", "remote_code")  # options that run a checkpoint's own code: never from a record
 # What a record holds of a model; the rest follows or is not known.
 TEXTS = ("title", "organisation", "kind", "family", "adapter", "weights", "revision", "license")
 COUNTS = ("embed_dim", "image_size")

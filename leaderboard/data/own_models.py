@@ -29,4 +29,5 @@ def _again(source: str, name: str) -> str:
     if source == FROM_SESSION:
         return f'compute.evaluate(model, suite="mini")  # model: {name}'
     named = {FROM_FOLDER: f"./{name}", FROM_HUB: f"hub:{name}", FROM_FILE: name}[source]
-    return f"python -m compute run --suite mini --models {shlex.quote(named)}"
+    where = "" if source == FROM_HUB else "  # in the folder that holds it"  # a record is shown without its path
+    return f"python -m compute run --suite mini --models {shlex.quote(named)}{where}"

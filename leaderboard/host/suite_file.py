@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 from compute import paths
@@ -41,7 +42,9 @@ def record(
 
 def address(database: Path, key: str, *, path: Path) -> str:
     """The address of the suite's board, below the app's. Raises BadInput for a suite that has nothing to show yet."""
-    if key not in set(suite_queries.suites(Database(database))["key"]):
+    with closing(Database(database)) as opened:
+        known = set(suite_queries.suites(opened)["key"])
+    if key not in known:
         raise BadInput(
             f"No model has run on {path.name} yet, so that its board would be empty. Run some first: "
             f"python -m compute run --suite {path} --models tiny"

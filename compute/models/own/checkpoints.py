@@ -20,7 +20,7 @@ from compute.models.encoders import sentence_transformer
 from compute.models.files import hub_files, lora, weights
 from compute.models.files.checkpoint import one_line
 from compute.models.loading import required_files
-from compute.models.own.own_model import FROM_FOLDER, FROM_HUB, NOTE, PREFIX, ModelSource
+from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, PREFIX, ModelSource
 from compute.models.own.wrapping import slug
 from compute.types import BadInput, CannotDo, Model, NotHere
 
@@ -28,7 +28,6 @@ HUB = "hub:"  # before a hub id, where models are named
 REPOSITORY = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
 CONFIGURATIONS = ("modules.json", "open_clip_config.json", "config.json", lora.CONFIG)
 MAX_CONFIG, MAX_HEADER = 16 << 20, 100 << 20  # bytes; the latter is safetensors' own bound
-CODE = ("trust_remote_code", "remote_code")
 IMAGES, TEXTS, BOTH, WORDS = ("embed_image",), ("embed_text",), ("embed_image", "embed_text"), ("choose", "score_pair")
 # What the families that a checkpoint can be of do, as `--family` names them.
 FAMILIES: dict[str, tuple[str, ...]] = {

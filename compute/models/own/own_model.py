@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 ADAPTER = "own"  # of rows that only an OwnModel loads: in no table of families
 PREFIX = "own/"  # of the keys of models and suites that no catalogue lists
+CODE = ("trust_remote_code", "remote_code")  # options that run a checkpoint's own code, which no row may have
 NOTE = "own"  # the option of a recorded row that says what it came from; it changes no number
 
 # What a model came from, and so how it is run again: `--models` takes all but an object of a Python session.

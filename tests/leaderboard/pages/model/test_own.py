@@ -61,7 +61,7 @@ def text(markup: str) -> str:
 
 
 AGAIN = {
-    "own/my-model": "python -m compute run --suite mini --models './My Model'",
+    "own/my-model": "python -m compute run --suite mini --models './My Model' # in the folder that holds it",
     "org/name": f"python -m compute run --suite mini --models hub:Org/Name@{COMMIT}",
     "own/held": 'compute.evaluate(model, suite="mini") # model: Towers',
 }
