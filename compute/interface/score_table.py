@@ -33,10 +33,14 @@ MOST_TASKS = 5000
 MOST_BYTES = 256 * 1024 * 1024
 MOST_UNPACKED = 1 << 30  # bytes of a Parquet file's columns
 LARGEST = 1e100  # beyond it squares of scores overflow
-SUMMARY = re.compile(
-    r"(avg|average|mean|overall|total|rank)\b.*|#", re.IGNORECASE
-)  # names of columns that sum up others
-UNLIKE = 30.0  # times the largest score of one task that of another is, from which on it is said
+# Names of columns that sum up others, and of those that describe a model: year, Params (M), embed_dim, # parameters.
+SUMMARY = re.compile(r"(avg|average|mean|overall|total|rank)\b.*|#", re.IGNORECASE)
+DESCRIPTION = re.compile(
+    r"(?:#\s*|(?:n|num|number of|model|embed|embedding|release)[ _])?"
+    r"(?:params?|parameters|size|year|dims?|dimensions?|date)(?:[ _](?:m|b|mb|gb))?(?:\s*[(\[].*)?",
+    re.IGNORECASE,
+)
+UNLIKE = 10.0  # times the largest score of one task that of another is, from which on it is said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -413,11 +417,12 @@ def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -
 
 
 def _summaries(table: ScoreTable) -> list[str]:
-    """A sentence where columns are named as if they were means of the others, or ranks."""
-    named = [task for task in table.tasks if SUMMARY.fullmatch(task)]
-    if not named:
-        return []
-    return [f"Counted as tasks: {_shown(named)}. Leave them out (ignore) if they sum up the others."]
+    """A sentence where columns are named as if they were means of the others, or ranks; or facts of the models."""
+    kinds = ((SUMMARY, "sum up the others"), (DESCRIPTION, "describe the models"))
+    named = [(what, [task for task in table.tasks if names.fullmatch(task)]) for names, what in kinds]
+    return [
+        f"Counted as tasks: {_shown(tasks)}. Leave them out (ignore) if they {what}." for what, tasks in named if tasks
+    ]
 
 
 def unlike_scales(table: ScoreTable, counted: Bools) -> list[str]:

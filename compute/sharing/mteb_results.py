@@ -95,6 +95,8 @@ def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, 
             left_out.append(f"{run.task.title}: {100 * coverage:.1f}% of the items were answered")
         elif run.stored.variant:
             left_out.append(f"{run.task.title}: by another protocol than mteb's ({run.stored.variant})")
+        elif not _subsets(run):
+            left_out.append(f"{run.task.title}: no subset that mteb stores has {run.task.metrics[0]}, its main score")
         else:
             folder = f"{FOLDER}/{_as_folder(name)}/{_as_folder(run.stored.revision) or NO_REVISION}"
             texts[f"{folder}/{run.task.title}.json"] = _text(task_result(run))
@@ -115,7 +117,7 @@ def task_result(run: SharedRun) -> dict[str, Any]:
             "hf_subset": name,
             "languages": languages(run.task, subset),
         }
-        for subset, name in _subsets(run, parts)
+        for subset, name in _subsets(run)
     ]
     return {
         "dataset_revision": run.data_revision,
@@ -128,11 +130,12 @@ def task_result(run: SharedRun) -> dict[str, Any]:
     }
 
 
-def _subsets(run: SharedRun, parts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Our subsets that mteb stores, with mteb's names."""
+def _subsets(run: SharedRun) -> list[tuple[str, str]]:
+    """Our subsets that mteb stores, with mteb's names; without those that lack the main score, which it needs."""
+    known = {score.subset for score in run.stored.scores if score.metric == run.task.metrics[0]}
     if run.task.title in AGGREGATES:
-        return [(run.whole_subset, WHOLE)] if run.whole_subset in parts else []
-    return [(subset, subset) for subset in run.task.subsets if subset in parts]
+        return [(run.whole_subset, WHOLE)] if run.whole_subset in known else []
+    return [(subset, subset) for subset in run.task.subsets if subset in known]
 
 
 def languages(task: Task, subset: str) -> list[str]:

@@ -35,7 +35,8 @@ class SuiteStanding:
 def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
     """The suites that one of the runs is of and that have a mean."""
     keys = {suite for run in shared.runs for suite in run.task.suites}
-    return [suite for suite in catalog.suites if suite.key in keys and suite.aggregate != rules.HUMAN]
+    counting = {suite for task in catalog.tasks if task.ranked for suite in task.suites}
+    return [suite for suite in catalog.suites if suite.key in keys & counting and suite.aggregate != rules.HUMAN]
 
 
 def is_comparable(suite: Suite) -> bool:

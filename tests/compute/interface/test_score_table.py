@@ -124,6 +124,28 @@ def test_columns_that_sum_up_others_are_said() -> None:
     assert read_scores(WIDE.assign(Average=1.0), ignore=["Average"]).notes == ()
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["Params (M)", "params_m", "#params", "# parameters", "num_params", "size", "model size", "Size (MB)", "Year"]
+    + ["release date", "dim", "embed_dim", "Embedding dimensions"],
+)
+def test_columns_that_describe_the_models_are_said(name: str) -> None:
+    [note] = read_scores(WIDE.assign(**{name: 1.0})).notes
+    assert note == f"Counted as tasks: {name}. Leave them out (ignore) if they describe the models."
+    assert read_scores(WIDE.assign(**{name: 1.0}), ignore=[name]).notes == ()
+
+
+@pytest.mark.parametrize("name", ["Size estimation", "yearbook", "update", "dimension-choice", "Dim light"])
+def test_names_of_tasks_are_not_taken_for_facts(name: str) -> None:
+    assert read_scores(WIDE.assign(**{name: 1.0})).notes == ()
+
+
+@pytest.mark.parametrize(("most", "notes"), [(7.9, 0), (8.1, 1)])
+def test_scales_are_unlike_from_ten_times_on(most: float, notes: int) -> None:
+    table = read_scores(WIDE.assign(a=[0.8, 0.5, 0.1], b=[most, 5, 2], c=[0.9, 0.6, 0.5]))
+    assert len(unlike_scales(table, np.ones(3, bool))) == notes
+
+
 def test_columns_that_are_not_used_are_said() -> None:
     [note] = read_scores(long_frame().assign(source="a paper")).notes
     assert note == "Columns that are not used: source."

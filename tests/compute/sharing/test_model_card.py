@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +117,14 @@ def whole_suite(root: Path, **first: object) -> None:
     for position, task in enumerate(task for task in shipped().tasks if "unisim-core" in task.suites):
         score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=0.5 + position / 100, stderr=0.01)
         results.store(root, task.key, scores=[score], settings=first if position == 0 else {})
+
+
+def test_a_suite_whose_tasks_do_not_count_has_no_standing(tmp_path: Path) -> None:
+    results.store(tmp_path, "unisim/nights")
+    runs, catalog = shared(tmp_path), shipped()
+    assert [suite.key for suite in suites_of(runs, catalog=catalog)] == ["unisim-core"]
+    none = replace(catalog, tasks=tuple(replace(task, ranked=False) for task in catalog.tasks))
+    assert standings(runs, suites=suites_of(runs, catalog=none), published={}, catalog=none) == []
 
 
 @pytest.mark.parametrize(

@@ -149,3 +149,22 @@ def test_what_mteb_itself_writes_for_the_hub_is_imported_in_percent(tmp_path: Pa
     whole = sum(named.values()) / len(named)
     back = {score.subset: score.value for score in imported.scores}
     assert back == pytest.approx({**named, "default": whole}, abs=1e-7)
+
+
+def test_a_subset_without_the_main_score_is_left_out(tmp_path: Path) -> None:
+    task = shipped().task("mieb/xflickr30kcot2iretrieval")
+    first, second = task.subsets[:2]
+    scores = [
+        Score(run="", subset=first, metric=task.metrics[0], value=0.5),
+        Score(run="", subset=second, metric="map_at_5", value=0.6),
+    ]
+    results.store(tmp_path / "part", task.key, scores=scores)
+    texts, left_out = mteb_results.files(shared(tmp_path / "part"), name=NAME)
+    [content] = [json.loads(text) for path, text in texts.items() if path.endswith(f"{task.title}.json")]
+    [rows] = content["scores"].values()
+    assert [(row["hf_subset"], row["main_score"]) for row in rows] == [(first, 0.5)] and left_out == ()
+    results.store(tmp_path / "none", task.key, scores=scores[1:])
+    texts, left_out = mteb_results.files(shared(tmp_path / "none"), name=NAME)
+    assert texts == {} and left_out == (
+        f"{task.title}: no subset that mteb stores has {task.metrics[0]}, its main score",
+    )
