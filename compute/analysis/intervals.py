@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compute.types import BadInput
+from compute.types import BadInput, Metric, Score
 
 Z95 = 1.959963984540054  # normal quantile of 97.5 percent
 
@@ -22,3 +22,19 @@ def score_interval(
         return (0.0, most) if value == 0 else (1 - most, 1.0)
     low, high = value - Z95 * stderr, value + Z95 * stderr
     return (low if lower is None else max(low, lower)), (high if upper is None else min(high, upper))
+
+
+def interval(score: Score, metric: Metric) -> tuple[float, float] | None:
+    """The 95% interval of a score in stored units: its own where it has one, else from its standard error.
+
+    None where the error is not known. So it is where it is 0, unless the score is a share of a known number of items:
+    elsewhere 0 says only that nothing varied.
+    """
+    if score.low is not None and score.high is not None:
+        return score.low, score.high
+    share_of = score.n if metric.proportion else None
+    if score.stderr is None or (score.stderr == 0 and not share_of):
+        return None
+    return score_interval(
+        value=score.value, stderr=score.stderr, lower=metric.lower, upper=metric.upper, share_of=share_of
+    )

@@ -15,7 +15,7 @@ import pandas as pd
 
 from compute import drafts, paths
 from compute.analysis import suite as suites
-from compute.analysis.intervals import score_interval
+from compute.analysis.intervals import interval
 from compute.analysis.suite import ALL, SuiteScores
 from compute.catalog import Catalog
 from compute.database import store
@@ -112,15 +112,7 @@ class Evaluation:
 
     def _interval(self, score: Score) -> tuple[float | None, float | None]:
         """The ends of a score's 95% interval; None where they are not known."""
-        if score.low is not None or score.stderr is None:
-            return score.low, score.high
-        metric = self.catalog.metric(score.metric)
-        share_of = score.n if metric.proportion else None
-        if score.stderr == 0 and not share_of:
-            return None, None
-        return score_interval(
-            value=score.value, stderr=score.stderr, lower=metric.lower, upper=metric.upper, share_of=share_of
-        )
+        return interval(score, self.catalog.metric(score.metric)) or (None, None)
 
     @cached_property
     def _rule(self) -> standing.Rule:

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
-from compute.analysis.intervals import score_interval
+from compute.analysis.intervals import interval
 from compute.catalog import hub_tasks
 from compute.rounding import rounded
 from compute.sharing.computed_runs import SharedRun
@@ -85,21 +85,6 @@ def notes(run: SharedRun, score: Score, metric: Metric) -> str:
         "code": f"Likeness {record.code}" if record.code else "",
     }
     return "; ".join(f"{name}: {_one_line(value)}" for name, value in parts.items() if value not in (None, ""))
-
-
-def interval(score: Score, metric: Metric) -> tuple[float, float] | None:
-    """The 95% interval in stored units; None where the error is not known."""
-    if score.low is not None and score.high is not None:
-        return score.low, score.high
-    if score.stderr is None or (score.stderr == 0 and not metric.proportion):  # of which 0 only says: not estimated
-        return None
-    return score_interval(
-        value=score.value,
-        stderr=score.stderr,
-        lower=metric.lower,
-        upper=metric.upper,
-        share_of=score.n if metric.proportion else None,
-    )
 
 
 def _interval_text(score: Score, metric: Metric) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 
 from jinja2 import Environment, StrictUndefined
 
+from compute.analysis.intervals import interval
 from compute.catalog.hub_tasks import PERCENT
 from compute.rounding import rounded
 from compute.sharing import interval_picture
 from compute.sharing.computed_runs import SharedRun, SharedRuns
-from compute.sharing.eval_results import interval
 from compute.sharing.interval_picture import Bar
 from compute.sharing.standing import SuiteStanding
 from compute.types import BadInput, Metric, shortened

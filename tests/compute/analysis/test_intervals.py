@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest, norm
 
-from compute.analysis.intervals import score_interval
-from compute.types import BadInput
+from compute.analysis.intervals import interval, score_interval
+from compute.metrics import METRICS
+from compute.types import BadInput, Score
+
+METRIC = {metric.key: metric for metric in METRICS}
 
 
 def test_against_scipy():
@@ -33,3 +36,25 @@ def test_none_or_all_right_has_wilsons_width() -> None:
 def test_a_negative_error_is_refused():
     with pytest.raises(BadInput, match="never negative"):
         score_interval(value=0.5, stderr=-0.1)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"low": 0.1, "high": 0.4, "stderr": 0.3}, (0.1, 0.4)),
+        ({"stderr": 0.01, "n": 100}, (0.5 - 1.959964 * 0.01, 0.5 + 1.959964 * 0.01)),
+        ({}, None),
+        ({"stderr": 0.0}, None),
+        ({"value": 1.0, "stderr": 0.0, "n": 96}, (1 - 3.841459 / 99.841459, 1.0)),
+    ],
+    ids=["its own", "from the error", "no error", "no spread and no count", "all right"],
+)
+def test_the_interval_of_a_share(given: dict[str, float], expected: tuple[float, float] | None) -> None:
+    score = Score(**{"run": "", "subset": "default", "metric": "accuracy", "value": 0.5, **given})
+    ends = interval(score, METRIC["accuracy"])
+    assert ends == (None if expected is None else pytest.approx(expected, abs=1e-6))
+
+
+def test_an_error_of_nothing_says_nothing_of_what_is_no_share() -> None:
+    score = Score(run="", subset="default", metric="ndcg_at_10", value=1.0, stderr=0.0, n=50)
+    assert interval(score, METRIC["ndcg_at_10"]) is None
