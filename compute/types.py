@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,6 +42,14 @@ def printable(text: str) -> str:
 def shortened(text: str, most: int = ECHO) -> str:
     """The text, or its beginning and … where it has more characters than `most`."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def slug(text: str, *, default: str, marks: str = ".") -> str:
+    """A text as part of a key or a file's name: at most 60 lower-case letters and digits, with `marks` inside and - for
+    all else; `default` where nothing is left."""
+    outer = f"-{marks}"
+    plain = re.sub(f"[^a-z0-9{re.escape(marks)}]+", "-", text.lower())
+    return plain.strip(outer)[:60].strip(outer) or default
 
 
 class LikenessError(Exception):

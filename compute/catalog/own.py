@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from compute import drafts, records
+from compute import drafts, records, types
 from compute.catalog.catalog import Catalog
 from compute.content.items import content_key
 from compute.tasks.own import OwnData, shapes
@@ -593,7 +593,7 @@ def _pairs(path: Path) -> OwnSuite:
 
 def slug(text: str) -> str:
     """A file's name as part of a key; `data` where nothing of it can be."""
-    return re.sub(r"[^a-z0-9.]+", "-", text.lower()).strip("-.")[:60].strip("-.") or "data"
+    return types.slug(text, default="data")
 
 
 # What a data file can hold in place of a shipped suite's: the suite that `--data` gives it to, and what reads it. All

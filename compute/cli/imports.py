@@ -11,7 +11,7 @@ import typer
 from compute import paths
 from compute.cli import workspace
 from compute.engine.workspace import catalog_with_own, check_writable, stay_offline
-from compute.types import BadInput
+from compute.types import BadInput, slug
 
 if TYPE_CHECKING:
     from compute.importing import Imported
@@ -34,7 +34,7 @@ def scores(path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, t
     from compute.importing import read_scores_csv
 
     catalog = catalog_with_own(None, warn=workspace.warn)
-    _store(read_scores_csv(path, catalog=catalog), name=f"scores-{_slug(path.stem)}")
+    _store(read_scores_csv(path, catalog=catalog), name=f"scores-{slug(path.stem, default='table', marks='')}")
 
 
 def eval_results(
@@ -110,11 +110,6 @@ def parti_prompts(
         f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(made.generators)} generators, "
         f"{made.votes:,} votes"
     )
-
-
-def _slug(text: str) -> str:
-    """A text as part of a collection's name."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "table"
 
 
 def _store(imported: Imported, *, name: str, what: str = "file") -> None:

@@ -102,7 +102,7 @@ def image_input(
         raise BadInput(f"{row.key}: image_backend is torchvision or pil, not {backend!r}")
     try:
         processor = AutoImageProcessor.from_pretrained(
-            folder, local_files_only=True, **({"backend": backend} if backend else {})
+            folder, local_files_only=True, trust_remote_code=False, **({"backend": backend} if backend else {})
         )
     except OSError as error:
         raise NotHere(f"{row.key}: no image preprocessing in {folder}: {one_line(error)}") from error
@@ -134,7 +134,7 @@ def text_input(
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, TypeError, ImportError) as error:
         raise NotHere(f"{row.key}: no tokenizer in {folder}: {one_line(error)}") from error
     ready, longest = text_ready(tokenizer, limit=limit, prefix=prefix, of=row.key, remedy="set option max_tokens")

@@ -94,8 +94,14 @@ def load_pickscore(row: Model, hardware: Hardware, folder: Path) -> Towers:
     from transformers import AutoModel, AutoProcessor
 
     options = chosen(row, {"processor": None})
-    processor = AutoProcessor.from_pretrained(_beside(row, folder, options, "processor", PROCESSOR, TOKENIZER))
-    model = AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype).to(hardware.device).eval()
+    processor = AutoProcessor.from_pretrained(
+        _beside(row, folder, options, "processor", PROCESSOR, TOKENIZER), trust_remote_code=False
+    )
+    model = (
+        AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype, trust_remote_code=False)
+        .to(hardware.device)
+        .eval()
+    )
     limit = model.config.text_config.max_position_embeddings
 
     def tokens(text: str) -> list[int]:
@@ -202,7 +208,9 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageRewar
         vision=ready(vision, hardware),
         language=ready(language, hardware),
         head=head.to(hardware.device).eval(),
-        tokenizer=AutoTokenizer.from_pretrained(_beside(row, folder, options, "tokenizer", TOKENIZER)),
+        tokenizer=AutoTokenizer.from_pretrained(
+            _beside(row, folder, options, "tokenizer", TOKENIZER), trust_remote_code=False
+        ),
         cropped=_centre(side),
         hardware=hardware,
         settings={
@@ -271,8 +279,12 @@ def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> AestheticSco
         raise BadInput(f"{row.key}: option 'head' names the predictor's file by url, or by weights and file")
     head = blip_reward.linear_chain(tensors(file), activation=options["activation"], of=file.name)
     head = head.to(hardware.device).eval()
-    clip = AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype).to(hardware.device).eval()
-    processor = AutoImageProcessor.from_pretrained(folder)
+    clip = (
+        AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype, trust_remote_code=False)
+        .to(hardware.device)
+        .eval()
+    )
+    processor = AutoImageProcessor.from_pretrained(folder, trust_remote_code=False)
 
     def compare(first: Sequence[Any] | None, second: Sequence[Image.Image]) -> np.ndarray:
         """(n,) float64, about 1 to 10; higher is better. One batch. Raises CannotDo with a `first`."""

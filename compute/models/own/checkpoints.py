@@ -20,8 +20,7 @@ from compute.models.encoders import sentence_transformer
 from compute.models.files import hub_files, lora, weights
 from compute.models.files.checkpoint import one_line
 from compute.models.loading import required_files
-from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, PREFIX, ModelSource
-from compute.models.own.wrapping import slug
+from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, ModelSource, key_of
 from compute.types import BadInput, CannotDo, Model, NotHere
 
 HUB = "hub:"  # before a hub id, where models are named
@@ -128,7 +127,7 @@ def from_folder(
         raise NotHere(f"There is no folder {folder}")
     own = path.resolve().name if path.name in ("", ".", "..") else path.name
     title = name or own
-    start = Model(key=f"{PREFIX}{slug(title)}", title=title, weights=str(path))
+    start = Model(key=key_of(title), title=title, weights=str(path))
     return _checkpoint(
         start, _listed(path, str(folder)), ModelSource(kind=FROM_FOLDER, name=own), family, options, offline
     )
@@ -144,7 +143,7 @@ def from_hub(
     repository, revision = split_id(text)
     title = name or repository
     start = Model(
-        key=f"{PREFIX}{slug(name)}" if name else repository.lower(),
+        key=key_of(name) if name else repository.lower(),
         title=title,
         organisation=repository.partition("/")[0],
         weights=repository,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from compute.types import Model
+from compute.types import Model, slug
 
 if TYPE_CHECKING:
     from compute.models.adapter import Comparer, Encoder, Judge
@@ -36,3 +36,8 @@ class OwnModel:
     load: Callable[..., Encoder | Comparer | Judge]  # load(row, hardware=)
     # identity(row, hardware=): the kind of object, the digest of its parameters, preprocessing and packages.
     identity: Callable[..., dict[str, Any]]
+
+
+def key_of(name: str) -> str:
+    """The key of an own model of this name; `own/model` where nothing of it can be in a key."""
+    return f"{PREFIX}{slug(name, default='model', marks='._')}"

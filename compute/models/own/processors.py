@@ -83,7 +83,9 @@ def _part(arguments: Arguments, attribute: str, loader: str, argument: str, *, h
         raise BadInput(f"{arguments.of} does not say which checkpoint its preprocessing is of. {remedy}")
     revision = {} if Path(name).is_dir() else {"revision": getattr(config, "_commit_hash", None) or "main"}
     try:
-        return getattr(transformers, loader).from_pretrained(name, local_files_only=True, **revision)
+        return getattr(transformers, loader).from_pretrained(
+            name, local_files_only=True, trust_remote_code=False, **revision
+        )
     except (OSError, ValueError, TypeError, ImportError) as error:
         named = Path(name).name if Path(name).is_absolute() else name
         raise BadInput(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -24,7 +23,7 @@ from compute.models.own import (
     two_towers,
 )
 from compute.models.own.held import Arguments, Held
-from compute.models.own.own_model import ADAPTER, PREFIX, OwnModel
+from compute.models.own.own_model import ADAPTER, OwnModel, key_of
 from compute.models.own.placement import modules_of
 from compute.types import BadInput, Model, shortened
 
@@ -93,7 +92,7 @@ def wrap(
     identity = _identity(held, of=of, version=version)
     modules = modules_of(model)
     row = Model(
-        key=f"{PREFIX}{slug(name or of)}",
+        key=key_of(name or of),
         title=name or of,
         kind=_kind(held),
         adapter=ADAPTER,
@@ -165,8 +164,3 @@ def _named(model: Any) -> str:
     """How messages name the object: its function's or class's name."""
     name = getattr(model, "__name__", "") or type(model).__name__
     return shortened(str(name))
-
-
-def slug(text: str) -> str:
-    """A name as the second part of a key; `model` where nothing of it can be."""
-    return re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-._")[:60].strip("-._") or "model"

@@ -70,7 +70,7 @@ def test_one_change_is_another_model(change):
 def test_what_changes_no_number_changes_no_digest():
     def freeze(layer):
         layer.requires_grad_(False).eval()
-        layer.register_forward_hook(lambda *given: None)
+        layer.register_full_backward_hook(lambda *gradients: None)
 
     assert digest(with_one(freeze)) == digest(Layer())
     transposed = Layer()

@@ -1,0 +1,65 @@
+"""Code that comes with a checkpoint is neither run nor asked about, but for a catalogue row that says so."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+import transformers
+
+from compute.models.files import pretrained
+from compute.paths import ROOT
+from compute.types import BadInput, NotHere
+from tests.compute.models import checkpoints
+from tests.compute.models.own.objects import wrapped
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """A CLIP whose preprocessing and tokenizer are classes of its own; a question on the terminal fails the test."""
+    monkeypatch.setattr("builtins.input", lambda *text: pytest.fail("a question on the terminal"))
+    folder = checkpoints.clip(tmp_path / "model")
+    for name, kind in (("preprocessor_config.json", "AutoImageProcessor"), ("tokenizer_config.json", "AutoTokenizer")):
+        config = json.loads((folder / name).read_text())
+        for known in ("image_processor_type", "tokenizer_class", "processor_class"):
+            if known in config:
+                config[known] = "Unheard"
+        config["auto_map"] = {kind: ["code.Unheard", None] if kind == "AutoTokenizer" else "code.Unheard"}
+        (folder / name).write_text(json.dumps(config))
+    (folder / "code.py").write_text("raise SystemExit('remote code was run')\n")
+    return folder
+
+
+def test_preprocessing_with_code_is_refused_without_a_question(folder):
+    with pytest.raises(BadInput, match="cannot be read.*custom code"):
+        pretrained.image_input(checkpoints.row(folder, "clip"), folder=folder)
+
+
+def test_a_tokenizer_with_code_is_refused_without_a_question(folder):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "model_type": "unheard"}))  # no class of the library
+    with pytest.raises(NotHere, match="no tokenizer.*custom code"):
+        pretrained.text_input(checkpoints.row(folder, "clip"), folder=folder, limit=16)
+
+
+def test_a_model_in_memory_whose_checkpoint_has_code_is_refused_without_a_question(folder):
+    model = transformers.CLIPModel.from_pretrained(folder).eval()
+    with pytest.raises(BadInput, match="custom code.*Pass processor="):
+        wrapped(model)
+
+
+def test_every_loader_that_may_run_code_is_told_whether_it_may():
+    """The library's `Auto` classes and sentence_transformers' ask where nobody tells them."""
+    silent = []
+    for path in sorted((ROOT / "compute").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call):
+                continue
+            name = ast.unparse(call.func)
+            loads = name.endswith((".from_pretrained", ".from_config")) and "Auto" in name
+            told = any(word.arg in ("trust_remote_code", None) for word in call.keywords)
+            if (loads or name.endswith(("SentenceTransformer", "CrossEncoder"))) and not told:
+                silent.append(f"{path.name}:{call.lineno} {name}")
+    assert not silent
