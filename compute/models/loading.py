@@ -186,7 +186,10 @@ def _resolved(row: Model) -> tuple[Adapter, Model, RequiredFiles | None]:
     if not row.weights or not (family.weights or family.needs):
         return family, row, None
     patterns = (options["file"],) if options.get("file") else () if options.get("random") else family.weights
-    return family, row, RequiredFiles(weights=patterns, needs=family.needs, also=family.also, code=code)
+    # A checkpoint of two towers whose row embeds images alone reads no texts, and so no tokenizer.
+    spare = [weights.TOKENIZER] if row.abilities == ("embed_image",) else []
+    needs = tuple(group for group in family.needs if group not in spare)
+    return family, row, RequiredFiles(weights=patterns, needs=needs, also=family.also, code=code)
 
 
 def _digests(row: Model, family: Adapter) -> dict[str, str]:

@@ -54,7 +54,7 @@ def load_blip(row: Model, hardware: Hardware, folder: Path) -> Towers:
         first = model.text_encoder(input_ids=ids, attention_mask=mask)[0][:, 0]
         return model.text_proj(first) if projected else first
 
-    texts = not any(name.startswith("text_encoder.") for name in missing)
+    texts = _reads_texts(row) and not any(name.startswith("text_encoder.") for name in missing)
     return _towers(
         row,
         hardware,
@@ -79,7 +79,8 @@ def _load(
 ) -> Towers:
     options = chosen(row, {**OPTIONS, "normalise": False})
     _check_kind(row, folder, kinds)
-    by_library = kinds != CLIP or options["random"] or options["image_backend"] or options["lora"]
+    texts = _reads_texts(row)
+    by_library = kinds != CLIP or not texts or options["random"] or options["image_backend"] or options["lora"]
     if not by_library and (plain := clip.read(folder)):
         own = {name: options[name] for name in ("max_tokens", "normalise")}
         return clip.load(row, hardware, plain, prefix=options["text_prefix"], **own)
@@ -99,7 +100,7 @@ def _load(
         options,
         model,
         see=see,
-        read=read,
+        read=read if texts else None,
         full_length=full_length,
         causal=causal,
         lay=_patches(model, of=row.key),
@@ -113,6 +114,11 @@ load_clip = partial(_load, kinds=CLIP, causal=True)
 load_align = partial(_load, kinds=("align",))
 # SigLIP (Zhai et al. 2023) and SigLIP 2: texts padded to full length and no padding masked, as in training.
 load_siglip = partial(_load, kinds=SIGLIP, full_length=True)
+
+
+def _reads_texts(row: Model) -> bool:
+    """Whether texts are embedded too: not by a row that says images alone, whose checkpoint may have no tokenizer."""
+    return not row.abilities or "embed_text" in row.abilities
 
 
 def _patch(model: torch.nn.Module) -> tuple[int, int] | None:

@@ -46,6 +46,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "gme": BOTH,
     "vlm": WORDS,
 }
+TWO_TOWERS = ("clip", "siglip", "align", "blip")  # a folder without a tokenizer has the image tower alone
 LANGUAGE_MODELS = ("vlm", "e5_v", "vlm2vec", "gme")
 # The families that read a LoRA by option `lora`, over the base model that it names; others of these by option `base`.
 WITH_LORA = ("clip", "siglip", "align", "blip", "vision", "bert", "t5", "sentence_transformer")
@@ -191,6 +192,8 @@ def _checkpoint(
     else:
         told, read_as = (family, f"family {family}, as named") if family else _family(files)
         row = _row(start, files, told, chosen)
+        if told in TWO_TOWERS and row.abilities == IMAGES:
+            read_as += "; without a tokenizer: images alone"
     required = required_files(row)
     revision = weights.revision(row, required=required) if required else row.revision
     row = replace(row, revision=revision)
@@ -213,11 +216,24 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
         options=dict(options),
     )
     required = required_files(row)
-    if weights.own_folder(row) is not None and (missing := required.missing(files.names) if required else []):
-        raise NotHere(f"{files.name} has no {', no '.join(missing)}, which the family {family} reads")
+    if weights.own_folder(row) is not None and required:
+        if family in TWO_TOWERS and files.has(weights.PROCESSOR) and not files.has(weights.TOKENIZER):
+            row = replace(row, abilities=IMAGES, modalities=("image",))
+            required = required_files(row)
+        if missing := required.missing(files.names):
+            remedy = _how_to_save(files) if not required.weights or files.has(required.weights) else ""
+            raise NotHere(f"{files.name} has no {', no '.join(missing)}, which the family {family} reads{remedy}")
     dimensions, side = _sizes(family, files) if not set(options) & RESIZING else (None, None)
     names = required.names(files.names) if required else ()
     return replace(row, embed_dim=dimensions, image_size=side, parameters_m=_parameters_m(files, names))
+
+
+def _how_to_save(files: CheckpointFiles) -> str:
+    """What to do about a model that was saved without its preprocessing, as the end of an error."""
+    return (
+        ". model.save_pretrained writes no preprocessing: save that of the checkpoint the model came from beside it, "
+        f"transformers.AutoProcessor.from_pretrained(checkpoint).save_pretrained({files.name!r})"
+    )
 
 
 def _over_base(

@@ -33,6 +33,7 @@ def held(arguments: Arguments) -> Held:
     model = arguments.model
     kind = getattr(model.config, "model_type", "")
     has = tuple(modality for modality, name in METHODS.items() if callable(getattr(model, name, None)))
+    has = processors.ready_sides(arguments, has=has)
     # A class of one's own may read its texts otherwise.
     known = "text" in has and type(model).get_text_features.__module__.startswith("transformers.models.")
     causal, full_length = known and kind in dual.CLIP, known and kind in dual.SIGLIP

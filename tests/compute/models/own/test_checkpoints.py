@@ -118,6 +118,25 @@ MAKERS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.parametrize("kind", ["clip", "siglip"])
+def test_a_folder_without_a_tokenizer_has_the_image_tower_alone(tmp_path: Path, kind: str) -> None:
+    from transformers import AutoImageProcessor, AutoModel
+
+    whole, folder = getattr(checkpoints, kind)(tmp_path / "whole"), tmp_path / "images"
+    AutoModel.from_pretrained(whole).save_pretrained(folder)
+    with pytest.raises(NotHere) as error:
+        own.from_folder(folder)
+    words = str(error.value)
+    assert "images has no preprocessor_config.json or processor_config.json, no tokenizer.json or vocab.txt" in words
+    assert f"transformers.AutoProcessor.from_pretrained(checkpoint).save_pretrained({str(folder)!r})" in words
+    AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
+    made = own.from_folder(folder)
+    assert made.row.abilities == ("embed_image",) and made.row.modalities == ("image",)
+    assert made.read_as.endswith("without a tokenizer: images alone")
+    expected = embedded(own.from_folder(whole).row, "image", pictures())
+    np.testing.assert_allclose(embedded(made.row, "image", pictures()), expected, rtol=1e-5, atol=1e-6)
+
+
 def sentences(
     folder: Path,
     *,

@@ -76,6 +76,23 @@ def test_a_tower_of_one_modality_needs_the_other_for_nothing(tmp_path):
     assert own.row.modalities == ("image",)
 
 
+def test_an_image_processor_alone_makes_a_model_of_images(tmp_path):
+    """Passed, or alone beside the weights; a tokenizer alone makes a model of texts."""
+    folder = checkpoints.clip(tmp_path / "model")
+    model, (images, tokens) = loaded(folder), parts_of(folder)
+    with torch.inference_mode():
+        seen = features(model.get_image_features(**images(images=probing.images(), return_tensors="pt")))
+    passed = wrapped(model, processor=images)
+    loaded(folder).save_pretrained(tmp_path / "alone")
+    images.save_pretrained(tmp_path / "alone")
+    beside = wrapped(loaded(tmp_path / "alone"))
+    for own in (passed, beside):
+        assert own.row.abilities == ("embed_image",) and own.row.modalities == ("image",)
+        np.testing.assert_allclose(embedded(own, "image", probing.images()), seen, rtol=1e-4, atol=1e-5)
+    texts = wrapped(model, processor=tokens)
+    assert texts.row.abilities == ("embed_text",)
+
+
 def test_the_same_weights_have_one_digest_wherever_they_lie(tmp_path):
     folder = checkpoints.clip(tmp_path / "one")
     loaded(folder).save_pretrained(tmp_path / "two")
