@@ -26,7 +26,7 @@ DECLARING = {
 KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]{0,119}")
 TRUTHS = {"true": True, "false": False}
 
-Noun = TypeVar("Noun")
+Noun = TypeVar("Noun", Model, Task)
 
 
 def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
@@ -35,7 +35,8 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
     Optional columns: subset, n, stderr, low and high (the ends of a 95% interval that is not value ± 1.96 stderr),
     source, printed. A model that is not in the catalogue is declared by a row that fills `model_title` and
     `model_kind`; a task by `task_title`, `task_category` and `higher_is_better`, which also declares its metric where
-    that is new. Raises BadInput naming the file, the line and what next.
+    that is new. What the catalogue lists may be declared again in its own words. Raises BadInput naming the file, the
+    line and what next.
     """
     path = Path(path)
     reader = _ScoresReader(catalog=catalog, name=path.name)
@@ -154,8 +155,7 @@ class _ScoresReader:
         columns = DECLARING[noun]
         filled = [column for column in columns if row.get(column)]
         if key in known:
-            if filled:
-                raise BadInput(f"{noun} {key!r} is in the catalogue already; leave {filled[0]} empty")
+            self.check_same(noun, known[key], {column: row[column] for column in filled})
             return known[key]
         if filled and len(filled) < len(columns):
             missing = next(column for column in columns if column not in filled)
@@ -172,6 +172,20 @@ class _ScoresReader:
                 f"or declare it: fill {', '.join(columns)}"
             )
         return new[key]
+
+    def check_same(self, noun: str, row: Model | Task, declared: dict[str, str]) -> None:
+        """Raises BadInput where a file declares a row of the catalogue as another one; the same again does no harm."""
+        if isinstance(row, Model):
+            listed = {"model_title": row.title, "model_kind": row.kind}
+        else:
+            higher = self.metrics[row.metrics[0]].higher_is_better
+            listed = {"task_title": row.title, "task_category": row.category, "higher_is_better": str(higher).lower()}
+        for column, value in declared.items():
+            if (value.lower() if value.lower() in TRUTHS else value) != listed[column]:
+                raise BadInput(
+                    f"{noun} {row.key!r} is in the catalogue already, and its {column} is {listed[column]!r}, not "
+                    f"{value[:60]!r}; leave {column} empty, or choose another key for another {noun}"
+                )
 
     def metric(self, key: str) -> Metric | None:
         """The metric of that key in the catalogue or in this file."""

@@ -31,11 +31,11 @@ def evaluate(
     model: Any,
     *,
     suite: str | Path = "",
-    tasks: Sequence[str] = (),
+    tasks: str | Sequence[str] = (),
     data: str | Path | None = None,
     shape: str = "",
     columns: Mapping[str, str] | None = None,
-    images: Sequence[str | Path] = (),
+    images: str | Path | Sequence[str | Path] = (),
     name: str = "",
     version: str = "",
     preprocess: Callable[..., Any] | None = None,
@@ -49,7 +49,7 @@ def evaluate(
     results: str | Path | None = None,
     offline: bool = False,
     skip_bad: bool = False,
-    options: Sequence[str] = (),
+    options: str | Sequence[str] = (),
     progress: bool = True,
 ) -> Evaluation:
     """Makes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
@@ -68,12 +68,15 @@ def evaluate(
     file's) and `images` (folders) say what they do not tell themselves; or with a suite a folder of data sets, searched
     before the hub's cache. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by
     default the project's; what is stored there is not made again. `skip_bad` leaves out items that cannot be used.
-    `options`: `name=value`. `progress=False` shows no bars.
+    `options`: `name=value`. Of `tasks`, `images` and `options`, a single value needs no list. `progress=False` shows no
+    bars.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
     finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
     CannotDo where the model can be run on none of the tasks.
     """
+    tasks, options = _several(tasks), _several(options)
+    folders = tuple(map(Path, [images] if isinstance(images, str | Path) else images))
     with _as_before():
         hardware = None
         if isinstance(model, str | Path):
@@ -90,7 +93,7 @@ def evaluate(
         space = workspace.opened(
             suite=str(suite) or ("" if data is not None else _suite_of(tasks, results=results)),
             data=data,
-            reading=OwnReading(shape=shape, columns=columns or {}, images=tuple(map(Path, images))),
+            reading=OwnReading(shape=shape, columns=columns or {}, images=folders),
             results=None if results is None else Path(results),
             offline=offline,
             device=device,
@@ -128,8 +131,8 @@ def evaluate(
             space.catalog,
             suite=space.suite,
             models=[key],
-            tasks=tuple(tasks),
-            options=tuple(options),
+            tasks=tasks,
+            options=options,
             bench=space.bench,
             results=space.root,
             skip_bad=skip_bad,
@@ -143,6 +146,11 @@ def evaluate(
     if failed:
         _warn(f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}")
     return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=space.catalog, results=space.root)
+
+
+def _several(values: str | Sequence[str]) -> tuple[str, ...]:
+    """A single text as a sequence of its own, which is not its letters."""
+    return (values,) if isinstance(values, str) else tuple(values)
 
 
 def _with_named(

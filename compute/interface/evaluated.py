@@ -29,7 +29,7 @@ from compute.interface import comparability, standing
 from compute.interface.comparability import MEASURED_ELSEWHERE, Comparability
 from compute.interface.compare import ModelComparison
 from compute.interface.run_comparison import ModelScores, compare_scores, computed_scores, stored_scores
-from compute.interface.standing import SuiteMean, SuiteRank
+from compute.interface.standing import SuiteMean, SuiteMeans, SuiteRank
 from compute.types import ORIGINS, BadInput, Model, Score, Suite, Task, UnknownKey
 
 DATABASE = "likeness.duckdb"  # of an evaluation: it lies beside the runs
@@ -124,7 +124,7 @@ class Evaluation:
         """The suite's mean by its own rule; its value is None, with the reason, where tasks are missing."""
         return self.means()[0]
 
-    def means(self) -> tuple[SuiteMean, ...]:
+    def means(self) -> SuiteMeans:
         """The suite's mean, then those of its categories, with 95% intervals by the suite's own rule."""
         return standing.means(self.headlines, self._rule)
 
@@ -142,8 +142,22 @@ class Evaluation:
         elif origin not in (*ORIGINS, ALL):
             raise BadInput(f"No origin {origin!r}. Use one of {', '.join((*ORIGINS, ALL))}.")
         return standing.rank(
-            self.headlines, self._rule, model=self.model, others=others, comparable=self._comparable(origin, others)
+            self.headlines,
+            self._rule,
+            model=self.model,
+            others=others,
+            comparable=self._comparable(origin, others),
+            instead=() if self._has_others(others) else self._other_origins(origin),
         )
+
+    def _has_others(self, arranged: SuiteScores | None) -> bool:
+        return arranged is not None and any(key != self.model.key for key in arranged.models)
+
+    def _other_origins(self, origin: str) -> list[str]:
+        """The other origins of which other models have scores on this suite."""
+        if self.suite.aggregate == standing.HUMAN:
+            return []
+        return [other for other in ORIGINS if other != origin and self._has_others(self._arranged(other))]
 
     def _comparable(self, origin: str, others: SuiteScores | None) -> Comparability:
         measured = None

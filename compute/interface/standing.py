@@ -17,6 +17,7 @@ from compute.analysis.suite import ALL, SuiteScores
 from compute.analysis.variance import listed
 from compute.arrays import Bools, Floats, Ints
 from compute.interface.comparability import Comparability
+from compute.tables import DASH, padded
 from compute.types import ORIGINS, Metric, Model, Score, Suite, Task
 
 HUMAN = "human"  # the rule of suites that people rank
@@ -40,6 +41,25 @@ class SuiteMean:
             return f"{self.name}: mean unknown: {self.reason}"
         interval = f" ({self.low:.4f} to {self.high:.4f})" if self.low is not None else f" (interval: {self.reason})"
         return f"{self.name}: mean {self.value:.4f}{interval}"
+
+
+class SuiteMeans(tuple[SuiteMean, ...]):
+    """The means of a suite and of its categories; printed, a table in stored units."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        rows = [("mean of", "value", "95% interval", "tasks"), *map(_cells, self)]
+        head, *body = padded(rows)
+        lines = [f"| {' | '.join(row)} |" for row in (head, ["-" * len(cell) for cell in head], *body)]
+        return "\n".join([*lines, *(f"{mean.name}: {mean.reason}" for mean in self if mean.reason)])
+
+
+def _cells(mean: SuiteMean) -> tuple[str, str, str, str]:
+    """A mean as a row: unknown figures are dashes, whose reasons stand below the table."""
+    value = DASH if mean.value is None else f"{mean.value:.4f}"
+    interval = DASH if mean.low is None else f"{mean.low:.4f} to {mean.high:.4f}"
+    return mean.name, value, interval, f"{mean.tasks} of {mean.of}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,11 +163,11 @@ def row_of(scores: Mapping[str, Score], of: Rule) -> tuple[Floats, Floats]:
     return values, np.array(errors, float)
 
 
-def means(scores: Mapping[str, Score], of: Rule) -> tuple[SuiteMean, ...]:
+def means(scores: Mapping[str, Score], of: Rule) -> SuiteMeans:
     """The suite's mean, then those of its categories where it has several. `scores`: the headline score by task."""
     values, stderr = row_of(scores, of)
     several = of.categories if len(of.categories) > 1 else ()
-    return tuple(
+    return SuiteMeans(
         _mean(of, values, stderr, name=name or of.suite.key, within=name, codes=of.codes) for name in ("", *several)
     )
 
@@ -196,8 +216,12 @@ def rank(
     model: Model,
     others: SuiteScores | None,
     comparable: Comparability,
+    instead: Sequence[str] = (),
 ) -> SuiteRank:
-    """The model's rank among the rows of `others`, without its own; None: there are no such rows."""
+    """The model's rank among the rows of `others`, without its own; None: there are no such rows.
+
+    `instead`: the origins that do have rows of other models, which the reason then names.
+    """
     nothing: dict[str, Any] = {
         "suite": of.suite.key,
         "origin": comparable.origin,
@@ -218,7 +242,10 @@ def rank(
     rows = [] if others is None else [at for at, key in enumerate(others.models) if key != model.key]
     if others is None or not rows:
         which = "" if comparable.origin == ALL else f"{comparable.origin} "
-        return SuiteRank(**nothing, reason=f"{of.suite.key} has no {which}scores of other models")
+        remedy = (
+            f", but {listed(instead)} ones: {' or '.join(f'rank({name!r})' for name in instead)}" if instead else ""
+        )
+        return SuiteRank(**nothing, reason=f"{of.suite.key} has no {which}scores of other models{remedy}")
     values, stderr = row_of(scores, of)
     columns = [others.tasks.index(task.key) for task in of.tasks]
     categories = [others.categories.index(name) for name in of.categories]

@@ -65,6 +65,16 @@ def test_a_table_can_declare_what_is_new(tmp_path: Path, catalog: Catalog) -> No
     assert len(imported.scores) == 2
 
 
+def test_a_known_model_or_task_can_be_declared_again_as_it_is(tmp_path: Path, catalog: Catalog) -> None:
+    imported = read(
+        tmp_path,
+        f"{HEAD},model_title,model_kind,task_title,task_category,higher_is_better\n"
+        "mieb,org/known,mieb/cifar10,accuracy,0.5,Known,encoder,CIFAR10,any,True\n",
+        catalog,
+    )
+    assert len(imported.scores) == 1 and not (imported.models or imported.tasks or imported.metrics)
+
+
 ROW = "mieb,org/known,mieb/cifar10,accuracy,0.5\n"
 REFUSED = {
     "empty file": ("", "line 1: the column 'benchmark' is missing"),
@@ -113,6 +123,14 @@ REFUSED = {
     "declares a known model": (
         f"{HEAD},model_title,model_kind\nmieb,org/known,mieb/cifar10,accuracy,0.5,K,encoder\n",
         "is in the catalogue already",
+    ),
+    "declares a known model as another kind": (
+        f"{HEAD},model_title,model_kind\nmieb,org/known,mieb/cifar10,accuracy,0.5,Known,metric\n",
+        "its model_kind is 'encoder', not 'metric'; leave model_kind empty, or choose another key",
+    ),
+    "declares a known task as another": (
+        f"{HEAD},task_title,task_category,higher_is_better\nmieb,org/known,mieb/cifar10,accuracy,0.5,CIFAR10,any,false\n",
+        "its higher_is_better is 'true', not 'false'",
     ),
     "two declarations": (
         f"{HEAD},subset,model_title,model_kind\nmieb,new,mieb/cifar10,accuracy,0.5,a,New,encoder\n"

@@ -53,6 +53,13 @@ def test_tasks_alone_name_their_suite(world: World) -> None:
         compute.evaluate("small/dim")
 
 
+def test_a_single_task_and_option_need_no_list(world: World) -> None:
+    scores = compute.evaluate("small/eye", tasks="unisim/sharp", options="quality=prompt", progress=False)
+    assert list(scores.runs) == ["unisim/sharp"]
+    listed = compute.evaluate("small/eye", tasks=["unisim/sharp"], options=["quality=prompt"], progress=False)
+    assert [outcome.state for outcome in listed.outcomes] == ["stored"]
+
+
 def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> None:
     with pytest.raises(NotHere, match="small/dum is no key of the catalogue and no folder. Did you mean 'small/dim'"):
         compute.evaluate("small/dum", suite="small", offline=True)

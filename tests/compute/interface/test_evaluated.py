@@ -57,6 +57,14 @@ def test_the_mean_is_that_of_the_suites_rule(scores: Evaluation) -> None:
     assert by_name["OOO"].value == scores.headlines["unisim/odd"].value
 
 
+def test_the_means_are_printed_as_a_table_with_the_reasons_of_what_is_unknown(world: World) -> None:
+    means = compute.evaluate("small/vision", suite="small", progress=False).means()
+    head, rule, first, *_ = str(means).splitlines()
+    assert head.startswith("| mean of") and set(rule) == {"|", "-", " "} and len(first) == len(head)
+    assert first.split() == ["|", "small", "|", "-", "|", "-", "|", str(means[0].tasks), "of", "5", "|"]
+    assert f"\nsmall: {means[0].reason}\n" in str(means) and "SuiteMean(" not in str(means)
+
+
 def test_the_items_are_the_stored_evidence(scores: Evaluation) -> None:
     items = scores.items("unisim/near")
     assert len(items) == 12 and items["accuracy"].mean() == pytest.approx(scores.headlines["unisim/near"].value)
@@ -102,7 +110,8 @@ def test_a_rank_among_computed_rows_is_that_of_the_means(scores: Evaluation, wor
         f"Rank {rank.rank} of 2 on small, among 1 computed row of another model; with at least 95%"
     )
     published = scores.rank()
-    assert published.rank is None and published.reason == "small has no published scores of other models"
+    assert published.rank is None
+    assert published.reason == "small has no published scores of other models, but computed ones: rank('computed')"
     with pytest.raises(BadInput, match="No origin 'theirs'"):
         scores.rank("theirs")
 
