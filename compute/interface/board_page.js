@@ -26,5 +26,13 @@ function sortBy(at) {
   table.classList.toggle('by-rank', at === 0 && ascending);
 }
 
+/** Says that there are more columns where the table is wider than the screen. */
+function showCue() {
+  const region = table.parentElement;
+  document.querySelector('.cue').hidden = region.scrollWidth <= region.clientWidth;
+}
+
+showCue();
+new ResizeObserver(showCue).observe(table.parentElement);
 heads.forEach((head, at) => head.firstElementChild.addEventListener('click', () => sortBy(at)));
 table.classList.add('by-rank');

@@ -44,19 +44,21 @@ class BoardRow:
 def page(
     *,
     title: str,
+    lead: Sequence[str],
     notes: Sequence[str],
     models: int,
     columns: Sequence[BoardColumn],
     rows: Sequence[BoardRow],
     reasons: Sequence[tuple[str, str]],
 ) -> str:
-    """The page as text. notes: sentences, the first of them above the table; reasons: models and why they have no rank
-    or no interval."""
+    """The page as text. lead: sentences above the table; notes: those below it; reasons: models and why they have no
+    rank or no interval."""
     return one_file.render(
         "board_page.html",
         style="board_page.css",
         script="board_page.js",
         title=title,
+        lead=lead,
         notes=notes,
         models=f"{models:,}",
         columns=columns,

@@ -106,6 +106,7 @@ def compare(
         categories=categories,
         lower_is_better=lower_is_better,
         shares=shares,
+        named=weights or (),
     )
     first, second = (position(name, table.models, noun="model") for name in (a, b))
     if first == second:

@@ -59,6 +59,7 @@ def rank(
         categories=categories,
         lower_is_better=lower_is_better,
         shares=shares,
+        named=weights or (),
     )
     if len(table.models) < 2:
         many = "1 model" if table.models else "no models"
@@ -113,6 +114,7 @@ def rank_table(
         category_means=_category_means(table, by_task),
         scored=(~np.isnan(table.values[:, counted])).sum(axis=1),
         counted=counted,
+        bounds=bounds,
         unknown=found.unknown,
         why=result.why,
     )

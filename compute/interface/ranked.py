@@ -14,13 +14,14 @@ from compute.analysis.variance import FEW, listed
 from compute.arrays import Bools, Floats, Ints
 from compute.interface.board_page import BoardCell, BoardColumn, BoardRow, page
 from compute.interface.score_table import WHOLE, ScoreTable, unlike_scales
-from compute.rounding import rounded
+from compute.rounding import decimal, rounded
 from compute.tables import padded
 from compute.types import printable
 
 BORDA = "borda"  # the rule that makes points, not a mean
 NAMED = 3  # models that a note names; of more the number is given
 NOTHING = "–"
+PRINTED = 4  # decimals that a printed table has at most: more are of a computation
 WIDTH, EDGE = 120.0, 4.0  # of the drawn intervals, and their distance from its ends, in pixels
 MOST_CELLS = 50_000  # scores in one page: beyond that a browser takes a second to sort, so it has the means alone
 
@@ -49,6 +50,7 @@ class RankedTable:
     category_means: Floats  # [models, categories]; NaN: no score, or tasks that do not mix
     scored: Ints  # counting tasks with a score
     counted: Bools  # [tasks], those that count
+    bounds: tuple[float, float]  # the least and largest possible mean, infinite where they are not known
     unknown: tuple[str, ...]  # why the intervals of a ranked model are not known; empty where they are
     why: tuple[str, ...]  # why a model has no rank; empty where it has
 
@@ -62,7 +64,13 @@ class RankedTable:
     def notes(self) -> tuple[str, ...]:
         """What to know before the numbers are read, in sentences."""
         scales = [] if self.aggregate == BORDA else unlike_scales(self.table, self.counted)
-        return (*self._notes(), *self.table.notes, *scales)
+        return (*self.lead, *self._notes(), *scales)
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        """The first of the notes: by what the models are ranked, and how the table was read."""
+        way = "" if self.higher_is_better else ", lower is better"
+        return (f"Ranked by {self.about}{way}.", *self.table.notes)
 
     def frame(self) -> pd.DataFrame:
         """A row a model, best first: rank, model, rank_low, rank_high, class, mean, mean_low, mean_high, few, tasks,
@@ -135,12 +143,16 @@ class RankedTable:
         return f"({text})" if self.few[row] else text
 
     def _notes(self) -> list[str]:
-        way = "" if self.higher_is_better else ", lower is better"
-        notes = [f"Ranked by {self.about}{way}."]
+        notes = []
         if (self.rank_low != UNRANKED).any():
             notes.append(
-                "Intervals are about other tasks of these kinds, of which these tasks count as a sample. A class runs "
-                "from its first model to the last before one that is significantly worse than it."
+                "Intervals are about other tasks of these kinds, of which these tasks count as a sample. No model of a "
+                "class is significantly worse than its first; the first that is begins the next class."
+            )
+        if (largest := self._likely_bound()) is not None:
+            notes.append(
+                f"Intervals reach beyond 0 to {largest}, between which all scores lie. If no mean can, give these "
+                f"bounds: 0,{largest}."
             )
         if self.few.any():
             notes.append(
@@ -157,6 +169,22 @@ class RankedTable:
         for reason, models in _grouped(self.why, self.table.models).items():
             notes.append(f"{reason}: {_shown(models)}.")
         return notes
+
+    def _likely_bound(self) -> int | None:
+        """1 or 100 where the scores look like shares or percentages, no bounds are set and an interval leaves them."""
+        values = self.table.values[:, self.counted]
+        if np.isfinite(self.bounds).any() or not values.size or not np.nanmin(values, initial=np.inf) >= 0:
+            return None
+        largest = next((bound for bound in (1, 100) if np.nanmax(values, initial=0) <= bound), None)
+        beyond = largest is not None and ((self.mean_low < 0) | (self.mean_high > largest)).any()
+        return largest if beyond else None
+
+
+def printed_decimals(scores: Floats) -> int:
+    """The decimals that scores [n] of a table have, and where these are more than PRINTED those of `decimals`."""
+    exact = [decimal(value).normalize().as_tuple().exponent for value in scores[~np.isnan(scores)].tolist()]
+    printed = max((-int(exponent) for exponent in exact), default=0)
+    return max(printed, 0) if printed <= PRINTED else min(printed, decimals(scores))
 
 
 def decimals(values: Floats) -> int:
@@ -210,8 +238,8 @@ def _page(ranked: RankedTable, *, title: str) -> str:
     if several:
         columns += [BoardColumn(title=printable(name), first="descending") for name in table.categories]
     columns += [BoardColumn(title=printable(table.tasks[at]), first=_first(bool(table.higher[at]))) for at in tasks]
-    of_category = [decimals(ranked.category_means[:, code]) for code in range(len(table.categories))]
-    of_task = [decimals(table.values[:, at]) for at in range(len(table.tasks))]
+    of_category = [_category_decimals(ranked, code) for code in range(len(table.categories))] if several else []
+    of_task = [printed_decimals(table.values[:, at]) for at in tasks]
     rows, last = [], ""
     for row in order:
         letter = ranked.classes[row]
@@ -221,11 +249,12 @@ def _page(ranked: RankedTable, *, title: str) -> str:
         cells += [_number(table.values[row, at], of_task[at]) for at in tasks]
         rows.append(BoardRow(cells=tuple(cells), leads=bool(last and letter and letter != last)))
         last = letter or last
-    notes = [*map(printable, ranked.notes)]
+    notes = [printable(note) for note in ranked.notes[len(ranked.lead) :]]
     if not len(tasks):
         notes.append(f"The scores of single tasks are left out, since there are more than {MOST_CELLS:,}.")
     return page(
         title=printable(title),
+        lead=[printable(note) for note in ranked.lead],
         notes=notes,
         models=len(table.models),
         columns=columns,
@@ -236,6 +265,13 @@ def _page(ranked: RankedTable, *, title: str) -> str:
             if ranked.why[row] or ranked.unknown[row]
         ],
     )
+
+
+def _category_decimals(ranked: RankedTable, code: int) -> int:
+    """The decimals of a category's means; of a category of one task those of its scores."""
+    inside = np.flatnonzero((ranked.table.codes == code) & ranked.counted)
+    means = ranked.category_means[:, code]
+    return printed_decimals(means) if len(inside) == 1 else decimals(means)
 
 
 def _standing(ranked: RankedTable, row: int, digits: int, axis: tuple[float, float] | None) -> list[BoardCell]:

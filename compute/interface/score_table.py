@@ -33,7 +33,9 @@ MOST_TASKS = 5000
 MOST_BYTES = 256 * 1024 * 1024
 MOST_UNPACKED = 1 << 30  # bytes of a Parquet file's columns
 LARGEST = 1e100  # beyond it squares of scores overflow
-# Names of columns that sum up others, and of those that describe a model: year, Params (M), embed_dim, # parameters.
+# Names of columns that sum up others, surely and perhaps, and of those that describe a model: year, Params (M),
+# embed_dim, # parameters.
+SUM = re.compile(r"(?:(?:avg|average|mean)\.?(?: (?:score|rank))?|total|rank)(?:\s*[↑↓])?|#", re.IGNORECASE)
 SUMMARY = re.compile(r"(avg|average|mean|overall|total|rank)\b.*|#", re.IGNORECASE)
 DESCRIPTION = re.compile(
     r"(?:#\s*|(?:n|num|number of|model|embed|embedding|release)[ _])?"
@@ -54,7 +56,7 @@ class ScoreTable:
     higher: Bools  # [tasks], whether higher is better
     values: Floats  # [models, tasks], NaN where there is no score
     stderr: Floats  # [models, tasks], NaN where it is not known
-    notes: tuple[str, ...] = ()  # what was left out or may be no task, in sentences
+    notes: tuple[str, ...] = ()  # what was left out, which is first, or may be no task, in sentences
 
     @property
     def turned(self) -> Floats:
@@ -71,13 +73,16 @@ def read_scores(
     categories: Mapping[str, Sequence[str]] | None = None,
     lower_is_better: Sequence[str] = (),
     shares: bool = False,
+    named: Collection[str] = (),
 ) -> ScoreTable:
     """The table as arrays. Raises BadInput in one sentence that names the row, the column and what to do.
 
     scores: a frame, or a CSV, TSV or Parquet file. model: the column of models; else `model`, a named index, or a first
     column of text. only: the tasks to take; ignore: columns (of a wide table) or tasks to leave out. categories: names
     of categories and their tasks, every task in one. lower_is_better: tasks. shares: every value is a share of `n`
-    right answers, so that its standard error is the binomial one where none is given.
+    right answers, so that its standard error is the binomial one where none is given. named: what other options name.
+
+    A task whose name says that it sums up the others, such as `average`, is left out unless an option names it.
     """
     frame = _named(scores if isinstance(scores, pd.DataFrame) else _file(Path(scores)))
     known = {name.lower(): name for name in frame.columns}
@@ -87,6 +92,8 @@ def read_scores(
         _not_long(known)
         table = _wide(frame, model=model, only=only, ignore=ignore, shares=shares)
     table = _chosen(table, only=only, ignore=ignore, columns=frame.columns)
+    in_categories = (task for tasks in (categories or {}).values() for task in tasks)
+    table = _without_sums(table, named={*only, *lower_is_better, *in_categories, *named})
     if not table.tasks:
         raise BadInput("The table has no tasks: it needs a column of scores beside the column of models")
     for noun, count, most in (("models", len(table.models), MOST_MODELS), ("tasks", len(table.tasks), MOST_TASKS)):
@@ -353,11 +360,20 @@ def _numbers(column: pd.Series, *, models: Sequence[str]) -> Floats:
         values = pd.to_numeric(text.where(~empty).astype(object), errors="coerce").to_numpy(float)
         wrong = np.flatnonzero(np.isnan(values) & ~empty.to_numpy(bool))
         if len(wrong):
-            raise _bad_cell(column, int(wrong[0]), models, "is not a number. Write a plain number such as 0.851")
+            raise _bad_cell(column, int(wrong[0]), models, _no_number(text.iloc[wrong[0]]))
     wrong = np.flatnonzero(np.abs(values) > LARGEST)
     if len(wrong):
         raise _bad_cell(column, int(wrong[0]), models, "is not a finite score. Write a plain number such as 0.851")
     return values
+
+
+def _no_number(text: str) -> str:
+    """Why a cell is no number, and what to write."""
+    if re.fullmatch(r"[+-]?[\d.]*\d\s?%", text):
+        return f"has a percent sign. Write {text.rstrip('% ')}, a plain number in the unit of the other scores"
+    if re.fullmatch(r"[+-]?[\d.]*\d,\d[\d,.]*", text):
+        return "has a comma. Write decimals with a point, such as 50.5, nothing between thousands"
+    return "is not a number. Write a plain number such as 0.851"
 
 
 def _bad_cell(column: pd.Series, row: int, models: Sequence[str], problem: str) -> BadInput:
@@ -396,6 +412,16 @@ def _chosen(table: ScoreTable, *, only: Sequence[str], ignore: Sequence[str], co
         values=table.values[:, keep],
         stderr=table.stderr[:, keep],
     )
+
+
+def _without_sums(table: ScoreTable, *, named: Collection[str]) -> ScoreTable:
+    """The table without the tasks whose name says that they sum up the others, and a note of them before the others."""
+    sums = [task for task in table.tasks if SUM.fullmatch(task) and task not in named]
+    if not sums or len(sums) == len(table.tasks):
+        return table
+    which, them = ("which by its name sums", "it") if len(sums) == 1 else ("which by their names sum", "them")
+    note = f"Left out: {_shown(sums)}, {which} up the others. To count {them}, rename {them}, or list the tasks (only)."
+    return replace(_chosen(table, only=(), ignore=sums, columns=()), notes=(note, *table.notes))
 
 
 def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -> ScoreTable:

@@ -134,6 +134,15 @@ def test_on_a_phone_the_model_stays_beside_the_scores(open_page: Callable[..., A
         assert height == one, "a short heading stands on one line"
 
 
+def test_a_table_that_is_wider_than_the_screen_says_so(open_page: Callable[..., Any]) -> None:
+    page = open_page(width=390)
+    cue = page.get_by_text("Scroll the table sideways for more columns.")
+    assert cue.is_visible() and cue.bounding_box()["y"] < page.locator("table").bounding_box()["y"]
+    page.set_viewport_size({"width": 6000, "height": 800})
+    page.evaluate("document.querySelector('main').style.maxWidth = 'none'")
+    cue.wait_for(state="hidden")
+
+
 def test_a_hostile_name_is_text(open_page: Callable[..., Any]) -> None:
     page = open_page()
     assert page.evaluate("window.harmed") is None and page.locator("img").count() == 0

@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import compute
-from compute.interface.ranked import decimals
+from compute.interface.ranked import decimals, printed_decimals
 from compute.types import BadInput, CannotWrite, printable
 
 MODELS, TASKS = 8, 15
@@ -248,3 +248,77 @@ def test_a_page_of_many_scores_has_the_means_alone() -> None:
 )
 def test_three_digits_of_what_differs_are_shown(values: list[float], digits: int) -> None:
     assert decimals(np.array(values)) == digits
+
+
+@pytest.mark.parametrize(
+    ("values", "digits"),
+    [
+        ([93.6, 94.9, 98.7], 1),
+        ([74.72, 30.4, np.nan], 2),
+        ([1200, 1500.0], 0),
+        ([0.851, 0.85], 3),
+        ([1 / 3, 2 / 3], 3),
+        ([0.00001, 0.00002], 5),
+        ([np.nan], 0),
+    ],
+    ids=["tenths", "hundredths", "whole", "shares", "computed", "small", "nothing"],
+)
+def test_scores_have_the_digits_of_the_table(values: list[float], digits: int) -> None:
+    assert printed_decimals(np.array(values)) == digits
+
+
+def test_the_page_invents_no_digits() -> None:
+    """Three significant digits of the spread would show 93.60 beside 74.7."""
+    frame = pd.DataFrame({"model": ["a", "b", "c"], "s": [58.8, 74.7, 61.0], "cats": [93.6, 94.9, 98.7]})
+    frame["dogs"] = [75.5, 82.3, 91.4]
+    page = compute.rank(frame, categories={"S": ["s"], "Cats": ["cats", "dogs"]}).html()
+    cells = re.findall(r'<td data-value="(93.6|94.9|98.7|58.8|74.7|61.0)">([^<]*)<', page)
+    # The category S is its one task.
+    assert sorted(text for _, text in cells) == sorted(2 * ["58.8", "74.7", "61.0"] + ["93.6", "94.9", "98.7"])
+
+
+def test_a_column_of_means_is_no_task_and_weighs_only_where_it_is_named() -> None:
+    frame = table()
+    with_mean = frame.assign(average=values_of(frame).mean(axis=1))
+    ranked = compute.rank(with_mean)
+    np.testing.assert_array_equal(ranked.mean, compute.rank(frame).mean)
+    assert ranked.notes[0] == "Ranked by the mean of 15 tasks." and ranked.notes[1].startswith("Left out: average, ")
+    page = ranked.html()
+    assert page.index("Left out: average") < page.index("<table>") and page.count("Left out: average") == 1
+    assert compute.rank(with_mean, weights={"average": 2}).counted.sum() == 16
+    compared = compute.compare("model 1", "model 2", scores=with_mean, weights={"average": 2})
+    assert not any("Left out" in note for note in compared.notes)
+
+
+@pytest.mark.parametrize(("scale", "ends"), [(1, "0 to 1"), (100, "0 to 100")], ids=["shares", "percent"])
+def test_intervals_beyond_the_scale_name_its_bounds(scale: float, ends: str) -> None:
+    frame = table(tasks=2, apart=0.03)
+    frame[["task 0", "task 1"]] = frame[["task 0", "task 1"]].clip(0, 0.99) * scale
+    assert (compute.rank(frame).mean_high > scale).any()
+    hint = f"Intervals reach beyond {ends}, between which all scores lie. If no mean can, give these bounds: 0,{scale}."
+    assert hint in compute.rank(frame).notes
+    assert not any("bounds" in note for note in compute.rank(frame, bounds=(0, scale)).notes)
+    assert not any("bounds" in note for note in compute.rank(frame, aggregate="borda").notes)
+
+
+def test_no_bounds_are_named_where_the_scale_is_not_known_or_holds() -> None:
+    inside = table(apart=0.01)
+    assert not (compute.rank(inside).mean_high > 1).any()
+    two = table(tasks=2)
+    for frame in (inside, two.assign(**{"task 0": 1500.0}), two.assign(**{"task 0": -0.4})):
+        assert not any("bounds" in note for note in compute.rank(frame).notes)
+
+
+def test_a_class_is_explained_in_one_reading() -> None:
+    notes = " ".join(compute.rank(table()).notes)
+    assert (
+        "No model of a class is significantly worse than its first; the first that is begins the next class." in notes
+    )
+
+
+def test_one_reason_and_several_are_counted_in_words() -> None:
+    frame = table()
+    frame.loc[0, "task 0"] = None
+    assert "<summary>1 model without a rank or without an interval</summary>" in compute.rank(frame).html()
+    frame.loc[1, "task 0"] = None
+    assert "<summary>2 models without a rank or without an interval</summary>" in compute.rank(frame).html()

@@ -118,10 +118,53 @@ def test_unlike_scales_are_said() -> None:
     assert unlike_scales(read_scores(WIDE), np.ones(3, bool)) == []
 
 
-def test_columns_that_sum_up_others_are_said() -> None:
-    [note] = read_scores(WIDE.assign(Average=1.0, meander=2.0, **{"Mean (en)": 1.0})).notes
-    assert note == "Counted as tasks: Average, Mean (en). Leave them out (ignore) if they sum up the others."
+LEFT_OUT = "Left out: Average, which by its name sums up the others. To count it, rename it, or list the tasks (only)."
+
+
+@pytest.mark.parametrize("shape", ["wide", "long"])
+def test_columns_that_sum_up_others_are_left_out_and_said_first(shape: str) -> None:
+    frame = WIDE.assign(Average=1.0, meander=2.0, Overall=3.0, **{"Mean (en)": 1.0})
+    if shape == "long":
+        frame = frame.melt(id_vars="model", var_name="task", value_name="value").assign(source="a paper")
+    table = read_scores(frame)
+    assert table.tasks == ("a", "b", "c", "meander", "Overall", "Mean (en)") and table.values.shape == (3, 6)
+    assert table.notes[0] == LEFT_OUT
+    assert table.notes[-1] == "Counted as tasks: Overall, Mean (en). Leave them out (ignore) if they sum up the others."
+    assert len(table.notes) == (3 if shape == "long" else 2)
     assert read_scores(WIDE.assign(Average=1.0), ignore=["Average"]).notes == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["average", "Avg", "Avg.", "AVG ↑", "mean", "Mean rank", "Average score", "total", "rank", "#"]
+)
+def test_names_of_sums(name: str) -> None:
+    assert read_scores(WIDE.assign(**{name: 1.0, f"{name}_stderr": 0.1})).tasks == ("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    "name", ["overall", "rank correlation", "mean opinion score", "total text", "averages", "mean_iou"]
+)
+def test_names_that_may_be_of_tasks_are_counted(name: str) -> None:
+    assert read_scores(WIDE.assign(**{name: 1.0})).tasks == ("a", "b", "c", name)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"only": ["a", "mean"]},
+        {"categories": {"A": ["a", "b"], "B": ["c", "mean"]}},
+        {"lower_is_better": ["mean"]},
+        {"named": {"mean": 2.0}},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_a_task_that_an_option_names_is_a_task(options: dict) -> None:
+    table = read_scores(WIDE.assign(mean=1.0), **options)
+    assert "mean" in table.tasks and not any(note.startswith("Left out") for note in table.notes)
+
+
+def test_a_table_of_means_alone_is_ranked_by_them() -> None:
+    assert read_scores(WIDE[["model"]].assign(mean=[1.0, 2, 3])).tasks == ("mean",)
 
 
 @pytest.mark.parametrize(
@@ -154,8 +197,11 @@ def test_columns_that_are_not_used_are_said() -> None:
 FAULTS = {
     "text cell": ("model,a,b\nx,1,2\ny,0.5,good\n", ("Row 2 ('y')", "column 'b'", "'good'", "ignore")),
     "percent": ("model,a\nx,81%\n", ("Row 1 ('x')", "'81%'", "plain number")),
+    "per cent": ("model,a\nx,51.2%\n", ("'51.2%' has a percent sign. Write 51.2",)),
+    "decimal comma": ("model;a\nx;50,5\n", ("'50,5' has a comma. Write decimals with a point, such as 50.5",)),
+    "thousands": ("model;a\nx;1,234.5\n", ("'1,234.5' has a comma", "nothing between thousands")),
     "plus minus": ("model,a\nx,0.5 ± 0.1\n", ("Row 1", "not a number")),
-    "comma": ("model;a\nx;0,5\n", ("'0,5' is not a number", "0.851")),
+    "comma": ("model;a\nx;0,5\n", ("'0,5' has a comma", "such as 50.5")),
     "infinite": ("model,a,b\nx,1,2\ny,inf,2\n", ("Row 2 ('y')", "column 'a'", "finite")),
     "huge": ("model,a\nx,1e200\n", ("Row 1 ('x')", "finite")),
     "twice": ("model,a\nx,1\ny,2\nx,3\n", ("Rows 1 and 3", "'x'")),
