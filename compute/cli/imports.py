@@ -58,8 +58,6 @@ def eval_results(
             stay_offline()
         fetched = fetch_eval_results(where, revision=revision, offline=offline)
         path, source, model = fetched.folder, fetched.source, model or where
-    if not model:
-        raise BadInput(f"{where} does not say whose results it holds: name the model with --model ORG/NAME")
     imported = read_eval_results(path, model=model, source=source, catalog=shipped())
     if not imported.scores:
         for problem in (*imported.problems, *imported.skipped[:3]):

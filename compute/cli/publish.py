@@ -70,8 +70,12 @@ def results(
     ] = None,
     repo: Annotated[str, typer.Option(help="Instead: the model's repository, ORG/NAME, as a pull request.")] = "",
     results: workspace.Results = None,
+    suite: Annotated[str, typer.Option(help="Only runs of these suites, comma-separated.")] = "",
     synthetic: Annotated[
         bool, typer.Option("--synthetic", help="Show runs of synthetic suites in the card, marked.")
+    ] = False,
+    own: Annotated[
+        bool, typer.Option("--own", help="Show runs of your own data in the card, with their titles.")
     ] = False,
     source: Annotated[
         str, typer.Option(help="Address that results name as their source; default: the model's page on the hub.")
@@ -93,7 +97,12 @@ def results(
     catalog = catalog_with_own(results, warn=workspace.warn)
     row = catalog.model((model or repo).lower())
     shared = computed_runs.gather(
-        row, roots=tuple(dict.fromkeys((root, paths.COMPUTED))), catalog=catalog, synthetic=synthetic
+        row,
+        roots=tuple(dict.fromkeys((root, paths.COMPUTED))),
+        catalog=catalog,
+        suites=workspace.names(suite),
+        synthetic=synthetic,
+        own=own,
     )
     if repo and not dry_run:
         pull_request.require_token()
@@ -150,5 +159,5 @@ def _show(files: SharedFiles, *, to_hub: bool) -> None:
     typer.echo(f"{counted(files.figures, 'figure')} in .eval_results, {counted(len(files.mteb), 'file')} for mteb")
     if to_hub and files.mteb:
         typer.echo("mteb's files belong to its own results repository: write them with --to FOLDER")
-    for note in files.notes:
+    for note in (*files.left_out, *files.notes):
         typer.echo(f"Left out: {note}")

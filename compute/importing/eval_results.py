@@ -78,10 +78,12 @@ def read_eval_results(path: Path, *, model: str, source: str = "", catalog: Cata
         from compute.catalog import shipped
 
         catalog = shipped()
+    root, files = _files(path)
+    if not model:
+        raise BadInput(f"{path} does not say whose results it holds: name the model with --model ORG/NAME")
     if not hub_tasks.HUB_ID.fullmatch(model) and model not in {row.key for row in catalog.models}:
         raise BadInput(f"{short(model)} is no model: give it as ORG/NAME, or by a key of python -m compute list models")
     reader = _EntryReader(catalog=catalog, key=model.lower())
-    root, files = _files(path)
     for file in files[:MAX_FILES]:
         reader.read_file(file, root=root)
     for file in files[MAX_FILES:]:

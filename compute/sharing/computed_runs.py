@@ -51,11 +51,15 @@ class SharedRun:
 
 @dataclass(frozen=True, kw_only=True)
 class SharedRuns:
-    """A model's runs in the catalogue's order, one a task. `left_out` says in sentences what is not among them."""
+    """A model's runs in the catalogue's order, one a task. `left_out` says in sentences what is not among them.
+
+    `suites` are the keys of those whose means may be shown with them.
+    """
 
     model: Model
     runs: tuple[SharedRun, ...]
     left_out: tuple[str, ...]
+    suites: frozenset[str]
 
     @property
     def hub_id(self) -> str:
@@ -64,11 +68,24 @@ class SharedRuns:
         return weights if HUB_ID.fullmatch(weights) and not (paths.BASE / weights).is_dir() else ""
 
 
-def gather(model: Model, *, roots: Sequence[Path], catalog: Catalog, synthetic: bool = False) -> SharedRuns:
+def gather(
+    model: Model,
+    *,
+    roots: Sequence[Path],
+    catalog: Catalog,
+    suites: Sequence[str] = (),
+    synthetic: bool = False,
+    own: bool = False,
+) -> SharedRuns:
     """The newest complete run of the model on each task, of the variant that the board shows.
 
-    `roots` are results folders, searched in turn. Raises BadInput where no run is left, with what to do.
+    `roots` are results folders, searched in turn; `suites`, where there are any, are the only ones whose runs count.
+    Runs of synthetic suites and of somebody's own data come only with their flags: what is private stays so unless its
+    owner says otherwise. Raises UnknownKey, and BadInput where no run is left, with what to do.
     """
+    chosen = [catalog.suite(key) for key in suites] or list(catalog.suites)
+    if suites and not own and (private := [suite.key for suite in chosen if suite.benchmark in BENCHMARKS]):
+        raise BadInput(f"The suite {private[0]} is of your own data: add --own to publish its titles and scores")
     tasks = {run_folders.slug(task.key): task for task in catalog.tasks}
     stored, left_out = _stored(model, roots=roots, known=set(tasks))
     shown = variants.main_runs(
@@ -80,22 +97,55 @@ def gather(model: Model, *, roots: Sequence[Path], catalog: Catalog, synthetic: 
         f"{task}: its run is partial, some questions could not be asked. The command that made it completes it"
         for task in sorted({run.run.task for run in stored.values()} - complete)
     ]
+    keys = frozenset(suite.key for suite in chosen if own or suite.benchmark not in BENCHMARKS)
     runs = [
         SharedRun(task=task, stored=run, dataset=dataset_id(task, catalog=catalog))
         for task in catalog.tasks
+        if not suites or keys.intersection(task.suites)
         for run in stored.values()
         if run.run.id in shown and run.run.task == task.key
     ]
+    found = len(runs)
+    private = [run for run in runs if run.own]
+    if private and not own:
+        left_out.append(f"{len(private)} of {found} runs are of your own data; --own publishes their titles and scores")
+        runs = [run for run in runs if not run.own]
+    runs, repeated = _of_different_data(runs)
+    left_out += repeated
     drawn = [run for run in runs if run.synthetic]
     if drawn and not synthetic:
         left_out.append(
-            f"{len(drawn)} of {len(runs)} runs are of synthetic suites, which say nothing of photographs; "
+            f"{len(drawn)} of {found} runs are of synthetic suites, which say nothing of photographs; "
             "--synthetic puts them into the card, marked"
         )
         runs = [run for run in runs if not run.synthetic]
     if not runs:
-        raise BadInput(_nothing(model, drawn=len(drawn), left_out=left_out))
-    return SharedRuns(model=model, runs=tuple(runs), left_out=tuple(left_out))
+        hidden = 0 if own else len(private)
+        raise BadInput(_nothing(model, private=hidden, drawn=len(drawn), suites=suites, left_out=left_out))
+    return SharedRuns(model=model, runs=tuple(runs), left_out=tuple(left_out), suites=keys)
+
+
+def _of_different_data(runs: Sequence[SharedRun]) -> tuple[list[SharedRun], list[str]]:
+    """The runs without those of the same own data in another suite; the newest stands for them, others are named."""
+    newest: dict[tuple[str, ...], SharedRun] = {}
+    for run in runs:
+        before = newest.setdefault(_question(run.task), run)
+        if run.stored.date > before.stored.date:
+            newest[_question(run.task)] = run
+    first = {run.task.key for run in newest.values()}
+    repeated = [
+        f"{run.task.key}: {newest[_question(run.task)].task.key} is of the same data"
+        for run in runs
+        if run.task.key not in first
+    ]
+    return [run for run in runs if run.task.key in first], repeated
+
+
+def _question(task: Task) -> tuple[str, ...]:
+    """What tells a task from others: of own data, whose revision is their digest, not which suite they are part of."""
+    if task.benchmark not in BENCHMARKS or not task.revision:
+        return (task.key,)
+    return task.revision, task.split, task.procedure, *task.subsets, *task.metrics
 
 
 def _stored(model: Model, *, roots: Sequence[Path], known: set[str]) -> tuple[dict[str, StoredRun], list[str]]:
@@ -119,14 +169,25 @@ def _stored(model: Model, *, roots: Sequence[Path], known: set[str]) -> tuple[di
     return newest, problems
 
 
-def _nothing(model: Model, *, drawn: int, left_out: Sequence[str]) -> str:
+def _nothing(model: Model, *, private: int, drawn: int, suites: Sequence[str], left_out: Sequence[str]) -> str:
+    if private and drawn:
+        return (
+            f"All {private + drawn} computed runs of {model.key!r} are of your own data or of synthetic suites: add "
+            "--own or --synthetic to have them in a card, marked"
+        )
+    if private:
+        return (
+            f"All {private} computed runs of {model.key!r} are of your own data, which stay private: run a benchmark "
+            "(python -m compute list suites), or add --own to publish their titles and scores"
+        )
     if drawn:
         return (
             f"All {drawn} computed runs of {model.key!r} are of synthetic suites, which are not for the hub: run a "
             "benchmark (python -m compute list suites), or add --synthetic to have them in a card, marked"
         )
     reason = f" Left out: {left_out[0]}." if left_out else ""
+    of_suites = f" on {', '.join(suites)}" if suites else ""
     return (
-        f"There is no complete computed run of {model.key!r}.{reason} Make runs first: "
-        f"python -m compute run --suite SUITE --models {model.key}"
+        f"There is no complete computed run of {model.key!r}{of_suites}.{reason} Make runs first: "
+        f"python -m compute run --suite {suites[0] if suites else 'SUITE'} --models {model.key}"
     )

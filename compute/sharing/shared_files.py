@@ -20,12 +20,16 @@ MAX_CARD = 8 << 20  # bytes
 
 @dataclass(frozen=True, kw_only=True)
 class SharedFiles:
-    """What a model's repository takes, and mteb's results folder, by path; `notes` say what is in none, and why."""
+    """What a model's repository takes, and mteb's results folder, by path; `notes` say what of it is in none, and why.
+
+    `left_out` says which runs are in no file: for who publishes alone, as it may name what is private.
+    """
 
     repository: dict[str, bytes]
     mteb: dict[str, bytes]
     figures: int  # entries of `.eval_results`
     notes: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 def prepare(
@@ -50,7 +54,7 @@ def prepare(
     if bars:
         repository[model_card.PICTURE] = model_card.picture(bars, name=shared.model.title)
     texts, not_mteb = mteb_results.files(shared, name=hub_id or shared.model.key)
-    notes = [*shared.left_out, *(f"{reason}: not in mteb's results" for reason in not_mteb)]
+    notes = [f"{reason}: not in mteb's results" for reason in not_mteb]
     without = [run.task.key for run in shared.runs if not run.dataset]
     if without:
         notes.append(
@@ -61,6 +65,7 @@ def prepare(
         mteb={path: text.encode() for path, text in texts.items()},
         figures=sum(len(eval_results.entries(run, metrics=metrics)) for run in shared.runs),
         notes=tuple(notes),
+        left_out=shared.left_out,
     )
 
 

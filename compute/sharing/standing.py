@@ -33,8 +33,8 @@ class SuiteStanding:
 
 
 def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
-    """The suites that one of the runs is of and that have a mean."""
-    keys = {suite for run in shared.runs for suite in run.task.suites}
+    """The suites that one of the runs is of, that may be shown with them and that have a mean."""
+    keys = {suite for run in shared.runs for suite in run.task.suites} & shared.suites
     counting = {suite for task in catalog.tasks if task.ranked for suite in task.suites}
     return [suite for suite in catalog.suites if suite.key in keys & counting and suite.aggregate != rules.HUMAN]
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 
 from compute import paths
 from compute.__main__ import app
-from compute.catalog import own
+from compute.catalog import Catalog, own
 from compute.database import store
 from compute.sharing import model_card
 from compute.tasks.pairbench import making, sources
@@ -293,14 +293,60 @@ def published_means(database: Path, *, tasks: list[str], category: dict[str, str
     return means
 
 
-def test_own_data_stands_in_the_card_alone_whatever_the_database_has(database: Path, tmp_path: Path) -> None:
+def own_suite(tmp_path: Path, *, own_results: Path) -> Catalog:
+    """The catalogue with a suite of own images, recorded in a results folder."""
     images = folder_of(tmp_path / "images", 3)
     manifest = tmp_path / "mine.parquet"
     making.make(sources.from_folder(images), out=manifest, splits=named(("cj",)))
-    suite = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
-    catalog, _ = own.extended(results.shipped(), [suite])
-    stored = results.store(tmp_path / "results", suite.tasks[0].key, catalog=catalog)
-    made = publish(tmp_path / "results", database, "--model", REPO, "--to", tmp_path / "x")
+    suite = own.record(own.from_file(manifest, suite="pairbench"), results=own_results)
+    return own.extended(results.shipped(), [suite])[0]
+
+
+def test_own_data_stays_private_unless_it_is_to_be_published(runs: Path, database: Path, tmp_path: Path) -> None:
+    catalog = own_suite(tmp_path, own_results=runs)
+    [suite] = [one for one in catalog.suites if one.benchmark in own.BENCHMARKS]
+    [task] = [one for one in catalog.tasks if one.suites == (suite.key,)]
+    results.store(runs, task.key, catalog=catalog)
+    target = tmp_path / "x"
+    made = publish(runs, database, "--model", REPO, "--to", target)
+    assert made.exit_code == 0, made.output
+    assert "Left out: 1 of 3 runs are of your own data; --own publishes" in made.output
+    written = b"".join(path.read_bytes() for path in target.rglob("*") if path.is_file())
+    private = (task.title, task.key, task.revision, suite.title, suite.key)
+    assert not [text for text in private if text.encode() in written or model_card.cell(text).encode() in written]
+    refused = publish(runs, database, "--model", REPO, "--to", tmp_path / "y", "--suite", suite.key)
+    assert_refused(refused, BadInput, "own data", "--own")
+
+
+def test_a_pull_request_does_not_name_runs_that_are_left_out(
+    runs: Path, database: Path, hub: Hub, tmp_path: Path
+) -> None:
+    catalog = own_suite(tmp_path, own_results=runs)
+    [task] = [one for one in catalog.tasks if one.benchmark in own.BENCHMARKS]
+    results.store(runs, task.key, catalog=catalog, status="partial")
+    made = publish(runs, database, "--repo", REPO)
+    assert made.exit_code == 0 and f"Left out: {task.key}: its run is partial" in made.output, made.output
+    assert task.key not in hub.sent[0]["commit_description"]
+
+
+def test_a_suite_of_choice_is_published_alone(runs: Path, database: Path, tmp_path: Path) -> None:
+    made = publish(runs, database, "--model", REPO, "--to", tmp_path / "x", "--suite", "mieb")
+    assert made.exit_code == 0, made.output
+    files = [path.name for path in (tmp_path / "x" / ".eval_results").iterdir()]
+    assert files == ["likeness-mteb--cifar10.yaml"]
+    assert "NIGHTS" not in (tmp_path / "x" / "README.md").read_text()
+    refused = publish(runs, database, "--model", REPO, "--to", tmp_path / "y", "--suite", "mini")
+    assert_refused(refused, BadInput, "no complete computed run", "on mini", "run --suite mini")
+    assert_refused(publish(runs, database, "--model", REPO, "--to", tmp_path, "--suite", "mieeb"), UnknownKey, "mieb")
+
+
+def test_own_data_stands_in_the_card_alone_whatever_the_database_has(database: Path, tmp_path: Path) -> None:
+    catalog = own_suite(tmp_path, own_results=tmp_path / "results")
+    [task] = [one for one in catalog.tasks if one.benchmark in own.BENCHMARKS]
+    stored = results.store(tmp_path / "results", task.key, catalog=catalog)
+    refused = publish(tmp_path / "results", database, "--model", REPO, "--to", tmp_path / "x")
+    assert_refused(refused, BadInput, "own data, which stay private", "--own")
+    made = publish(tmp_path / "results", database, "--model", REPO, "--to", tmp_path / "x", "--own")
     assert made.exit_code == 0, made.output
     assert "Left out: 1 run of data that is not on the hub: in the card alone" in made.output
     card = (tmp_path / "x" / "README.md").read_text()
@@ -308,6 +354,12 @@ def test_own_data_stands_in_the_card_alone_whatever_the_database_has(database: P
     [headline] = [one for one in stored.scores if (one.metric, one.subset) == ("mmscore", "default")]
     assert f"| MMScore, % | {100 * headline.value:.2f} |" in card
     assert not (tmp_path / "x" / ".eval_results").exists()
+
+
+def test_a_folder_without_files_is_no_matter_of_whose_they_are(tmp_path: Path) -> None:
+    for words in ((), ("--model", REPO)):
+        refused = command("import", "eval-results", tmp_path, *words)
+        assert_refused(refused, BadInput, f"{tmp_path} holds no .yaml file", "ORG/NAME")
 
 
 def test_an_import_says_whose_results_it_needs_and_why_nothing_came(

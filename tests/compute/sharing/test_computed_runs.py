@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from compute.catalog import shipped
-from compute.sharing import computed_runs
-from compute.types import BadInput
+from compute.sharing import computed_runs, standing
+from compute.types import BadInput, Suite, Task
 from tests.compute.sharing import results
 
 
@@ -91,3 +92,45 @@ def test_a_bundled_models_folder_is_no_repository_of_the_hub(tmp_path: Path) -> 
     tiny = computed_runs.gather(catalog.model("tiny"), roots=(tmp_path,), catalog=catalog, synthetic=True)
     results.store(tmp_path, "unisim/bapps")
     assert tiny.hub_id == "" and gather(tmp_path).hub_id == "openai/clip-vit-base-patch32"
+
+
+def own_task(suite: str, *, digest: str, procedure: str = "choices") -> Task:
+    return Task(
+        key=f"own/{suite}/{procedure}",
+        title=suite,
+        benchmark="own",
+        category="choices",
+        dataset="mine.csv",
+        revision=digest,
+        procedure=procedure,
+        metrics=("accuracy",),
+        suites=(suite,),
+    )
+
+
+def test_the_same_own_data_in_two_suites_are_shown_once_by_the_newest_run(tmp_path: Path) -> None:
+    names = {"own-first": "1" * 40, "own-second": "1" * 40, "own-third": "2" * 40}
+    tasks = [own_task(name, digest=digest) for name, digest in names.items()]
+    suites = [Suite(key=name, title=name, benchmark="own", aggregate="task-mean", description="") for name in names]
+    catalog = replace(shipped(), tasks=(*shipped().tasks, *tasks), suites=(*shipped().suites, *suites))
+    for month, task in enumerate(tasks, start=1):
+        results.store(tmp_path, task.key, catalog=catalog, started=f"2026-0{month}-01T00:00:00+00:00")
+    model = catalog.model(results.MODEL)
+    found = computed_runs.gather(model, roots=(tmp_path,), catalog=catalog, own=True)
+    assert [run.task.title for run in found.runs] == ["own-second", "own-third"]
+    assert found.left_out == ("own/own-first/choices: own/own-second/choices is of the same data",)
+    [run] = computed_runs.gather(model, roots=(tmp_path,), catalog=catalog, own=True, suites=("own-first",)).runs
+    assert run.task.title == "own-first"
+
+
+def test_a_private_suite_that_a_shipped_task_is_part_of_is_not_named(tmp_path: Path) -> None:
+    suite = Suite(key="own-secret", title="Secret", benchmark="own", aggregate="task-mean", description="")
+    tasks = [
+        replace(task, suites=(*task.suites, suite.key)) if task.key == "unisim/nights" else task
+        for task in shipped().tasks
+    ]
+    catalog = replace(shipped(), tasks=tuple(tasks), suites=(*shipped().suites, suite))
+    results.store(tmp_path, "unisim/nights", catalog=catalog)
+    for own in (False, True):
+        found = computed_runs.gather(catalog.model(results.MODEL), roots=(tmp_path,), catalog=catalog, own=own)
+        assert (suite in standing.suites_of(found, catalog=catalog)) == own
