@@ -36,9 +36,20 @@ def check(
 
     Exit code 1 where they cannot be run as they are.
     """
+    from collections.abc import Sequence
+
     from compute import drafts
     from compute.interface import data_check, data_page
     from compute.tasks.own import OwnReading
+
+    def shown(tasks: Sequence[data_check.CheckedTask], compared: int) -> None:
+        for task in tasks:
+            for line in data_check.task_lines(task):
+                typer.echo(line)
+        if compared:
+            typer.echo(
+                f"Comparing with those of {compared:,} benchmark tasks whose data is here; --no-benchmarks omits this"
+            )
 
     checked = data_check.check(
         data,
@@ -48,10 +59,11 @@ def check(
         benchmark_data=benchmark_data,
         most=decode,
         offline=offline,
+        before_benchmarks=shown,
     )
     page = html or Path(f"{data_page.file_name(data)}-check.html")
     drafts.write_text(page.absolute(), data_page.page(checked))
-    for line in data_check.lines(checked):
+    for line in data_check.last_lines(checked):
         typer.echo(line)
     typer.echo(f"Pictures: {page}")
     if not checked.runs:

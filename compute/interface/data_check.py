@@ -4,7 +4,7 @@ how small a difference their size can show."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,6 +62,11 @@ class DataCheck:
         """Whether all of it can be run as it is."""
         return not self.problem and all(task.runs for task in self.tasks)
 
+    @property
+    def has_command(self) -> bool:
+        """Whether `command` runs it: all of it, or all but the images that cannot be read."""
+        return not self.problem and not any(task.problem or task.faults for task in self.tasks)
+
 
 @dataclass(kw_only=True)
 class _Read:
@@ -93,15 +98,19 @@ def check(
     most: int | None = None,
     offline: bool = False,
     progress: Progress | None = None,
+    before_benchmarks: Callable[[Sequence[CheckedTask], int], None] | None = None,
 ) -> DataCheck:
     """Checks a manifest, a folder, a data set of the hub, or a suite's file; nothing is run and nothing recorded.
 
     `reading` says how data are read that do not tell themselves. With `benchmarks` the contents are compared with those
     of the benchmarks whose data is on this machine, in the folder `benchmark_data` or the hub's cache. Of more than
     `most` images some at random are decoded (default: 5,000; 0: all). Content keys and hashes are stored in the results
-    folder. Raises BadInput where there is nothing that could be checked, and NotHere.
+    folder. Before the comparison, which takes the longest, `before_benchmarks` is called with the checked tasks and the
+    number of the benchmarks' tasks (0: no comparison). Raises BadInput where there is nothing that could be checked,
+    and NotHere.
     """
     from compute.engine.checking import copies
+    from compute.engine.checking import overlap as compared
     from compute.progress import Progress
     from compute.tasks.own import OwnReading
     from compute.tasks.source import Source
@@ -126,15 +135,19 @@ def check(
         for index, part in read.parts.items()
     }
     sound = [index for index, part in read.parts.items() if not part.faults]
-    overlap = None
+    tasks = tuple(checked[index] for index in sorted(checked))
+    overlap, catalog = None, None
     if benchmarks and sound:
         from compute.catalog import shipped
-        from compute.engine.checking.overlap import overlap as compared
 
-        overlap = compared(
+        catalog = shipped()
+    if before_benchmarks is not None:
+        before_benchmarks(tasks, 0 if catalog is None else len(compared.candidates(catalog)))
+    if catalog is not None:
+        overlap = compared.overlap(
             [column for index in sound for column in copies.every_content(read.parts[index].items())],
             copies.joined([checked[index].images for index in sound]),
-            catalog=shipped(),
+            catalog=catalog,
             source=Source.keeping(root, root=benchmark_data, offline=True),
             roots=roots,
             most=most,
@@ -143,7 +156,7 @@ def check(
     bad = any(task.images and task.images.bad for task in checked.values())
     return DataCheck(
         title=read.title,
-        tasks=tuple(checked[index] for index in sorted(checked)),
+        tasks=tasks,
         overlap=overlap,
         problem=read.problem,
         command=_command(data, reading, skip_bad=bad),
@@ -238,14 +251,12 @@ def _command(data: Path | str, reading: OwnReading, *, skip_bad: bool) -> str:
     return " ".join([*parts, "--models tiny", *([SKIP] if skip_bad else [])])
 
 
-def lines(checked: DataCheck) -> Iterator[str]:
-    """The check as lines of a terminal: the tasks, then the benchmarks, then the verdict and the command."""
-    for task in checked.tasks:
-        yield from _task_lines(task)
+def last_lines(checked: DataCheck) -> Iterator[str]:
+    """What follows the tasks: the benchmarks, the verdict and the command."""
     if checked.overlap is not None:
         yield from overlap_lines(checked.overlap)
     yield verdict(checked)
-    if not (checked.problem or any(task.problem or task.faults for task in checked.tasks)):
+    if checked.has_command:
         yield f"Run it: {checked.command}"
 
 
@@ -260,7 +271,8 @@ def verdict(checked: DataCheck) -> str:
     return "Can be run"
 
 
-def _task_lines(task: CheckedTask) -> Iterator[str]:
+def task_lines(task: CheckedTask) -> Iterator[str]:
+    """One task as lines of a terminal."""
     yield task.title
     for word, text in task.understood:
         yield f"  {word}: {text}"

@@ -61,6 +61,11 @@ class _Shared:
     near: dict[bytes, tuple[str, str]] = field(default_factory=dict)
 
 
+def candidates(catalog: Catalog) -> list[Task]:
+    """The tasks of benchmarks that data of one's own are compared with, wherever the tasks' data are."""
+    return [task for task in catalog.tasks if task.benchmark not in BENCHMARKS]
+
+
 def overlap(
     columns: Sequence[Column],
     images: HashedImages,
@@ -79,9 +84,9 @@ def overlap(
     own, stored = _names(columns), _run_items(roots)
     missing: dict[str, set[str]] = {}
     shared: dict[str, _Shared] = {}
-    candidates = [task for task in catalog.tasks if task.benchmark not in BENCHMARKS]
-    with (progress or Progress()).bar("Comparing with benchmarks", total=len(candidates), unit="task") as done:
-        for task in candidates:
+    rows = candidates(catalog)
+    with (progress or Progress()).bar("Comparing with benchmarks", total=len(rows), unit="task") as done:
+        for task in rows:
             done(1)
             of_benchmark = shared.setdefault(task.benchmark, _Shared())
             try:

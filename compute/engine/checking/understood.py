@@ -18,7 +18,7 @@ LANGUAGES = "not known: nothing in the data states them"
 def understood(part: OwnData, items: Mapping[str, Data] | None) -> list[tuple[str, str]]:
     """The facts of data as they were read; `items` None: of data with faults, which has none."""
     facts = [
-        ("Shape", f"{part.shape.key} ({part.shape.title.lower()})"),
+        ("Shape", _shape(part)),
         ("Rows", f"{part.rows:,}"),
         ("Columns", _columns(part)),
     ]
@@ -30,13 +30,19 @@ def understood(part: OwnData, items: Mapping[str, Data] | None) -> list[tuple[st
     metric = next(row for row in METRICS if row.key == known.metrics[0])
     chance = "not known" if known.chance is None else f"{known.chance * metric.scale:.1f}{metric.unit}"
     facts += [
-        ("Items", f"{known.n_items:,}; {known.counts}"),
+        ("Items", known.counts),
         ("Of", " and ".join(f"{kind}s" for kind in known.modalities)),
         ("Scored by", f"{metric.title}; chance {chance}"),
     ]
     for data in items.values():
         facts += _of_data(data)
     return [*facts, ("Languages", LANGUAGES)]
+
+
+def _shape(part: OwnData) -> str:
+    """The shape's key, and its title where that says more."""
+    key, title = part.shape.key, part.shape.title.lower()
+    return key if key.replace("-", " ") == title else f"{key} ({title})"
 
 
 def _columns(part: OwnData) -> str:
@@ -59,7 +65,8 @@ def _of_data(data: Data) -> Iterator[tuple[str, str]]:
             query, _, grade = data.relevant
             per_query = np.bincount(query[grade > 0], minlength=len(data.queries))
             yield "Queries and documents", f"{len(data.queries):,} and {len(data.documents):,}"
-            yield "Relevant documents a query", f"{per_query.min():,} to {per_query.max():,}"
+            least, most = per_query.min(), per_query.max()
+            yield "Relevant documents a query", f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _classes(part: Labelled) -> str:

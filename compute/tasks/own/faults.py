@@ -51,10 +51,15 @@ class Faults:
         ]
         self.count += len(positions)
 
+    def by_row(self) -> list[RowFault]:
+        """Those that are listed, file by file and row by row, those of a file as a whole first."""
+        files = list(dict.fromkeys(fault.file for fault in self.listed))
+        return sorted(self.listed, key=lambda fault: (files.index(fault.file), fault.row))
+
     def check(self, title: str) -> None:
         """Raises BadInput with the first faults, where there is any."""
         if self.count:
-            raise BadInput(sentence(title, self.listed, self.count))
+            raise BadInput(sentence(title, self.by_row(), self.count))
 
 
 def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: int) -> str:

@@ -47,6 +47,13 @@ class LocatedFiles:
         )
 
 
+def leads_out(name: str, *, folders: Sequence[Path]) -> bool:
+    """Whether a path, as it is written, lies in none of the folders."""
+    roots = [os.path.abspath(folder) for folder in folders]
+    paths = [os.path.normpath(os.path.join(root, name)) for root in roots]
+    return not any(path.startswith(f"{root.rstrip(os.sep)}{os.sep}") for path, root in zip(paths, roots, strict=True))
+
+
 def read_bytes(path: str) -> bytes:
     """A file's content. Raises LikenessError for one that cannot be read."""
     try:

@@ -165,7 +165,7 @@ def read(
         columns=given,
         images=named,
         ignored=ignored,
-        problems=tuple(faults.listed),
+        problems=tuple(faults.by_row()),
         faults=faults.count,
         known=None if faults.count else facts,
         read=rows,

@@ -315,7 +315,11 @@ class OwnRows:
         self.fault(
             name,
             some,
-            lambda at: f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {', '.join(files.SUFFIXES)}",
+            lambda at: (
+                f"{shortened(codes.at(at))} {files.OUTSIDE}"
+                if files.leads_out(codes.at(at), folders=self.folders)
+                else f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {', '.join(files.SUFFIXES)}"
+            ),
         )
         found = files.located(
             [text if is_image else "\0" for text, is_image in zip(listed, named.tolist(), strict=True)],

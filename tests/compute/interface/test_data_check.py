@@ -48,11 +48,11 @@ def test_it_says_what_it_understood_and_what_is_odd(folder: Path) -> None:
     lines = [line.strip() for line in result.output.splitlines()]
     assert lines[:4] == [
         "choices.csv",
-        "Shape: choices (choices)",
+        "Shape: choices",
         "Rows: 4",
         "Columns: reference, alternative_1, alternative_2, answer",
     ]
-    assert "Items: 4; 4 questions of 2 alternatives" in lines and "Of: images" in lines
+    assert "Items: 4 questions of 2 alternatives" in lines and "Of: images" in lines
     assert "Images: 7 distinct, all decoded" in lines
     assert "Note: items that repeat an earlier one: 1 (3 = 2)" in lines
     assert "Fault: items that repeat an earlier one with another answer: 1 (3 = 2)" in lines
@@ -101,6 +101,7 @@ def test_faults_are_named_by_row_and_nothing_can_be_run(folder: Path) -> None:
     assert "Cannot be run: correct what is listed, then check again" in result.output
     page = (folder / "choices-check.html").read_text()
     assert "alternative_1 gone.png does not exist" in page and "<article>" not in page
+    assert "python -m compute run" not in page and "Run it" not in result.output
 
 
 def test_an_image_that_is_no_image_is_named_and_may_be_left_out(folder: Path) -> None:
@@ -126,7 +127,7 @@ def test_shape_columns_and_the_number_of_images_can_be_given(folder: Path) -> No
         "My kinds",
     )
     assert result.exit_code == 0, result.output
-    assert "Shape: clustering (clustering)" in result.output
+    assert "Shape: clustering\n" in result.output
     assert "Columns: item = photo, label = kind" in result.output
     assert "Classes: 2: thing 2, person 1" in result.output
     assert "Images: 3 distinct, 2 of them decoded" in result.output
@@ -178,5 +179,7 @@ def test_what_is_no_data_is_an_error(folder: Path) -> None:
 def test_benchmarks_are_compared_and_those_elsewhere_are_named(folder: Path) -> None:
     result = CliRunner().invoke(app, ["task", "check", "choices.csv", "--results", "results", "--offline"])
     assert result.exit_code == 0, result.output
+    order = [result.output.index(words) for words in ("Fault: items", "--no-benchmarks", "Compared with", "Run it: ")]
+    assert order == sorted(order), "what is wrong with the data is said before the long comparison"
     assert re.search(r"Compared with the scored items of \d+ benchmark tasks whose data is here", result.output)
     assert re.search(r"Not checked, their data is not on this machine: data sets, .*\d+ of MIEB", result.output)

@@ -44,6 +44,10 @@ BY_ROW = {
     "half an answer": (changed("answer", 1.5), "answer is '1.5', not the number"),
     "no answer": (changed("answer", ""), "answer is empty"),
     "a way out": (changed("reference", "../secret.png"), "../secret.png leads out of the manifest's folder"),
+    "a way out to no image": (
+        changed("reference", "../scores.csv"),
+        "../scores.csv leads out of the manifest's folder",
+    ),
     "an absolute path": (changed("reference", "/etc/secret.png"), "leads out of the manifest's folder"),
 }
 
@@ -69,6 +73,15 @@ def test_many_faults_are_counted_and_the_first_listed(folder: Path) -> None:
     assert data.faults == 48 and len(data.problems) == 20
     with pytest.raises(BadInput, match=r"has 48 faults, the first 5: questions.csv, row 1: .* row 4: .*task check"):
         data.check()
+
+
+def test_faults_are_listed_by_row(folder: Path) -> None:
+    rows = [GOOD, changed("answer", 7), changed("reference", "9.png"), (*changed("name", "c")[:4], 0)]
+    data = read(write(folder / "questions.csv", CHOICES, [*rows, (*GOOD, "more")]))
+    assert [problem.row for problem in data.problems] == sorted(problem.row for problem in data.problems)
+    assert data.faults == len(data.problems) == 5
+    constant = read(write(folder / "constant.csv", ("first", "second", "score"), [("a", "b", 3), ("a", "", 3)]))
+    assert [problem.row for problem in constant.problems] == [0, 2]
 
 
 def test_a_row_of_another_width(folder: Path) -> None:
