@@ -86,7 +86,10 @@ def made_models(
         model, keywords = factories.made(text)
         hardware = placement.hardware_of(model, device=device, dtype=dtype)
         named = {"name": name or keywords.pop("name", "") or factories.title(text)}
-        models[text] = wrapping.wrap(model, **{**keywords, **named}, hardware=hardware, batch_size=batch_size), hardware
+        made = wrapping.wrap(model, **{**keywords, **named}, hardware=hardware, batch_size=batch_size)
+        if made.remark:
+            typer.echo(f"Warning: {made.remark}", err=True)
+        models[text] = made, hardware
     return models
 
 

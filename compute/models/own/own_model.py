@@ -36,6 +36,7 @@ class OwnModel:
     load: Callable[..., Encoder | Comparer | Judge]  # load(row, hardware=)
     # identity(row, hardware=): the kind of object, the digest of its parameters, preprocessing and packages.
     identity: Callable[..., dict[str, Any]]
+    remark: str = ""  # what its check found odd, for the caller to be told
 
 
 def key_of(name: str) -> str:

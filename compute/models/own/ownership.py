@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import sys
 import sysconfig
+import traceback
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -60,6 +61,17 @@ def is_own_function(function: Callable[..., Any]) -> bool:
     names = function.__globals__
     name = names.get("__name__")
     return not isinstance(name, str) or _is_own(name, names.get("__file__"))
+
+
+def own_line(error: BaseException) -> str:
+    """The last line of one's own code that an error passed through, as `model.py, line 12, in embed`; empty where it
+    passed through none."""
+    where = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code, name = frame.f_code, str(frame.f_globals.get("__name__", ""))
+        if not code.co_filename.startswith("<") and _is_own_file(name.partition(".")[0], code.co_filename):
+            where = f"{Path(code.co_filename).name}, line {line}, in {code.co_name}"
+    return where
 
 
 def wraps_own(function: Any) -> bool:

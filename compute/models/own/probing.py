@@ -28,6 +28,7 @@ COUNT = 8  # images, and as many texts
 # Largest difference between two vectors of the same item, as a share of the vector's length. Batches of another size
 # are summed in another order: 1e-6 in float32, 1e-3 with TensorFloat-32; a wrong vector differs by tenths.
 TOLERANCE = {"float32": 5e-3, "float64": 5e-3, "float16": 2e-2, "bfloat16": 5e-2}
+CONSTANT = 1e-6  # the largest difference between vectors of different items that are taken for one and the same
 COMPARED = 1e-2  # the same of a metric's values, as a share of the largest
 WORDS = ("a", "red", "small", "photo", "of", "two", "dogs", "under", "the", "old", "table", "near", "water")
 
@@ -64,6 +65,7 @@ class Checked:
 
     modalities: tuple[str, ...]  # those that it takes
     length: int | None = None  # of its vectors
+    remark: str = ""  # what is odd about its vectors, and no reason to refuse it
 
 
 def check(
@@ -127,8 +129,8 @@ class _EncoderCheck:
     most: int  # items in one batch
     tolerance: float
 
-    def run(self) -> int:
-        """The length of the vectors."""
+    def run(self) -> np.ndarray:
+        """The vectors of the items, (n, d)."""
         items = ITEMS[self.modality]()
         prepared = self._prepared(items)
         first = self._embedded(prepared)
@@ -144,7 +146,7 @@ class _EncoderCheck:
         alone = self._embedded(prepared[:1])
         if not (self._same(first[half], mixed) and self._same(first[:1], alone)):
             self._explain(items, prepared, first, order)
-        return first.shape[1]
+        return first
 
     def _explain(self, items: Sequence[Any], prepared: Sequence[Any], first: np.ndarray, order: np.ndarray) -> None:
         """Raises BadInput with what it is that changes the vectors."""
@@ -217,7 +219,7 @@ def _check_encoder(
 ) -> Checked:
     weights = [weight for module in modules if (weight := weight_of(module)) is not None]
     dtype = str(weights[0].dtype).removeprefix("torch.") if weights else "float32"
-    lengths: dict[str, int] = {}
+    vectors: dict[str, np.ndarray] = {}
     raised: list[Raised] = []
     for modality in encoder.sides:
         probe = _EncoderCheck(
@@ -230,19 +232,31 @@ def _check_encoder(
             tolerance=TOLERANCE.get(dtype, max(TOLERANCE.values())),
         )
         try:
-            lengths[modality] = probe.run()
+            vectors[modality] = probe.run()
         except Raised as error:
             if not held.uncertain:
                 raise
             raised.append(error)
-    if not lengths:
+    if not vectors:
         raise raised[0]
+    lengths = {modality: found.shape[1] for modality, found in vectors.items()}
     if len(set(lengths.values())) > 1:
         raise BadInput(
             f"{of} gives vectors of {lengths['image']} numbers for images and {lengths['text']} for texts, which "
             "cannot be compared. Project both to one length, or pass an object that embeds one of the two"
         )
-    return Checked(modalities=tuple(lengths), length=next(iter(lengths.values())))
+    constant = [f"{modality}s" for modality, found in vectors.items() if _all_the_same(found)]
+    remark = (
+        f"{of} gives the same vector for all {COUNT} {' and for all '.join(constant)} of the probe, so that nothing "
+        "tells one from another and every comparison of them is a tie. Check that its weights are loaded and that its "
+        "preprocessing and pooling pass on what differs"
+    )
+    return Checked(modalities=tuple(lengths), length=next(iter(lengths.values())), remark=remark if constant else "")
+
+
+def _all_the_same(vectors: np.ndarray) -> bool:
+    """Whether the vectors (n, d) differ by no more than rounding."""
+    return distance(np.broadcast_to(vectors[:1], vectors.shape), vectors) <= CONSTANT
 
 
 def _check_comparer(

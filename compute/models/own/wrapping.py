@@ -111,7 +111,8 @@ def wrap(
     where = (
         {"device": hardware.device.split(":")[0], "dtype": hardware.dtype} if modules else {"device": "", "dtype": ""}
     )
-    return _Loaded(held=held, identity={**identity, **where}).as_own_model(replace(row, embed_dim=checked.length))
+    loaded = _Loaded(held=held, identity={**identity, **where})
+    return replace(loaded.as_own_model(replace(row, embed_dim=checked.length)), remark=checked.remark)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -103,6 +103,14 @@ def test_numbers_in_any_dress_are_taken_as_float32(give):
     np.testing.assert_allclose(vectors, expected, rtol=1e-2, atol=2e-2)
 
 
+def test_equal_vectors_of_all_items_are_remarked_on_and_not_refused():
+    remark = wrapped(Made(lambda vectors, images: np.ones_like(vectors))).remark
+    assert "gives the same vector for all 8 images of the probe" in remark and "weights are loaded" in remark
+    assert "images" in wrapped(Made(lambda vectors, images: vectors * 0)).remark
+    assert wrapped(Eye()).remark == ""
+    assert wrapped(Made(lambda vectors, images: 1 + 1e-4 * vectors)).remark == "", "close, and yet not the same"
+
+
 def test_a_batch_size_of_one_allows_what_depends_on_the_batch():
     with pytest.raises(BadInput, match="batch_size=1"):
         wrapped(Made(of_batch_text), batch_size=None)
