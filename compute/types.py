@@ -95,7 +95,9 @@ class BadItem(LikenessError):
     """One image or text that cannot be used. `item` is its name within the data set, `key` its content key."""
 
     def __init__(self, item: str, problem: str, *, key: bytes = b"") -> None:
-        super().__init__(f"{item}: {problem}. Mend or remove it, or leave such items out: --skip-bad-items")
+        super().__init__(
+            f"{item}: {problem}. Mend or remove it, or leave such items out: --skip-bad-items, in Python skip_bad=True"
+        )
         self.item, self.problem, self.key = item, problem, key
 
 

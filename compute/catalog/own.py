@@ -122,8 +122,8 @@ def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnS
     if shape is None:
         takes = ", ".join(replaced for replaced, _ in SHAPES.values())
         raise BadInput(
-            f"--data {path.name} is a file, and only these suites take one: {takes}. For a suite of its own name no "
-            "--suite; or name a folder of data sets"
+            f"{path.name} is a file, and only these suites take one: {takes}. To make a suite of it, name no suite "
+            f"beside it; to run the suite {suite}, leave the file out or name a folder of data sets in its place"
         )
     made = SHAPES[shape][1](path)
     if same and made.digest != same.digest:

@@ -41,11 +41,20 @@ def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[
     text += [line for run in cells.values() if (line := without_a_score(run))]
     text += _compared(stored, cells, category)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
-    text += ["", *_grouped("Failed", failed)] if failed else []
+    text += ["", *_grouped("Failed", failed), *traced(failed)] if failed else []
     text += _grouped("Skipped", [outcome for outcome in outcomes if outcome.state == "skipped"])
     left = sum(outcome.state == "stopped" for outcome in outcomes)
     text += [f"{counted(left, 'run')} left: the same command makes them"] if left else []
     return text
+
+
+def traced(failed: Sequence[Outcome]) -> list[str]:
+    """Where the tracebacks of failed runs are: the first one's file, and how many others have one."""
+    files = [outcome.trace for outcome in failed if outcome.trace is not None]
+    if not files:
+        return []
+    others = len(files) - 1
+    return [f"Traceback: {files[0]}{f', and {others:,} more in the folders of the other runs' if others else ''}"]
 
 
 def _table(

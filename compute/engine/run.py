@@ -24,6 +24,8 @@ from compute.engine.plan import Job, Plan, by_comparison, in_words
 from compute.engine.run_folders import StoredRun
 from compute.features import encoding
 from compute.models import hardware_for
+from compute.models.own.own_model import ADAPTER as OWN
+from compute.models.own.ownership import own_line
 from compute.paths import ROOT
 from compute.procedures.evidence import Evidence
 from compute.rounding import rounded
@@ -41,6 +43,7 @@ class Outcome:
     state: str  # made | stored | failed | skipped; stopped: not begun, because the whole run was stopped
     stored: StoredRun | None = None
     reason: str = ""  # why it failed or was left out
+    trace: Path | None = None  # the file with the traceback of an error that is none of ours
 
 
 @dataclass(kw_only=True)
@@ -341,15 +344,17 @@ def _contents(whole: Mapping[str, Data]) -> str:
 
 def _failed(job: Job, error: Exception, execution: _Execution) -> Outcome:
     """Stores why a run failed in its folder, with the traceback of an error that is none of ours."""
-    reason = failure(error)
+    reason, foreign, noted = failure(error), not isinstance(error, LikenessError), None
+    if foreign and job.model.adapter == OWN and (line := own_line(error)):
+        reason += f" ({line})"
     if run_folders.find(execution.results, model=job.model.key, task=job.task.key, fingerprint=job.fingerprint):
         reason += "; the score made earlier stays"
     if job.fingerprint:
-        trace = "" if isinstance(error, LikenessError) else "".join(traceback.format_exception(error))
+        trace = "".join(traceback.format_exception(error)) if foreign else ""
         known = _identity(job, execution.bench)
         run = Run(**known, settings=dict(job.settings), started=_now(), status="failed", error=reason)
-        run_folders.note_failure(execution.results, run=run, trace=trace)
-    return Outcome(job=job, state="failed", reason=reason)
+        noted = run_folders.note_failure(execution.results, run=run, trace=trace)
+    return Outcome(job=job, state="failed", reason=reason, trace=noted if foreign else None)
 
 
 def failure(error: Exception) -> str:

@@ -157,13 +157,16 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
     return StoredRun(run=run, scores=tuple(scores), folder=target)
 
 
-def note_failure(root: Path, *, run: Run, trace: str = "") -> None:
-    """Keeps why a run failed, for who looks into its folder. Best effort: the disk itself may be what failed."""
+def note_failure(root: Path, *, run: Run, trace: str = "") -> Path | None:
+    """Keeps why a run failed, for who looks into its folder, and returns the file. Best effort: None where it cannot be
+    written, as the disk itself may be what failed."""
     target = folder(root, model=run.model, task=run.task, fingerprint=run.fingerprint)
     with contextlib.suppress(OSError, CannotWrite):
         target.mkdir(parents=True, exist_ok=True)
         text = json.dumps({**asdict(run), "trace": trace}, indent=1, sort_keys=True, ensure_ascii=False, default=plain)
         drafts.write_text(target / FAILED, text + "\n")
+        return target / FAILED
+    return None
 
 
 def find(root: Path, *, model: str, task: str, fingerprint: str) -> StoredRun | None:

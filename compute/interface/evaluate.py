@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from compute import paths
 from compute.catalog import own_models
-from compute.engine import fault_study, named_models, plan, workspace
+from compute.engine import fault_study, named_models, plan, results_table, workspace
 from compute.engine.plan import Plan
 from compute.engine.run import Outcome, execute
 from compute.interface.evaluated import Evaluation
@@ -124,6 +124,8 @@ def evaluate(
                 hardware=space.bench.hardware,
                 batch_size=batch_size,
             )
+            if own.remark:
+                _warn(own.remark)
             source = getattr(model, "__name__", "") or type(model).__name__
             space, row = space.with_model(own, source=own_models.of_session(source))
             key = row.key
@@ -144,7 +146,8 @@ def evaluate(
         outcomes = _executed(planned, space, skip_bad=skip_bad, shown=progress)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     if failed:
-        _warn(f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}")
+        first = f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}"
+        _warn(". ".join([first, *results_table.traced(failed)]))
     return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=space.catalog, results=space.root)
 
 

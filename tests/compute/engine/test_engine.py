@@ -97,6 +97,7 @@ def test_a_bad_image_fails_its_task_and_no_other(world: World, execute: Execute)
     failed = [one for one in outcomes if one.state == "failed"]
     assert [one.job.name for one in failed] == ["unisim/near"]
     assert "unisim/near, first, image 5" in failed[0].reason and "--skip-bad-items" in failed[0].reason
+    assert "skip_bad=True" in failed[0].reason and failed[0].trace is None
     assert sum(one.state == "made" for one in outcomes) == 6 and len(said) == 7
     folder = run_folders.folder(
         world.folder / "results", model="small/dim", task="unisim/near", fingerprint=failed[0].job.fingerprint

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 import compute
 from compute import paths
 from compute.engine import run_folders
+from compute.models.own import probing
 from compute.types import BadInput, CannotDo, NotHere, UnknownKey
 from tests.compute.small_bench import World, executed, figures
 
@@ -90,6 +92,32 @@ def test_a_failed_run_is_a_warning_and_a_row_with_its_reason(world: World) -> No
     assert (row["state"], row["reason"]) == ("failed", "odd.tar is not here: hf download made/odd")
     assert scores.mean.value is None and scores.mean.reason == "needs all 5 tasks; 4 have a figure"
     assert "Failed: small/dim on unisim/odd" in str(scores)
+
+
+class Halfway:
+    """Sound on the probe, and raises an error at every image of a task."""
+
+    def encode_image(self, images: list) -> list[list[float]]:
+        if any(image.size not in {probe.size for probe in probing.images()} for image in images):
+            raise RuntimeError("boom")
+        return [[float(image.width), float(image.height), 1.0] for image in images]
+
+
+def test_an_error_of_an_own_model_names_its_line_and_the_file_of_its_traceback(tmp_path: Path) -> None:
+    line = Halfway.encode_image.__code__.co_firstlineno + 2
+    with pytest.warns(UserWarning, match=r"boom .*Traceback: .*failed\.json$") as warned:
+        scores = compute.evaluate(Halfway(), tasks="mini/image-choice", results=tmp_path, progress=False)
+    (outcome,) = scores.outcomes
+    assert outcome.reason == f"RuntimeError: boom (test_evaluate.py, line {line}, in encode_image)"
+    assert outcome.trace.is_file() and "in encode_image" in json.loads(outcome.trace.read_text())["trace"]
+    assert str(outcome.trace) in str(warned[0].message) and f"Traceback: {outcome.trace}" in str(scores)
+
+
+def test_a_file_beside_a_suite_that_takes_none_is_refused_in_words_of_no_command(world: World) -> None:
+    (world.folder / "ratings.csv").write_text("a,b\n")
+    with pytest.raises(BadInput, match=r"^ratings.csv is a file, and only these suites .* name no suite") as caught:
+        compute.evaluate("small/dim", data=world.folder / "ratings.csv", suite="small", progress=False)
+    assert "--" not in str(caught.value)
 
 
 def test_an_interrupt_says_what_is_stored_and_the_same_call_goes_on(world: World) -> None:
