@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 EXAMPLES = 3  # of a finding, in a line
 SKIP = "--skip-bad-items"
+NOT_CHECKED = (
+    "Not checked until the faults are corrected: repeated items, contradicting labels, images that cannot be read"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +35,12 @@ class CheckedTask:
     """One task's data. With `problem` nothing could be read; with faults there are no items."""
 
     title: str
-    problem: str = ""
+    problem: str = ""  # why nothing could be read
     understood: tuple[tuple[str, str], ...] = ()
     faults: int = 0
     listed: tuple[str, ...] = ()  # the first faults, by row
+    not_checked: str = ""  # what faults keep from being looked for, as a sentence
+    sound: int | None = None  # rows that the findings are of, where others have faults
     findings: tuple[DataFinding, ...] = ()
     images: HashedImages | None = None
     items: tuple[ShownItem, ...] = ()
@@ -218,19 +223,20 @@ def _checked(
     from compute.engine.checking.resolution import sentence
     from compute.engine.checking.understood import understood
 
-    if part.faults:
-        listed = tuple(map(str, part.problems))
-        return CheckedTask(title=title, understood=tuple(understood(part, None)), faults=part.faults, listed=listed)
-    items = part.items()
+    items = part.sound_items()
     images = copies.hashed(
         copies.every_content(items), most=most, cache=cache, title=f"Reading the images of {title}", progress=progress
     )
     return CheckedTask(
         title=title,
-        understood=tuple(understood(part, items)),
+        understood=tuple(understood(part, None if part.faults else items)),
+        faults=part.faults,
+        listed=tuple(map(str, part.problems)),
+        not_checked=NOT_CHECKED if not items else "",
+        sound=part.rows - len(part.bad) if part.faults and items else None,
         findings=(*(each for data in items.values() for each in findings(data)), *copies.within(items, images)),
         images=images,
-        items=tuple(preview(items)),
+        items=() if part.faults else tuple(preview(items)),
         resolution=sentence(row, roots=roots) if row is not None else "",
     )
 
@@ -283,7 +289,11 @@ def task_lines(task: CheckedTask) -> Iterator[str]:
         shown = "" if task.faults <= len(task.listed) else f", the first {len(task.listed)}"
         yield f"  Faults: {task.faults:,}{shown}"
         yield from (f"    {fault}" for fault in task.listed)
+    if task.not_checked:
+        yield f"  {task.not_checked}"
         return
+    if task.sound is not None:
+        yield f"  {looked_at(task.sound)}"
     if task.images and task.images.total:
         yield f"  Images: {images_read(task.images)}"
         yield from (f"    {name}: {problem}" for name, problem in task.images.bad)
@@ -293,6 +303,11 @@ def task_lines(task: CheckedTask) -> Iterator[str]:
         yield "  No repeated items, no contradicting labels"
     if task.resolution:
         yield f"  {task.resolution}"
+
+
+def looked_at(sound: int) -> str:
+    """Which rows the findings are of, where others have faults."""
+    return f"Of the {sound:,} row{'s' * (sound != 1)} without a fault:"
 
 
 def images_read(images: HashedImages) -> str:

@@ -6,7 +6,7 @@ import base64
 from pathlib import Path
 
 from compute.interface import one_file
-from compute.interface.data_check import DataCheck, images_read, overlap_lines, verdict
+from compute.interface.data_check import DataCheck, images_read, looked_at, overlap_lines, verdict
 
 
 def page(checked: DataCheck) -> str:
@@ -18,6 +18,7 @@ def page(checked: DataCheck) -> str:
         verdict=verdict(checked),
         overlap=[] if checked.overlap is None else list(overlap_lines(checked.overlap)),
         images_read=images_read,
+        looked_at=looked_at,
         uri=lambda webp: f"data:image/webp;base64,{base64.b64encode(webp).decode()}",
     )
 

@@ -32,15 +32,18 @@ class Faults:
 
     listed: list[RowFault] = field(default_factory=list)
     count: int = 0
+    bad: dict[str, set[int]] = field(default_factory=dict)  # file -> all rows with a fault; 0: the file as a whole
 
     def whole(self, file: str, what: str, *, column: str = "") -> None:
         """A fault of the file as a whole."""
         self.listed.append(RowFault(file=file, row=0, column=column, what=what))
+        self.bad.setdefault(file, set()).add(0)
         self.count += 1
 
     def at(self, file: str, row: int, what: str, *, column: str = "") -> None:
         """A fault of one row, counted from 1."""
         self.listed.append(RowFault(file=file, row=row, column=column, what=what))
+        self.bad.setdefault(file, set()).add(row)
         self.count += 1
 
     def rows(self, file: str, wrong: np.ndarray, what: Callable[[int], str], *, column: str = "") -> None:
@@ -49,6 +52,7 @@ class Faults:
         self.listed += [
             RowFault(file=file, row=at + 1, column=column, what=what(at)) for at in positions[:LISTED].tolist()
         ]
+        self.bad.setdefault(file, set()).update((positions + 1).tolist())
         self.count += len(positions)
 
     def by_row(self) -> list[RowFault]:

@@ -36,7 +36,8 @@ class LocatedFiles:
 
     paths: list[str]  # absolute; empty with a problem, and for a text that is no path
     problems: dict[int, str]  # position -> what is wrong, as the end of a sentence
-    state: list[tuple[str, int, int]]  # path as in the manifest, bytes and time of change of each, for the keys' cache
+    # Path, bytes and time of change of each, nothing of a file with a problem: for the keys' cache.
+    state: list[tuple[str, int, int]]
 
     def keys(self, cache: Path | None) -> np.ndarray:
         """(n,) content keys, each file read once and never again while it stays the same. Raises LikenessError."""
@@ -85,6 +86,7 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
                 problem = f"{problem}.{near}" if near else problem
             problems[at] = problem
             path = ""
+            state.append(("", 0, 0))
         else:
             state.append((path, status.st_size, status.st_mtime_ns))
         paths.append(path)

@@ -193,7 +193,8 @@ class OwnRows:
         if not column:
             return tuple(map(str, range(1, len(self) + 1)))
         codes = self.texts(column)
-        return tuple(codes.distinct.take(codes.codes).to_pylist())
+        listed = [*codes.listed(), ""]  # the last for a row without, which is a fault
+        return tuple(listed[at] for at in codes.codes.tolist())
 
     def check_names(self) -> None:
         """A name that an earlier row has is a fault."""

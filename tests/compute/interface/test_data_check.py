@@ -104,6 +104,50 @@ def test_faults_are_named_by_row_and_nothing_can_be_run(folder: Path) -> None:
     assert "python -m compute run" not in page and "Run it" not in result.output
 
 
+def test_the_rows_without_a_fault_are_looked_at_beside_those_with_one(folder: Path) -> None:
+    rows = (folder / "choices.csv").read_text()
+    (folder / "torn.png").write_bytes(b"no image")
+    more = "rocket.png,coffee.png,gone.png,1\nastronaut.png,coffee.png,torn.png,1\ncoffee.png,coffee.png,rocket.png,2\n"
+    faulty = rows.replace(
+        "astronaut.png,astronaut-small.png,coffee.png,1", "astronaut.png,astronaut-small.png,coffee.png,7"
+    )
+    (folder / "choices.csv").write_text(faulty + more)
+    result = checked("choices.csv", "--html", "page.html")
+    assert result.exit_code == 1
+    lines = [line.strip() for line in result.output.splitlines()]
+    at = lines.index("Faults: 2")
+    assert (
+        lines[at + 1].startswith("choices.csv, row 1: answer is '7'") and "row 5: alternative_2 gone" in lines[at + 2]
+    )
+    assert lines[at + 3] == "Of the 5 rows without a fault:"
+    assert "that cannot be read: 1" in lines[at + 4] and "choices.csv, row 6, alternative_2 torn.png" in lines[at + 5]
+    assert "Fault: items that repeat an earlier one with another answer: 1 (3 = 2)" in lines
+    assert "items whose reference is an alternative that is not the answer: 1 (7)" in result.output, result.output
+    assert "Cannot be run: correct what is listed, then check again" in lines and "Run it" not in result.output
+    page = (folder / "page.html").read_text()
+    assert "Of the 5 rows without a fault:" in page and "torn.png" in page and "<article>" not in page
+    # A missing file that is another row's is not taken for the one before.
+    (folder / "choices.csv").write_text(
+        rows + more.replace("gone.png", "torn.png").replace("torn.png,1\na", "rocket.png,1\na")
+    )
+    result = checked("choices.csv")
+    assert "choices.csv, row 6, alternative_2 torn.png" in result.output and "Faults:" not in result.output
+
+
+def test_what_faults_keep_from_being_checked_is_said(folder: Path) -> None:
+    (folder / "constant.csv").write_text("first,second,score\na,b,3\na,b,3\nc,d,3\n")
+    result = checked("constant.csv")
+    assert result.exit_code == 1 and "Not checked until the faults are corrected: repeated items" in result.output
+    assert (
+        "No repeated items" not in result.output and "Not checked until" in (folder / "constant-check.html").read_text()
+    )
+    (folder / "kinds.csv").write_text(
+        "image,label,name\nastronaut.png,a,x\nastronaut.png,b,y\nrocket.png,,z\ncoffee.png,b,\n"
+    )
+    result = checked("kinds.csv", "--shape", "clustering")
+    assert "items that repeat an earlier one under another label: 1 (y = x" in result.output
+
+
 def test_an_image_that_is_no_image_is_named_and_may_be_left_out(folder: Path) -> None:
     (folder / "chelsea-small.png").write_bytes(b"no image")
     result = checked("choices.csv")
