@@ -18,7 +18,17 @@ from compute import drafts, records
 from compute.catalog import own
 from compute.catalog.catalog import Catalog
 from compute.models.files.weights import with_folders
-from compute.models.own.own_model import ADAPTER, CODE, FROM_FILE, FROM_SESSION, NOTE, PREFIX, SOURCES, ModelSource
+from compute.models.own.own_model import (
+    ADAPTER,
+    ARGUMENTS,
+    CODE,
+    FROM_FILE,
+    FROM_SESSION,
+    NOTE,
+    PREFIX,
+    SOURCES,
+    ModelSource,
+)
 from compute.models.registry import ADAPTERS
 from compute.types import ABILITIES, BadInput, Model
 
@@ -35,15 +45,19 @@ COUNTS = ("embed_dim", "image_size")
 OF_MODEL = (*TEXTS, *COUNTS, "parameters_m", "abilities", "modalities", "open_weights", "options")
 
 
-def of_session(name: str) -> ModelSource:
-    """The source of an object of a Python session; `name` is its class or function."""
-    return ModelSource(kind=FROM_SESSION, name=name)
+def of_session(name: str, *, arguments: Sequence[str] = ()) -> ModelSource:
+    """The source of an object of a Python session: its class or function, and the ARGUMENTS that it came with."""
+    return ModelSource(kind=FROM_SESSION, name=name, arguments=tuple(arguments))
 
 
 def source_of(row: Model) -> ModelSource | None:
     """What a recorded model came from; None for a model of the catalogue."""
     note = row.options.get(NOTE)
-    return None if note is None else ModelSource(kind=note["source"], name=note["name"])
+    return (
+        None
+        if note is None
+        else ModelSource(kind=note["source"], name=note["name"], arguments=tuple(note.get("arguments", ())))
+    )
 
 
 def folders(row: Model) -> list[str]:
@@ -78,7 +92,7 @@ def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mo
         "version": VERSION,
         "key": named.key,
         "digest": digest,
-        "source": {"kind": source.kind, "name": source.name},
+        "source": {"kind": source.kind, "name": source.name, **_with_arguments(source)},
         "model": of_model,
     }
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -147,8 +161,12 @@ def _marked(row: Model, *, digest: str, source: ModelSource) -> Model:
     """The row with its mark in the title, and the note that pages read."""
     short = _short(digest)
     mark = f"(own, {short})" if row.key.endswith(f"-{short}") else "(own)"
-    note = {"source": source.kind, "name": source.name, "digest": digest}
+    note = {"source": source.kind, "name": source.name, "digest": digest, **_with_arguments(source)}
     return replace(row, title=f"{row.title} {mark}", options={**row.options, NOTE: note})
+
+
+def _with_arguments(source: ModelSource) -> dict[str, list[str]]:
+    return {"arguments": list(source.arguments)} if source.arguments else {}
 
 
 def _recorded_digest(key: str, *, results: Path) -> str:
@@ -179,9 +197,12 @@ def _parse(content: dict[str, Any], *, folder: Path) -> Model:
         raise ValueError(f"the key {records.short(key)} is no name behind {PREFIX} and no hub id in lower case")
     if not isinstance(digest, str) or not DIGEST.fullmatch(digest) or len(_short(digest)) < 8:
         raise ValueError(f"its digest is {records.short(digest)}")
-    if not isinstance(source, dict) or set(source) != {"kind", "name"} or source["kind"] not in SOURCES:
+    if not isinstance(source, dict) or set(source) - {"arguments"} != {"kind", "name"} or source["kind"] not in SOURCES:
         raise ValueError(f"it has no source of the kinds {', '.join(SOURCES)}")
     _line(source["name"], name="its source's name")
+    arguments = source.get("arguments", [])
+    if not isinstance(arguments, list) or [name for name in ARGUMENTS if name in arguments] != arguments:
+        raise ValueError(f"its source's arguments are no list of {', '.join(ARGUMENTS)}, in this order")
     if not isinstance(model, dict) or set(model) != set(OF_MODEL):
         raise ValueError(f"its model has not the fields {', '.join(OF_MODEL)}")
     row = Model(key=key, **_fields(model))
@@ -190,7 +211,7 @@ def _parse(content: dict[str, Any], *, folder: Path) -> Model:
     if row.adapter == ADAPTER and row.weights:
         raise ValueError("a model that is no checkpoint names weights")
     row = with_folders(row, lambda way: os.path.normpath(folder.absolute() / way))
-    return _marked(row, digest=digest, source=ModelSource(**source))
+    return _marked(row, digest=digest, source=ModelSource(**{**source, "arguments": tuple(arguments)}))
 
 
 def _fields(model: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from compute.engine.plan import Plan
 from compute.engine.run import Outcome, execute
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, placement, wrapping
+from compute.models.own.own_model import ARGUMENTS
 from compute.progress import Progress
 from compute.tasks.own.reading import OwnReading
 from compute.types import BadInput, CannotDo, NotHere, suggestion
@@ -127,7 +128,9 @@ def evaluate(
             if own.remark:
                 _warn(own.remark)
             source = getattr(model, "__name__", "") or type(model).__name__
-            space, row = space.with_model(own, source=own_models.of_session(source))
+            passed = (version or None, preprocess, tokenizer, processor, higher_is_better)
+            arguments = [name for name, value in zip(ARGUMENTS, passed, strict=True) if value is not None]
+            space, row = space.with_model(own, source=own_models.of_session(source, arguments=arguments))
             key = row.key
         planned = plan.make(
             space.catalog,

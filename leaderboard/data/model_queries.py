@@ -73,6 +73,15 @@ def model_scores(db: Database, *, model: str) -> pd.DataFrame:
     )
 
 
+def computed_suites(db: Database, *, model: str) -> list[str]:
+    """The suites that hold a model's computed runs, in the catalogue's order; of a task in several, its first."""
+    return db.ask(
+        """SELECT suite FROM leaderboard_scores JOIN suites ON suites.key = suite
+           WHERE model = ? AND origin = 'computed' GROUP BY suite ORDER BY any_value(suites.position)""",
+        [model],
+    )["suite"].tolist()
+
+
 def aliases(db: Database, *, model: str) -> pd.DataFrame:
     """How the papers spell a model: benchmark_title, printed, certainty, note."""
     return db.ask(

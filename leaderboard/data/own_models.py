@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from compute.catalog.own_models import MARK
 from compute.models.own.own_model import FROM_FILE, FROM_FOLDER, FROM_HUB, FROM_SESSION, NOTE
 
 WORDS = {
@@ -17,17 +19,34 @@ WORDS = {
 
 
 def own_facts(options: str | None) -> dict[str, str] | None:
-    """source, words, digest and again (a command) of a model's options as JSON; None for one of the catalogue."""
-    note: Any = json.loads(options or "{}").get(NOTE)
-    if not isinstance(note, dict) or note.get("source") not in WORDS:
+    """source, words and digest of a model's options as JSON; None for one of the catalogue."""
+    note = _note(options)
+    if note is None:
         return None
-    source, name, digest = (str(note.get(part, "")) for part in ("source", "name", "digest"))
-    return {"source": source, "words": WORDS[source], "digest": digest, "again": _again(source, name)}
+    return {"source": note["source"], "words": WORDS[note["source"]], "digest": str(note.get("digest", ""))}
 
 
-def _again(source: str, name: str) -> str:
+def commands(options: str | None, *, title: str, suites: Sequence[str]) -> list[str]:
+    """How to run an own model again, a command for each suite that it was run on; none for one of the catalogue.
+
+    `title`: the recorded one, which is the name that an object of a session was evaluated under.
+    """
+    note = _note(options)
+    return [] if note is None else [_command(note, title=title, suite=suite) for suite in suites]
+
+
+def _note(options: str | None) -> dict[str, Any] | None:
+    note: Any = json.loads(options or "{}").get(NOTE)
+    return note if isinstance(note, dict) and note.get("source") in WORDS else None
+
+
+def _command(note: Mapping[str, Any], *, title: str, suite: str) -> str:
+    source, name = note["source"], str(note.get("name", ""))
     if source == FROM_SESSION:
-        return f'compute.evaluate(model, suite="mini")  # model: {name}'
+        called = MARK.sub("", title)
+        named = "" if called == name else f", name={json.dumps(called, ensure_ascii=False)}"
+        others = "".join(f", {argument}=..." for argument in note.get("arguments", ()))
+        return f'compute.evaluate(model, suite="{suite}"{named}{others})  # model: {name}'
     named = {FROM_FOLDER: f"./{name}", FROM_HUB: f"hub:{name}", FROM_FILE: name}[source]
     where = "" if source == FROM_HUB else "  # in the folder that holds it"  # a record is shown without its path
-    return f"python -m compute run --suite mini --models {shlex.quote(named)}{where}"
+    return f"python -m compute run --suite {suite} --models {shlex.quote(named)}{where}"

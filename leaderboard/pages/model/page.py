@@ -13,7 +13,7 @@ from compute.analysis.pareto import OFF, ON
 from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data import item_queries, model_queries, suite_queries
 from leaderboard.data.fronts import front_of, sizes
-from leaderboard.data.own_models import own_facts
+from leaderboard.data.own_models import commands, own_facts
 from leaderboard.data.payload import human_ranking
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_cache import SuiteCache
@@ -105,6 +105,9 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         "pages/model/head.html",
         model=about.to_dict(),
         own=own_facts(about["options"]),
+        commands=commands(
+            about["options"], title=about["title"], suites=model_queries.computed_suites(db, model=model)
+        ),
         kind_note=KIND_NOTES.get(about["kind"], ""),
         address=address,
         aliases=model_queries.aliases(db, model=model),

@@ -45,6 +45,19 @@ def test_a_record_is_read_back_as_it_was_returned(tmp_path: Path) -> None:
     assert own_models.files(tmp_path) == [tmp_path / "models" / "my-model.json"]
 
 
+def test_a_record_names_the_arguments_that_its_object_came_with(tmp_path: Path) -> None:
+    source = own_models.of_session("Net", arguments=["preprocess", "higher_is_better"])
+    row = own_models.record(ROW, digest=DIGEST, results=tmp_path, source=source)
+    assert own_models.recorded(tmp_path) == ([row], []) and own_models.source_of(row) == source
+    path = tmp_path / "models" / "my-model.json"
+    for arguments in ("preprocess", ["__import__"], ["preprocess", "preprocess"]):
+        content = json.loads(path.read_text())
+        content["source"]["arguments"] = arguments
+        path.write_text(json.dumps(content))
+        models, (problem,) = own_models.recorded(tmp_path)
+        assert models == [] and "its source's arguments are no list of version, preprocess" in problem
+
+
 def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path: Path) -> None:
     folder = tmp_path / "checkpoints" / "Mine"
     source = ModelSource(kind="folder", name="Mine")

@@ -15,7 +15,7 @@ from compute.database import build
 from compute.models.own.own_model import ModelSource
 from compute.types import Model
 from leaderboard.data.database import Database
-from leaderboard.data.own_models import own_facts
+from leaderboard.data.own_models import commands, own_facts
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model import page as model
 from leaderboard.pages.models import listing
@@ -41,7 +41,8 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
         (row("own/held", "Held", adapter="own"), "session", "Towers"),
     )
     for own, kind, name in models:
-        source = ModelSource(kind=kind, name=name)
+        arguments = ("preprocess",) if kind == "session" else ()
+        source = ModelSource(kind=kind, name=name, arguments=arguments)
         named = own_models.record(own, digest=DIGEST, results=results, source=source)
         stored(results, model=named.key, task=task.key, metric=task.metrics[0], subset=task.subsets[0])
     with pytest.MonkeyPatch.context() as patch:
@@ -63,7 +64,7 @@ def text(markup: str) -> str:
 AGAIN = {
     "own/my-model": "python -m compute run --suite mini --models './My Model' # in the folder that holds it",
     "org/name": f"python -m compute run --suite mini --models hub:Org/Name@{COMMIT}",
-    "own/held": 'compute.evaluate(model, suite="mini") # model: Towers',
+    "own/held": 'compute.evaluate(model, suite="mini", name="Held", preprocess=...) # model: Towers',
 }
 
 
@@ -104,4 +105,13 @@ def test_the_list_of_models_offers_none_to_try(own_site) -> None:
 
 @pytest.mark.parametrize("options", ["", "{}", None, '{"own": 3}', json.dumps({"own": {"source": "network"}})])
 def test_what_is_no_note_is_none(options: str | None) -> None:
-    assert own_facts(options) is None
+    assert own_facts(options) is None and commands(options, title="", suites=["mini"]) == []
+
+
+def test_a_model_is_run_again_on_what_it_ran_on_under_the_name_it_had() -> None:
+    note = {"own": {"source": "session", "name": "Net", "digest": DIGEST, "arguments": ["preprocess", "tokenizer"]}}
+    assert commands(json.dumps(note), title="Net (own, 01234567)", suites=["own-photos", "mini"]) == [
+        'compute.evaluate(model, suite="own-photos", preprocess=..., tokenizer=...)  # model: Net',
+        'compute.evaluate(model, suite="mini", preprocess=..., tokenizer=...)  # model: Net',
+    ]
+    assert commands(json.dumps(note), title="Net", suites=[]) == []
