@@ -34,6 +34,17 @@ class Faults:
     count: int = 0
     bad: dict[str, set[int]] = field(default_factory=dict)  # file -> all rows with a fault; 0: the file as a whole
 
+    left_out: dict[str, list[int]] = field(default_factory=dict)  # file -> rows that are not in the table
+
+    def row_of(self, file: str, position: int) -> int:
+        """The number in the file, from 1, of the row at a position in the table."""
+        row = position + 1
+        for missing in sorted(self.left_out.get(file, ())):
+            if missing > row:
+                break
+            row += 1
+        return row
+
     def whole(self, file: str, what: str, *, column: str = "") -> None:
         """A fault of the file as a whole."""
         self.listed.append(RowFault(file=file, row=0, column=column, what=what))
@@ -41,7 +52,8 @@ class Faults:
         self.count += 1
 
     def at(self, file: str, row: int, what: str, *, column: str = "") -> None:
-        """A fault of one row, counted from 1."""
+        """A fault of one row, counted from 1, that is left out of the table."""
+        self.left_out.setdefault(file, []).append(row)
         self.listed.append(RowFault(file=file, row=row, column=column, what=what))
         self.bad.setdefault(file, set()).add(row)
         self.count += 1
@@ -50,7 +62,8 @@ class Faults:
         """The rows where `wrong` (n,) bool is true; `what(i)` says what is wrong with row i, from 0."""
         positions = np.flatnonzero(wrong)
         self.listed += [
-            RowFault(file=file, row=at + 1, column=column, what=what(at)) for at in positions[:LISTED].tolist()
+            RowFault(file=file, row=self.row_of(file, at), column=column, what=what(at))
+            for at in positions[:LISTED].tolist()
         ]
         self.bad.setdefault(file, set()).update((positions + 1).tolist())
         self.count += len(positions)

@@ -172,7 +172,7 @@ def _prompts(rows: OwnRows, kinds: _Kinds) -> list[str]:
         "prompt",
         (codes.codes != expected) & (codes.codes >= 0) & (kinds.labels >= 0),
         lambda at: (
-            f"is {codes.at(at)!r}, in row {first[kinds.labels[at]] + 1:,} of the same class "
+            f"is {codes.at(at)!r}, in row {rows.number(int(first[kinds.labels[at]])):,} of the same class "
             f"{codes.at(int(first[kinds.labels[at]]))!r}"
         ),
     )

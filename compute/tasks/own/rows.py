@@ -151,6 +151,10 @@ class OwnRows:
         column = self.columns[name]
         self.faults.rows(self.table.title, wrong, lambda at: f"{column} {what(at)}", column=column)
 
+    def number(self, position: int) -> int:
+        """A row's number in the file, from 1."""
+        return self.faults.row_of(self.table.title, position)
+
     def whole(self, what: str, *, name: str = "") -> None:
         """A fault of the file as a whole."""
         self.faults.whole(self.table.title, what, column=self.columns.get(name, ""))
@@ -225,7 +229,7 @@ class OwnRows:
                 again,
                 lambda at: (
                     f"is {shortened(self.texts(column).at(at))!r}, as in row "
-                    f"{int(np.argmax(codes == codes[at])) + 1:,}: each item has a name of its own"
+                    f"{self.number(int(np.argmax(codes == codes[at]))):,}: each item has a name of its own"
                 ),
             )
 

@@ -75,6 +75,12 @@ def test_many_faults_are_counted_and_the_first_listed(folder: Path) -> None:
         data.check()
 
 
+def test_a_row_of_another_width_does_not_shift_the_numbers_of_later_ones(folder: Path) -> None:
+    rows = [GOOD[:3], GOOD, (*GOOD, "more"), changed("answer", 9), GOOD]
+    found = faults(write(folder / "questions.csv", CHOICES, rows))
+    assert set(found) == {1, 3, 4, 5} and "answer is '9'" in found[4] and "as in row 2: each item" in found[5]
+
+
 def test_faults_are_listed_by_row(folder: Path) -> None:
     rows = [GOOD, changed("answer", 7), changed("reference", "9.png"), (*changed("name", "c")[:4], 0)]
     data = read(write(folder / "questions.csv", CHOICES, [*rows, (*GOOD, "more")]))
