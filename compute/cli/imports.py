@@ -125,7 +125,8 @@ def _store(imported: Imported, *, name: str, what: str = "file") -> None:
     typer.echo(
         f"{name}: {counted(len(imported.scores), 'score')} of "
         f"{counted(len({run.model for run in imported.runs}), 'model')} imported, "
-        f"{counted(len(imported.problems), what)} skipped; {report.path.name} built in {report.seconds:.1f} s"
+        f"{counted(len(imported.problems), what)} skipped; {report.path.name} built in {report.seconds:.1f} s. "
+        f"{workspace.see_it()}"
     )
     if imported.problems:
         raise typer.Exit(1)

@@ -88,12 +88,19 @@ def build(path: Path | None = None) -> Report:
     return report
 
 
+def see_it() -> str:
+    """How to look at what the app's database holds."""
+    return f"See it: {'likeness' if paths.IS_INSTALLED else 'python app.py'}"
+
+
 def rebuild(root: Path, *, err: bool = False) -> None:
     """Builds the database after a change under `root`, unless it is not made from that folder; says so on stderr where
     stdout is for a program."""
     if root in (paths.RESULTS, paths.COMPUTED):
         report = build()
-        typer.echo(f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs", err=err)
+        typer.echo(
+            f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs. {see_it()}", err=err
+        )
         return
     typer.echo(
         f"Stored under {root}, which is not part of the database. To have the app show it: "

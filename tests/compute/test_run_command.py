@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -29,6 +30,7 @@ def test_a_run_prints_the_plan_the_scores_and_rebuilds(run: Command, world: Worl
     lines = result.output.splitlines()
     assert lines[0] == "small: 5 tasks, 3 models; 18 runs to make, 0 stored already, 1 skipped"
     assert "With the baselines of small, small/dim" in lines
+    assert re.fullmatch(r"likeness.duckdb built in [0-9.]+ s: \d+ computed runs. See it: python app.py", lines[-1])
     assert sum(": accuracy " in line for line in lines) == 18
     table = [line for line in lines if line.startswith("| unisim/near ")]
     assert len(table) == 1 and "±" in table[0] and "| 50.0 " in table[0] and "| 12 " in table[0]

@@ -38,7 +38,7 @@ def ask(
     texts = [reply.text or reply.error for reply in answers]
     errors = sum(bool(reply.error) for reply in answers)
     if answers and (picked < 0).all():
-        raise Undefined(_unreadable(subject.row.key, answers))
+        raise Undefined(_unreadable(subject.row.key, answers, questions))
     settings = {"asked": len(answers), "unread": int((picked < 0).sum()) - errors, "errors": errors}
     return Evidence.of(
         settings=settings | totals(answers),
@@ -60,7 +60,7 @@ def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
             f"{subject.row.key} gave {len(answers)} replies to {len(questions)} questions, or in another order"
         )
     if answers and all(reply.error for reply in answers):
-        raise Undefined(_unreadable(subject.row.key, answers))
+        raise Undefined(_unreadable(subject.row.key, answers, questions))
     return answers
 
 
@@ -82,7 +82,7 @@ def totals(answers: Sequence[Reply]) -> dict[str, Any]:
     return whole | ({"in_part": in_part} if in_part else {})
 
 
-def _unreadable(judge: str, replies: Sequence[Reply]) -> str:
+def _unreadable(judge: str, replies: Sequence[Reply], questions: Sequence[Question]) -> str:
     """Why no reply of a judge counts, with the first different ones: what it said, or why it could not be asked."""
     texts = list(dict.fromkeys(" ".join(reply.text.split()) for reply in replies if not reply.error))
     errors = list(dict.fromkeys(reply.error for reply in replies if reply.error))
@@ -91,8 +91,9 @@ def _unreadable(judge: str, replies: Sequence[Reply]) -> str:
         return f"{none} came: {'; '.join(map(_cut, errors[:QUOTED]))}. Repair the endpoint and run again"
     quoted = ", ".join(f"{_cut(text)!r}" for text in texts[:QUOTED])
     return (
-        f"{none} names one of the options. It said: {quoted}. Allow longer answers (option max_tokens), or see that "
-        "the model follows instructions and takes images"
+        f"{none} names one of the options; those of the first question are {', '.join(questions[0].choices)}. It said: "
+        f"{quoted}. Answer with the letter of one option. See that the model follows instructions and takes images, "
+        "and allow a judge behind an endpoint longer answers (option max_tokens)"
     )
 
 

@@ -143,6 +143,8 @@ def test_a_judge_that_cannot_be_read_is_quoted(server: Running, ask: Ask) -> Non
     assert [one.state for one in outcomes] == ["failed", "made", "made"], "the others go on"
     reason = outcomes[0].reason
     assert "none of small/judge's 12 replies names one of the options" in reason
+    assert "those of the first question are (A) Image 2, (B) Image 3. It said" in reason
+    assert "Answer with the letter of one option" in reason
     for quoted in ("'Both look alike.'", "'I cannot tell.'", f"'{('x ' * 99)[:79]}…'"):
         assert quoted in reason
     assert any(line.startswith("Failed: small/judge on unisim/near: none of") for line in summary)
