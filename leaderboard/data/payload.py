@@ -19,6 +19,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.fronts import on_size_front
 from leaderboard.data.mean_rule import description, suite_rule
 from leaderboard.data.memo import memoised
+from leaderboard.data.own_models import own_facts
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_table import SUSPECT, TRAINED, SuiteColumn, SuiteTable
 from leaderboard.html import labels
@@ -254,6 +255,7 @@ def _row(table: SuiteTable, index: int) -> dict[str, Any]:
         "modalities": list(facts["modalities"]),
         "group": facts["group"] or "",
         "origin": row.origin,
+        "own": own_facts(facts["options"]) is not None,
         "license": facts["license"] or "",
         "trained": table.trained(index),
     }

@@ -255,16 +255,19 @@ function onName(event) {
 /** The line below a name. */
 const underName = ({ organisation, kind }) => [organisation, kindTitle(kind)].filter(Boolean).join(' · ');
 
+/** A model's title without the words that the badge "own" beside it says; a digest stays, which tells namesakes apart. */
+export const titleBeside = ({ own, title }) => (own ? title.replace(/ \(own(?:, ([0-9a-f]{8}))?\)$/, (_, digest) => (digest ? ` (${digest})` : '')) : title);
+
 function modelColumn(board, narrow) {
   const { payload, ranking, state, font } = board;
   const mixed = state.origin.length !== 1 && originsOf(payload).length > 1;
   const nameFont = font.replace('12px', narrow ? '12px' : '13px');
   const width = (text) => textWidth(text, nameFont);
-  const badgeOf = ({ origin }) => (origin === 'published' && !mixed ? '' : origin);
-  const beside = (row) => (badgeOf(row) ? textWidth(badgeOf(row), font) + BADGE_ROOM : 0);
+  const badgesOf = ({ own, origin }) => [own && 'own', (origin !== 'published' || mixed) && origin].filter(Boolean);
+  const beside = (row) => badgesOf(row).reduce((sum, text) => sum + textWidth(text, font) + BADGE_ROOM, 0);
   const small = (text) => textWidth(text, font.replace('600 12px', '11px'));
   const under = (row, at) => small((ranking.front?.includes(at) ? `${FRONT.sign} ` : '') + (whyNot(ranking, at) || underName(row)));
-  const claimed = (row, at) => Math.max(width(row.title) + beside(row), Math.min(UNDER, under(row, at)));
+  const claimed = (row, at) => Math.max(width(titleBeside(row)) + beside(row), Math.min(UNDER, under(row, at)));
   const longest = NAME_ROOM + Math.ceil(Math.max(...payload.rows.map(claimed)));
   const [least, most] = [board.wide ? 290 : 220, 340].map((bound) => Math.max(150, Math.min(bound, longest)));
   const drawn = new Map();
@@ -272,7 +275,7 @@ function modelColumn(board, narrow) {
   /** All names as they are shown in so many lines and px: each is told from the others. */
   function namesIn(lines, room) {
     const key = `${lines} ${room}`;
-    if (!drawn.has(key)) drawn.set(key, shortNames(payload.rows.map(({ title }) => title), (text) => linesOf(text, room, width).length <= lines));
+    if (!drawn.has(key)) drawn.set(key, shortNames(payload.rows.map(titleBeside), (text) => linesOf(text, room, width).length <= lines));
     return drawn.get(key);
   }
 
@@ -280,26 +283,26 @@ function modelColumn(board, narrow) {
     key: 'title', title: 'Model', hint: 'A name opens the facts of its model', sort: true, ...(narrow ? { width: PHONE_NAME } : { width: least, most }),
     draw(cell, row) {
       const { title, organisation, kind, origin, model } = payload.rows[row];
-      const badge = badgeOf(payload.rows[row]);
+      const badges = badgesOf(payload.rows[row]);
       const why = whyNot(ranking, row);
       const front = onFront(ranking, row);
       cell.classList.add('lk-model');
-      cell.title = [title, organisation, kindTitle(kind), badge && originTitle(origin), front && frontWords(ranking, row), why].filter(Boolean).join(' · ');
+      cell.title = [title, organisation, kindTitle(kind), badges.includes(origin) && originTitle(origin), front && frontWords(ranking, row), why].filter(Boolean).join(' · ');
       cell.setAttribute('aria-label', cell.title);
-      const below = narrow ? badge || why : true;
+      const below = narrow ? badges.length || why : true;
       const mark = narrow && front ? width(front.textContent) : 0; // a phone's name has two lines: the mark stands behind them
       const room = board.grid.widthOf('title') - NAME_ROOM - (narrow ? mark : beside(payload.rows[row]));
-      const text = namesIn(below ? 1 : 2, room).get(title);
+      const text = namesIn(below ? 1 : 2, room).get(titleBeside(payload.rows[row]));
       const name = el('a', { class: 'lk-name', href: payload.links?.model && filledPattern(payload.links.model, { model }), tabindex: '-1', onclick: onName },
         below ? text : linesOf(text, room, width).join('\n'));
       cell.classList.toggle('lk-short', narrow);
-      const sign = badge && el('span', { class: 'lk-badge' }, badge);
+      const signs = badges.map((badge) => el('span', { class: 'lk-badge' }, badge));
       if (narrow) {
         if (front) name.replaceChildren(el('span', {}, ...name.childNodes), front);
-        cell.replaceChildren(name, ...(below ? [el('small', {}, sign, why)] : []));
+        cell.replaceChildren(name, ...(below ? [el('small', {}, ...signs, why)] : []));
         return;
       }
-      if (badge) name.replaceChildren(el('span', {}, text), sign);
+      if (badges.length) name.replaceChildren(el('span', {}, text), ...signs);
       cell.replaceChildren(name, el('small', {}, front, why || underName(payload.rows[row])));
     },
   };

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { basisText, meanInterval, rankText, scoresShown, shownKeys } from '../../../../leaderboard/pages/board/columns.js';
+import { basisText, meanInterval, rankText, scoresShown, shownKeys, titleBeside } from '../../../../leaderboard/pages/board/columns.js';
 import { defaults } from '../../../../leaderboard/pages/board/state.js';
 import { payload } from './payload.mjs';
 
@@ -21,6 +21,12 @@ test('an unknown interval is said to be unknown, with the reason', () => {
   assert.equal(meanInterval(ranking, 3, 1), 'interval unknown: printed means stand for IQA');
   assert.equal(rankText(ranking, 4), 'Not ranked: covers half of the tasks');
   assert.equal(meanInterval(ranking, 4, 1), '');
+});
+
+test('the name of an own model leaves its mark to the badge, but not the digest that tells it from a namesake', () => {
+  assert.equal(titleBeside({ own: true, title: 'net (own)' }), 'net');
+  assert.equal(titleBeside({ own: true, title: 'net (own, 01d01693)' }), 'net (01d01693)');
+  assert.equal(titleBeside({ own: false, title: 'net (own)' }), 'net (own)');
 });
 
 test('categories of one task are named', () => {

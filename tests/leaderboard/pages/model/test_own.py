@@ -14,6 +14,7 @@ from compute.catalog import own_models, shipped
 from compute.database import build
 from compute.models.own.own_model import ModelSource
 from compute.types import Model
+from leaderboard.data import payload
 from leaderboard.data.database import Database
 from leaderboard.data.own_models import commands, own_facts
 from leaderboard.data.suite_cache import SuiteCache
@@ -95,6 +96,13 @@ def test_the_board_marks_the_row_and_gives_it_its_origin(own_site) -> None:
     own = {row.model: row.origin for row in table.rows if row.model in AGAIN}
     assert own == dict.fromkeys(AGAIN, "computed")
     assert all("(own)" in table.models.loc[key, "title"] for key in AGAIN)
+
+
+def test_the_board_knows_which_rows_are_of_own_models(own_site) -> None:
+    suite_cache = own_site.suite_cache
+    content = payload.board(own_site.db, suite_cache.table("mini"), suite_cache.ranked("mini"))
+    assert {row["model"] for row in content["rows"] if row["own"]} == set(AGAIN)
+    assert any(not row["own"] and row["origin"] == "computed" for row in content["rows"])
 
 
 def test_the_list_of_models_offers_none_to_try(own_site) -> None:
