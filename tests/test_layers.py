@@ -252,5 +252,13 @@ def test_importing_it_loads_nothing_heavy(module: str) -> None:
     assert ended.stdout.split() == []
 
 
+def test_the_app_reads_its_options_before_the_hub_s_library_is_imported() -> None:
+    """The library reads whether it is offline when it is imported, and `--offline` says so by the environment."""
+    code = "import sys, leaderboard.start; print(*(name for name in sys.modules if name == 'huggingface_hub'))"
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.split() == []
+
+
 def test_app_stays_short() -> None:
     assert len((ROOT / "app.py").read_text().splitlines()) < 40

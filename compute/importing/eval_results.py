@@ -15,8 +15,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from huggingface_hub import EvalResultEntry, parse_eval_result_entries
-
 from compute import records
 from compute.catalog import hub_tasks
 from compute.catalog.hub_tasks import EVAL_RESULTS, HubTask
@@ -25,6 +23,8 @@ from compute.importing.figures import Imported, SkippedFile, fingerprint, is_tex
 from compute.types import BadInput, Metric, Model, NotHere, Run, Score
 
 if TYPE_CHECKING:
+    from huggingface_hub import EvalResultEntry
+
     from compute.catalog import Catalog
 
 MAX_BYTES = 1 << 20  # of a file: a thousand entries take half of it
@@ -223,6 +223,8 @@ class _EntryReader:
 
 def _entry(item: Any) -> EvalResultEntry:
     """An entry whose parts are of their kinds. Raises BadInput with the reason alone."""
+    from huggingface_hub import parse_eval_result_entries
+
     if not isinstance(item, dict) or not isinstance(item.get("dataset"), dict):
         raise BadInput("names no data set")
     dataset, source = item["dataset"], item.get("source")

@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
-from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 
 from compute.analysis.intervals import interval
 from compute.catalog import hub_tasks
 from compute.rounding import rounded
 from compute.sharing.computed_runs import SharedRun
 from compute.types import Metric, Score
+
+if TYPE_CHECKING:
+    from huggingface_hub import EvalResultEntry
 
 NAME = "likeness"  # begins every file's name, so that no other program's file is replaced
 SOURCE_NAME = "Likeness"
@@ -39,6 +41,8 @@ def files(runs: Iterable[SharedRun], *, metrics: Mapping[str, Metric], source_ur
 
 def entries(run: SharedRun, *, metrics: Mapping[str, Metric], source_url: str = "") -> list[EvalResultEntry]:
     """One run's figures that have an id of their own on the hub; the whole task's first."""
+    from huggingface_hub import EvalResultEntry
+
     if not run.dataset:
         return []
     found = []
@@ -94,6 +98,8 @@ def _interval_text(score: Score, metric: Metric) -> str:
 
 def dump(entries: list[EvalResultEntry]) -> str:
     """Entries as the text of a file."""
+    from huggingface_hub import eval_result_entries_to_yaml
+
     return yaml.dump(
         eval_result_entries_to_yaml(entries), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000
     )

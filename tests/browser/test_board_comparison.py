@@ -117,6 +117,7 @@ def test_the_last_of_many_changes_wins(open_board: Callable) -> None:
 def test_ticks_change_it_and_taking_all_away_closes_it(open_board: Callable) -> None:
     page = open_board(f"{TWO}&origin=published")
     two = verdict(page)
+    page.locator(".lk-grid").evaluate("node => { node.scrollTop = 0; }")  # it opens at the first of the selected rows
     page.get_by_role("checkbox", name="Select UniSim ViT-L/14", exact=True).click()
     assert "UniSim ViT-L/14" in changed(page, two)
     page.get_by_role("checkbox", name="Select UniSim ViT-L/14", exact=True).click()
