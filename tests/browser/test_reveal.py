@@ -74,8 +74,22 @@ def test_a_cell_of_the_correlations(opened: Callable, reduced: bool) -> None:
 
 def test_a_cell_leaves_a_visitor_who_scrolls_on_where_they_are(opened: Callable) -> None:
     page = opened("correlations", ready="#correlations-figure [data-listens=pair]")
+    held: list[Any] = []
+    gone_on = False
+
+    def answer(route: Any) -> None:
+        """Only once the visitor has gone on."""
+        route.continue_() if gone_on else held.append(route)
+
+    page.route("**/predict*", answer)
     press_cell(page, across=0.05, up=0.55)
+    while not held:
+        page.wait_for_timeout(20)
     page.mouse.wheel(0, -40)
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    gone_on = True
+    for route in held:
+        route.continue_()
     page.locator("[data-pair]").wait_for()
     page.wait_for_timeout(500)  # longer than the page waits between two looks
     assert scrolled(page) == []
