@@ -169,7 +169,11 @@ def _with_named(
     known, text = {row.key for row in space.catalog.models}, str(model)
     if isinstance(model, Path) and not named_models.of_folder(text):
         text = f"./{text}"
-    elif text not in known and not named_models.of_folder(text) and checkpoints.REPOSITORY.fullmatch(_id(text)):
+    elif (
+        text not in known
+        and not named_models.of_folder(text)
+        and checkpoints.REPOSITORY.fullmatch(text.partition("@")[0])
+    ):
         text = f"{checkpoints.HUB}{text}"
     overrides = named_models.Overrides(name=name, family=family)
     try:
@@ -184,11 +188,6 @@ def _with_named(
     chosen = named_models.settled(chosen, results=space.root)
     named_models.record_named(chosen, results=space.root)
     return replace(space, catalog=named_models.joined(space.catalog, [chosen])), chosen.row.key
-
-
-def _id(text: str) -> str:
-    """A hub id without its revision."""
-    return text.partition("@")[0]
 
 
 def _suite_of(tasks: Sequence[str], *, results: str | Path | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from compute.analysis.intervals import score_interval
+from compute.analysis.intervals import error_interval
 from compute.rounding import clean, rounded
 from leaderboard.html.formatting import blank, percent
 from leaderboard.html.labels import is_synthetic
@@ -34,16 +34,11 @@ def interval(
     if not blank(own[0]) and not blank(own[1]):
         return float(own[0]), float(own[1])  # type: ignore[arg-type]
     share_of = int(n) if limits["proportion"] and not blank(n) else None
-    if blank(stderr) or not 0 <= stderr < math.inf or (stderr == 0 and not share_of):
+    if blank(stderr) or not 0 <= stderr < math.inf:
         return None, None
     lower, upper = (None if blank(limits[side]) else float(limits[side]) for side in ("lower", "upper"))
-    return score_interval(
-        value=float(value),
-        stderr=float(stderr),
-        lower=lower,
-        upper=upper,
-        share_of=share_of,
-    )
+    ends = error_interval(value=float(value), stderr=float(stderr), lower=lower, upper=upper, share_of=share_of)
+    return ends or (None, None)
 
 
 def shown_interval(score: Mapping[str, Any]) -> list[float | None]:
