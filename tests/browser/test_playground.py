@@ -66,6 +66,7 @@ def test_a_slider_moved_as_soon_as_the_section_opens_stays_moved(open_compare: C
     query = "mode=pair&inputs=coffee,coffee-blurred&models=ssim"
     page = open_compare(query, before=lambda page: page.add_init_script(frames))
     page.locator(DONE).wait_for()
+    page.get_by_role("button", name="Perturb").wait_for()
     assert page.evaluate(AT_ONCE) == "45"
     settled(page, "rotate 45")
     assert page.get_by_role("slider", name="Rotation (degrees)").first.input_value() == "45"

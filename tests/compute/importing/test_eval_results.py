@@ -200,11 +200,19 @@ def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path: Path, catalog
 
 @pytest.mark.parametrize(
     ("where", "model", "words"),
-    [("nowhere", "Org/New", "no file or folder"), (".", "Org/New", "no .yaml file"), (".", "new", "give it as ORG")],
+    [
+        ("nowhere", "Org/New", "no file or folder"),
+        ("empty", "new", "no .yaml file"),
+        ("full", "new", "give it as ORG"),
+        ("full", "", "name the model"),
+    ],
 )
 def test_what_cannot_be_read_at_all_is_refused(
     tmp_path: Path, catalog: Catalog, where: str, model: str, words: str
 ) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "x.yaml").write_text(entry())
     with pytest.raises(BadInput, match=words):
         read_eval_results(tmp_path / where, model=model, catalog=catalog)
 
