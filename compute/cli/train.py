@@ -22,7 +22,7 @@ def train(
     steps: Annotated[int | None, typer.Option(help="Training steps; default: the bundled model's.", min=1)] = None,
 ):
     """Trains the small bundled model on drawn scenes; a stopped run resumes from its last saved step."""
-    from compute.training import tiny
+    from compute.training.bundled import tiny
 
     if model not in MODELS:
         raise BadInput(f"{model!r} cannot be trained: choose from {', '.join(MODELS)}")

@@ -1,1 +1,1 @@
-"""Making models: the small bundled one; UniSim-style fine-tuning of larger ones."""
+"""Training models: the recipe of the bundled model, and UniSim's for dual encoders."""

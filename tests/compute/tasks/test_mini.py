@@ -20,7 +20,7 @@ from compute.tasks import mini
 from compute.tasks.data import Choices, Clusters, Matches, OddOneOut, Probe, Retrieval, Sentences, ZeroShot
 from compute.tasks.drawing import distortions
 from compute.tasks.mini.album import png
-from compute.training import lessons
+from compute.training.bundled import lessons
 from compute.types import Task, UnknownKey
 
 TASKS = {task.key: task for task in shipped().tasks if "mini" in task.suites}

@@ -19,7 +19,7 @@ from compute.tasks.mini import pairs
 from compute.tasks.mini.album import png
 from compute.tasks.pairbench.splits import SPLITS
 from compute.tasks.source import Source
-from compute.training import lessons
+from compute.training.bundled import lessons
 from compute.types import Task
 
 TASKS = {task.key: task for task in shipped().tasks if "mini-pairs" in task.suites}

@@ -11,7 +11,7 @@ from random import Random
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import caption, quality
 from compute.tasks.drawing.lexicon import DISTORTIONS, NUMBERS
-from compute.training.lessons import LESS, MORE
+from compute.training.bundled.lessons import LESS, MORE
 
 START, END = "<|startoftext|>", "<|endoftext|>"
 LENGTH = 40  # tokens a text is cut to

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from compute.__main__ import app
 from compute.paths import ROOT
 from compute.tasks import mini
-from compute.training import lessons, losses, tiny, tokens
+from compute.training.bundled import lessons, losses, tiny, tokens
 from compute.types import BadInput
 from tests.compute.commands import assert_refused
 

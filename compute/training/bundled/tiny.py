@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from compute import drafts
 from compute.tasks.drawing.render import SIDE
-from compute.training import lessons, losses, tokens
+from compute.training.bundled import lessons, losses, tokens
 from compute.types import BadInput
 
 if TYPE_CHECKING:

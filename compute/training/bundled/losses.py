@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compute.training.lessons import ANSWERS, GAPS, LESS, MORE, PATCH_HEADS, TEXTS
+from compute.training.bundled.lessons import ANSWERS, GAPS, LESS, MORE, PATCH_HEADS, TEXTS
 
 if TYPE_CHECKING:
     from torch import Tensor

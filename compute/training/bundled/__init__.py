@@ -1,0 +1,1 @@
+"""The recipe of the bundled model: drawn lessons, their losses, its tokenizer."""
