@@ -39,8 +39,8 @@ HOSTILE = '<img src=x onerror="window.harmed=1">${window.harmed=1}{{7*7}}'  # a 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests run last: Playwright keeps an event loop in this thread, which other tests may want to start.
 
-    One that fails is tried once more, in a fresh page, and the summary names it: on a starved machine a page may be read
-    before its answer is drawn. What is wrong with the page itself fails twice.
+    One that fails is tried once more, in a fresh page, and the summary names it: on a starved machine a page may be
+    read before its answer is drawn. What is wrong with the page itself fails twice.
     """
     items.sort(key=lambda item: Path(__file__).parent in item.path.parents)
     for item in items:
