@@ -1,0 +1,209 @@
+"""What the multi-task metric is trained on: two-alternative questions, and balanced batches of them.
+
+Every example is a triplet of equation 1: a reference, two alternatives, and which of them people prefer. The four core
+tasks differ only in what is an image and what is a text (UniSim, section 3.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from compute.arrays import cumulative
+from compute.content import decoding
+from compute.content.items import Column, content_key
+from compute.types import BadInput, LikenessError, suggestion
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+# The core tasks and the modalities of reference and alternatives: Img-2AFC, IT-2AFC, Text-2AFC, IQA.
+TASKS = {
+    "image-choice": ("image", "image"),
+    "image-for-text": ("text", "image"),
+    "text-for-image": ("image", "text"),
+    "quality": ("text", "image"),
+}
+QUALITY_PROMPT = "A high quality photo."  # the reference of every quality example (UniSim, section 3.3, footnote 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """One image or text, read or drawn only when it is used, from any thread. The same contract as a Column's row."""
+
+    modality: str  # "image" or "text"
+    read: Callable[[], Any]  # an image file's bytes, or a text
+    name: Callable[[], str]  # for messages
+    draw: Callable[[], Image.Image] | None = None  # of drawn images, which need not be encoded to be seen
+
+    def text(self) -> str:
+        """The text. Raises BadInput, naming it, where it is blank."""
+        try:
+            return decoding.checked(self.read())
+        except BadInput as error:
+            raise BadInput(f"{self.name()}: {error}") from error
+
+    def image(self) -> Image.Image:
+        """The image in RGB, not to be changed. Raises BadInput, naming it, where its file is damaged."""
+        try:
+            return decoding.picture(self.draw or self.read())
+        except BadInput as error:
+            raise BadInput(f"{self.name()}: {error}") from error
+
+    def data(self) -> bytes:
+        """The bytes of the image's file, or the text in UTF-8."""
+        content = self.read()
+        return content.encode() if isinstance(content, str) else content
+
+    def key(self) -> bytes:
+        """The content key, as evaluation items have it."""
+        return content_key(self.read())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """One two-alternative question with its answer: a reference, two alternatives, and the preferred one's index."""
+
+    task: str  # one of TASKS
+    dataset: str
+    reference: Content
+    alternatives: tuple[Content, Content]
+    preferred: int  # 0 or 1
+
+    @property
+    def contents(self) -> tuple[Content, Content, Content]:
+        """Reference and alternatives."""
+        return (self.reference, *self.alternatives)
+
+
+class ExampleSet(Protocol):
+    """Examples of one task from one data set."""
+
+    task: str  # one of TASKS
+    dataset: str
+
+    def __len__(self) -> int:
+        """How many examples there are."""
+        ...
+
+    def __getitem__(self, row: int) -> Example:
+        """The example of a row from 0; always the same for the same row, from any thread."""
+        ...
+
+    def keys(self) -> np.ndarray:
+        """(n, 3) S32: the content keys of reference and alternatives. Reads or draws every content if it must."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnExamples:
+    """Examples whose contents are columns, as a task's loader gives them."""
+
+    task: str
+    dataset: str
+    reference: Column
+    alternatives: tuple[Column, Column]
+    preferred: np.ndarray  # (n,) int, 0 or 1
+
+    def __post_init__(self) -> None:
+        check_task(self.task)
+        of_reference, of_alternatives = TASKS[self.task]
+        modalities = (self.reference.modality, *(column.modality for column in self.alternatives))
+        if modalities != (of_reference, of_alternatives, of_alternatives):
+            raise BadInput(
+                f"{self.dataset}: examples of {self.task} are {of_reference}, {of_alternatives}, {of_alternatives}, "
+                f"not {', '.join(modalities)}"
+            )
+        lengths = {len(self.preferred), len(self.reference), *map(len, self.alternatives)}
+        if len(lengths) > 1:
+            raise BadInput(f"{self.dataset}: columns of unlike lengths, {sorted(lengths)}")
+        if not np.isin(self.preferred, (0, 1)).all():
+            raise BadInput(f"{self.dataset}: a preferred alternative is neither 0 nor 1")
+
+    def __len__(self) -> int:
+        return len(self.preferred)
+
+    def __getitem__(self, row: int) -> Example:
+        first, second = self.alternatives
+        return Example(
+            task=self.task,
+            dataset=self.dataset,
+            reference=_of_column(self.reference, row),
+            alternatives=(_of_column(first, row), _of_column(second, row)),
+            preferred=int(self.preferred[row]),
+        )
+
+    def keys(self) -> np.ndarray:
+        """(n, 3) S32: the content keys of reference and alternatives."""
+        return np.stack([self.reference.keys, *(column.keys for column in self.alternatives)], axis=1)
+
+
+def _of_column(column: Column, row: int) -> Content:
+    return Content(
+        modality=column.modality,
+        read=lambda: column.read(row),
+        name=lambda: column.name(row),
+        draw=None if column.image is None else lambda: column.image(row),
+    )
+
+
+def check_task(task: str) -> None:
+    """Raises BadInput for a task that there are no training examples of."""
+    if task not in TASKS:
+        raise BadInput(f"No task {task!r} to train on.{suggestion(task, TASKS)} Choose from {', '.join(TASKS)}")
+
+
+def by_task(sets: Sequence[ExampleSet]) -> dict[str, list[ExampleSet]]:
+    """The sets of each task, tasks in the order of TASKS. Raises BadInput where there are no examples at all, or a task
+    is unknown, or a set is empty."""
+    for part in sets:
+        check_task(part.task)
+        if not len(part):
+            raise BadInput(f"{part.dataset}: no example of {part.task}. Check the data, or leave the data set out")
+    if not sets:
+        raise BadInput(f"No training examples. Name at least one data set of {', '.join(TASKS)}")
+    tasks = {task: [part for part in sets if part.task == task] for task in TASKS}
+    return {task: parts for task, parts in tasks.items() if parts}
+
+
+def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int) -> dict[str, list[Example]]:
+    """The batch of each task at a step from 0: `batch_size` examples of every task, whatever the sizes of its data sets.
+
+    A pure function of its arguments, so training resumes from the step's number alone. The data sets of a task are
+    concatenated, so that each has a share by its size (equation 2), and shuffled anew every epoch; each example comes
+    once an epoch. A task's epochs are its own: a small task's examples come again sooner, of a large one some never
+    come. So 12,500 steps of 32 are the paper's 400K samples of every task (appendix B.2).
+    """
+    return {
+        task: [_example(parts, row) for row in rows(sum(map(len, parts)), batch_size, seed=seed, task=task, step=step)]
+        for task, parts in by_task(sets).items()
+    }
+
+
+def rows(count: int, batch_size: int, *, seed: int, task: str, step: int) -> list[int]:
+    """Which of a task's `count` examples are in the batch at a step; epochs follow one another without a gap."""
+    if batch_size < 1 or step < 0:
+        raise LikenessError(
+            f"A batch of {batch_size} at step {step}: batches have at least 1 example, steps start at 0"
+        )
+    first = step * batch_size
+    return [
+        int(_shuffled(count, seed, task, position // count)[position % count])
+        for position in range(first, first + batch_size)
+    ]
+
+
+@lru_cache(maxsize=2 * len(TASKS))  # a batch may end one epoch and begin the next
+def _shuffled(count: int, seed: int, task: str, epoch: int) -> np.ndarray:
+    """(count,) int: the order of an epoch. Every task has its own, so that tasks of one data set do not run in step."""
+    return np.random.default_rng([seed, list(TASKS).index(task), epoch]).permutation(count)
+
+
+def _example(parts: Sequence[ExampleSet], row: int) -> Example:
+    starts = cumulative([len(part) for part in parts])
+    at = int(np.searchsorted(starts, row, side="right")) - 1
+    return parts[at][row - int(starts[at])]
