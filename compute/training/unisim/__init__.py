@@ -1,1 +1,1 @@
-"""UniSim: a dual encoder tuned on four kinds of two-alternative questions at once (UniSim, section 3.3 and appendix B.2)."""
+"""UniSim: a dual encoder tuned on four kinds of two-alternative questions at once (section 3.3, appendix B.2)."""

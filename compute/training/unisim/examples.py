@@ -171,7 +171,7 @@ def by_task(sets: Sequence[ExampleSet]) -> dict[str, list[ExampleSet]]:
 
 
 def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int) -> dict[str, list[Example]]:
-    """The batch of each task at a step from 0: `batch_size` examples of every task, whatever the sizes of its data sets.
+    """The batch of each task at a step from 0: `batch_size` examples of every task, whatever the sizes of its data.
 
     A pure function of its arguments, so training resumes from the step's number alone. The data sets of a task are
     concatenated, so that each has a share by its size (equation 2), and shuffled anew every epoch; each example comes
