@@ -65,7 +65,7 @@ class Content:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example:
+class TrainingExample:
     """One two-alternative question with its answer: a reference, two alternatives, and the preferred one's index."""
 
     task: str  # one of TASKS
@@ -90,7 +90,7 @@ class ExampleSet(Protocol):
         """How many examples there are."""
         ...
 
-    def __getitem__(self, row: int) -> Example:
+    def __getitem__(self, row: int) -> TrainingExample:
         """The example of a row from 0; always the same for the same row, from any thread."""
         ...
 
@@ -127,9 +127,9 @@ class ColumnExamples:
     def __len__(self) -> int:
         return len(self.preferred)
 
-    def __getitem__(self, row: int) -> Example:
+    def __getitem__(self, row: int) -> TrainingExample:
         first, second = self.alternatives
-        return Example(
+        return TrainingExample(
             task=self.task,
             dataset=self.dataset,
             reference=_of_column(self.reference, row),
@@ -170,7 +170,7 @@ def by_task(sets: Sequence[ExampleSet]) -> dict[str, list[ExampleSet]]:
     return {task: parts for task, parts in tasks.items() if parts}
 
 
-def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int) -> dict[str, list[Example]]:
+def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int) -> dict[str, list[TrainingExample]]:
     """The batch of each task at a step from 0: `batch_size` examples of every task, whatever the sizes of its data.
 
     A pure function of its arguments, so training resumes from the step's number alone. The data sets of a task are
@@ -203,7 +203,7 @@ def _shuffled(count: int, seed: int, task: str, epoch: int) -> np.ndarray:
     return np.random.default_rng([seed, list(TASKS).index(task), epoch]).permutation(count)
 
 
-def _example(parts: Sequence[ExampleSet], row: int) -> Example:
+def _example(parts: Sequence[ExampleSet], row: int) -> TrainingExample:
     starts = cumulative([len(part) for part in parts])
     at = int(np.searchsorted(starts, row, side="right")) - 1
     return parts[at][row - int(starts[at])]
