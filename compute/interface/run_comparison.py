@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.analysis.item_difference import ItemDifference
 from compute.analysis.suite import SuiteScores
 from compute.analysis.ties import holm, paired_differences
 from compute.engine import run_folders, variants
 from compute.engine.run_folders import StoredRun
 from compute.interface.comparability import MEASURED_ELSEWHERE, comparability, mixed, unlike
 from compute.interface.compare import ALPHA, ModelComparison
-from compute.interface.item_differences import ItemDifference, item_difference
+from compute.interface.item_differences import item_difference
 from compute.interface.standing import Rule, row_of
 from compute.types import BadInput, Score, Task, UnknownKey
 

@@ -1,0 +1,58 @@
+"""Which items training is measured on, and which chooses the best checkpoint. None of them is trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from compute import tasks
+from compute.catalog import shipped
+from compute.tasks.source import Source
+from compute.training.unisim.evaluation import HeldOutTask
+from compute.types import BadInput, NotHere, Task
+
+# Of the mini suite: the two-alternative tasks that are trained, and what the paper's generalisation tasks ask
+# (attributes, odd one out, instance retrieval; sections 3.1 and 3.2).
+MINI = (
+    "mini/image-choice",
+    "mini/image-for-text",
+    "mini/text-for-image",
+    "mini/quality",
+    "mini/brightness",
+    "mini/colorfulness",
+    "mini/contrast",
+    "mini/sharpness",
+    "mini/odd-one-out",
+    "mini/instances",
+)
+UNISIM = ("unisim-core", "unisim-ood")  # suites
+
+
+def suite_tasks(suite: str) -> tuple[Task, ...]:
+    """The tasks of UniSim's kind: MINI of the mini suite, both suites of UniSim-Bench for `unisim`.
+
+    Raises BadInput for another suite.
+    """
+    catalog = {task.key: task for task in shipped().tasks}
+    if suite == "mini":
+        return tuple(catalog[key] for key in MINI)
+    if suite == "unisim":
+        return tuple(task for task in catalog.values() if set(task.suites) & set(UNISIM))
+    raise BadInput(f"Nothing can be trained for the suite {suite!r}: choose mini or unisim")
+
+
+def evaluation_items(suite: str, *, source: Source) -> tuple[list[HeldOutTask], dict[str, str]]:
+    """The suite's own items, for the final table only; and the tasks that have none here, each with the reason."""
+    return load(suite_tasks(suite), source=source)
+
+
+def load(chosen: Sequence[Task], *, source: Source) -> tuple[list[HeldOutTask], dict[str, str]]:
+    """Each task with its items; and those whose files are not here, each with the reason."""
+    present: list[HeldOutTask] = []
+    missing: dict[str, str] = {}
+    for task in chosen:
+        options: Mapping[str, object] = {name: values[0] for name, values in tasks.options_of(task).items()}
+        try:
+            present.append(HeldOutTask(task=task, data=tasks.load(task, source=source, options=options)))
+        except NotHere as error:
+            missing[task.key] = str(error)
+    return present, missing
