@@ -27,6 +27,8 @@ NOT_AT_START = (*HEAVY, "scipy.stats")
 ROOMS = (
     ("compute.types", "compute.paths", "compute.arrays", "compute.versions"),
     ("compute.tables", "compute.rounding", "compute.drafts", "compute.records", "compute.delimited"),
+    ("compute.storage",),
+    ("compute.mirror",),
     ("compute.progress", "compute.metrics", "compute.content", "compute.database"),
     ("compute.analysis", "compute.models", "compute.tasks"),
     ("compute.catalog", "compute.features"),

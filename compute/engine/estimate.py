@@ -15,7 +15,6 @@ from compute.engine import measure, tally
 from compute.engine.bench import Bench
 from compute.engine.plan import Job, Plan, by_comparison, counted
 from compute.features import encoding
-from compute.features.store import Shelf
 from compute.features.subject import ABILITY
 from compute.models import ADAPTERS, abilities
 from compute.models.files.downloads import Published
@@ -283,10 +282,10 @@ def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
     """How many of the keys are stored already."""
     try:
         subject = bench.subject(row)
-        home = subject.store.home(row.key, subject.identity)
+        store, home = subject.store, subject.store.home(row.key, subject.identity)
     except LikenessError:
         return 0  # weights that are not here have encoded nothing
-    return int(Shelf(home / kind).has(keys).sum()) if len(keys) and (home / kind).is_dir() else 0
+    return int(store.shelf(home, kind).has(keys).sum()) if len(keys) else 0
 
 
 def weights(row: Model) -> tuple[int | None, bool]:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,32 +18,57 @@ import numpy as np
 from compute import drafts
 from compute.types import LikenessError
 
-KINDS = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "I64": np.dtype("<i8"), "U8": np.dtype("u1")}
+KINDS = {
+    "F16": np.dtype("<f2"),
+    "F32": np.dtype("<f4"),
+    "F64": np.dtype("<f8"),
+    "I64": np.dtype("<i8"),
+    "U8": np.dtype("u1"),
+}
 NAMES = {kind: name for name, kind in KINDS.items()}
+SORTED = "sorted"  # in a header: the keys ascend, and are looked up where they lie
 
 
-def write(path: Path, arrays: Mapping[str, Sequence[np.ndarray]], *, replaces: Sequence[str] = ()) -> None:
-    """Writes arrays, each the concatenation of its parts along the first axis; `replaces` names files it stands for.
+@dataclass(frozen=True, kw_only=True)
+class StreamedArray:
+    """An array to write, of which only one part along the first axis is in memory at a time."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    parts: Iterable[np.ndarray]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def write(
+    path: Path,
+    arrays: Mapping[str, np.ndarray | StreamedArray],
+    *,
+    replaces: Sequence[str] = (),
+    is_sorted: bool = False,
+) -> None:
+    """Writes arrays; `replaces` names files that this one stands for, `is_sorted` says that its keys ascend.
 
     Wider numbers go first, so that each array starts at a multiple of its own width.
     """
-    order = sorted(arrays, key=lambda name: -arrays[name][0].dtype.itemsize)
-    header: dict[str, object] = {"__metadata__": {"replaces": ",".join(replaces)}}
+    order = sorted(arrays, key=lambda name: -arrays[name].dtype.itemsize)
+    notes = {"replaces": ",".join(replaces)} | ({SORTED: "yes"} if is_sorted else {})
+    header: dict[str, object] = {"__metadata__": notes}
     end = 0
     for name in order:
-        parts = arrays[name]
-        start, end = end, end + sum(part.nbytes for part in parts)
-        header[name] = {
-            "dtype": NAMES[parts[0].dtype],
-            "data_offsets": [start, end],
-            "shape": [sum(len(part) for part in parts), *parts[0].shape[1:]],
-        }
+        array = arrays[name]
+        start, end = end, end + array.nbytes
+        header[name] = {"dtype": NAMES[array.dtype], "data_offsets": [start, end], "shape": list(array.shape)}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as handle:
         put(handle, len(text).to_bytes(8, "little") + text)
         for name in order:
-            for part in arrays[name]:
+            array = arrays[name]
+            for part in array.parts if isinstance(array, StreamedArray) else [array]:
                 put(handle, memoryview(np.ascontiguousarray(part).reshape(-1).view(np.uint8)))
 
 
@@ -50,8 +77,16 @@ def put(handle: BinaryIO, data: bytes | memoryview) -> None:
     handle.write(data)
 
 
-def mapped(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a file, mapped and read-only. Raises FileNotFoundError, LikenessError when the file is damaged."""
+@dataclass(frozen=True, kw_only=True)
+class MappedFile:
+    """The arrays of a file, mapped and read-only, and whether its keys ascend."""
+
+    arrays: Mapping[str, np.ndarray]
+    is_sorted: bool
+
+
+def mapped(path: Path) -> MappedFile:
+    """A file's arrays. Raises FileNotFoundError, LikenessError when the file is damaged."""
     raw = np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else np.zeros(0, np.uint8)
     try:
         start, header = _header(bytes(raw[:8]), lambda size: bytes(raw[8 : 8 + size]))
@@ -61,9 +96,9 @@ def mapped(path: Path) -> dict[str, np.ndarray]:
                 first, last = entry["data_offsets"]
                 data = np.asarray(raw[start + first : start + last]).view(KINDS[entry["dtype"]])
                 arrays[name] = data.reshape(entry["shape"])
+        return MappedFile(arrays=arrays, is_sorted=header["__metadata__"].get(SORTED) == "yes")
     except (ValueError, KeyError, TypeError) as error:
         raise LikenessError(f"{path}: a damaged file of encodings. Delete it: its items are encoded again") from error
-    return arrays
 
 
 def replaced(path: Path) -> list[str]:

@@ -1,10 +1,14 @@
 """Encodings on disk: `<folder>/<model>/<identity digest>/<modality>/`, one shelf a modality.
 
-A shelf holds shards (`00000001.safetensors`: `vectors`, `keys`, and `offsets` where items have many vectors), the plan
-of an unfinished pass (`plan.safetensors`: `keys` in the order of encoding, `cuts` between batches), the items that
-cannot be used (`bad.jsonl`) and finished passes (`passes.jsonl`). Files are written under a draft name and moved to
-their path, so each is whole or absent; shards are never changed, only merged into larger ones. Reading needs no lock;
-writing does.
+A shelf holds shards (`<digest of its keys>.safetensors`: `vectors`, `keys` in ascending order, and `offsets` where
+items have many vectors), the plan of an unfinished pass (`plan.safetensors`: `keys` in the order of encoding, `cuts`
+between batches), the items that cannot be used (`bad.jsonl`) and finished passes (`passes.jsonl`). Files are written
+under a draft name and moved to their path, so each is whole or absent; shards are never changed, only merged into
+larger ones. Reading needs no lock; writing does.
+
+The store may be an address (compute/storage.py). Its shards are then fetched once each into a local folder and mapped
+there, and each new one is put as a whole object. They are not merged, as others may have fetched them, and nothing is
+locked between machines: two that encode the same items write the same object.
 """
 
 from __future__ import annotations
@@ -13,18 +17,24 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from compute import drafts, versions
+from compute import drafts, mirror, storage, versions
 from compute.arrays import LazyRows, cumulative
 from compute.features import shards
-from compute.types import LikenessError
+from compute.features.lookup import Lookup
+from compute.types import BadInput, LikenessError
 
 SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass
 MERGED = 512 << 20  # bytes that one merged shard holds at most, about: what a merge needs beside the old shards
+MERGING = 16 << 20  # bytes of a merged shard in memory at a time
+DTYPES = ("float32", "float16")  # of stored vectors
+SHARDS = "[0-9a-f]*.safetensors"
+PLAN, BAD = "plan.safetensors", "bad.jsonl"
 ABOUT = (
     "Encodings of one model under one identity. The folder's name is a digest of `identity`: whatever decides the "
     "numbers and is known before the weights are loaded. `settings` is what the loaded model says of itself. "
@@ -34,15 +44,27 @@ ABOUT = (
 
 
 class FeatureStore:
-    """All models' encodings below one folder."""
+    """All models' encodings below one folder, or below an address. `dtype` is of the vectors that are added: `float16`
+    takes half the space of `float32`, and rounds what is not of that precision already."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = Path(folder)
+    def __init__(self, location: Path | str, *, dtype: str = "float32") -> None:
+        if dtype not in DTYPES:
+            raise BadInput(f"Vectors cannot be stored as {dtype!r}: choose from {', '.join(DTYPES)}")
+        self.location, self.dtype = location, dtype
+        self.remote = storage.RemoteFolder(str(location)) if storage.is_url(location) else None
+        self.folder = Path(location) if self.remote is None else mirror.folder_of(self.remote.url)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _store, (self.location, self.dtype)  # on another machine its local folder is another
 
     def home(self, model: str, identity: Mapping[str, Any]) -> Path:
         """The folder of one model under one identity."""
         text = json.dumps(identity, sort_keys=True, default=str)
         return self.folder / model.replace("/", "__") / hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    def shelf(self, home: Path, name: str) -> Shelf:
+        """What is stored of one model and modality."""
+        return Shelf(home / name, remote=self._beside(home / name))
 
     def settle(self, home: Path, *, identity: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
         """Writes down what the folder stands for; raises LikenessError if it already stands for other settings."""
@@ -57,6 +79,8 @@ class FeatureStore:
             shards.make(home)
             text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False)
             shards.place(home / "identity.json", lambda path: path.write_text(text))
+            if remote := self._beside(home):
+                remote.put(home / "identity.json", "identity.json")
         elif before["settings"] != record["settings"]:
             stored, loaded = before["settings"], record["settings"]
             names = sorted(name for name in {*stored, *loaded} if stored.get(name) != loaded.get(name))
@@ -67,45 +91,56 @@ class FeatureStore:
 
     def settled(self, home: Path) -> dict[str, Any] | None:
         """What `settle` wrote, or None."""
-        try:
-            return json.loads((home / "identity.json").read_text())
-        except FileNotFoundError:
-            return None
+        path = home / "identity.json"
+        with contextlib.suppress(FileNotFoundError):
+            if (remote := self._beside(home)) and not path.exists():
+                remote.get("identity.json", path)
+            return json.loads(path.read_text())
+        return None
+
+    def _beside(self, folder: Path) -> storage.RemoteFolder | None:
+        """The objects that a local folder of the store stands for; None in a store without an address."""
+        return self.remote and self.remote.below(folder.relative_to(self.folder).as_posix())
+
+
+def _store(location: Path | str, dtype: str) -> FeatureStore:
+    return FeatureStore(location, dtype=dtype)
 
 
 class Shelf:
     """Everything stored of one model and modality; opened once, updated with new shards by `refresh`."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, remote: storage.RemoteFolder | None = None) -> None:
+        self.folder, self.remote = folder, remote
         self.bad: dict[bytes, tuple[str, str]] = {}  # key -> name and problem of items that cannot be used
-        self._shards: list[dict[str, np.ndarray]] = []
-        self._names: list[str] = []
+        self._names: list[str] | None = None
         self.refresh()
 
     # ---- reading
 
     def refresh(self) -> None:
         """Looks at the folder again: another process may have added shards or merged them."""
+        if self.remote is not None:
+            self._fetch(self.remote)
         while True:
             names = self._listed()
-            if names != self._names or not self._shards:
+            if names != self._names:
                 try:
-                    self._shards = [shards.mapped(self.folder / name) for name in names]
+                    files = [shards.mapped(self.folder / name) for name in names]
                 except FileNotFoundError:
                     continue  # merged by another process since it was listed
-                self._index(names)
-            self.bad = {line["key"].encode(): (line["item"], line["problem"]) for line in self._lines("bad.jsonl")}
+                self._lookup, self._names = Lookup(files, where=str(self.folder)), names
+            self.bad = {line["key"].encode(): (line["item"], line["problem"]) for line in self._lines(BAD)}
             return
 
     def has(self, keys: np.ndarray) -> np.ndarray:
         """(n,) bool: which of the keys (n,) S32 are stored."""
-        return self._locate(keys)[0]
+        return self._lookup.has(keys)
 
     @property
     def ragged(self) -> bool:
         """Whether items have many vectors each."""
-        return any("offsets" in shard for shard in self._shards)
+        return self._lookup.ragged
 
     def vectors(self, keys: np.ndarray) -> np.ndarray:
         """(n, d), one row a key, all of which must be stored, with one vector each."""
@@ -113,24 +148,16 @@ class Shelf:
 
     def lazy(self, keys: np.ndarray) -> LazyRows:
         """As `vectors`, but each row is read from its shard when it is used."""
-        like = self._shards[0]["vectors"]
-        return LazyRows(read=lambda rows: self.vectors(keys[rows]), shape=(len(keys), like.shape[1]), dtype=like.dtype)
+        shape = (len(keys), self._lookup.width)
+        return LazyRows(read=lambda rows: self.vectors(keys[rows]), shape=shape, dtype=self._read_dtype)
 
     def many(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """All vectors (N, d) and offsets (n + 1,) of the keys, all of which must be stored."""
-        stored, shard_of, rows = self._locate(keys)
-        counts = np.ones(len(keys), dtype=np.int64)
-        for shard, at, inside in self._each(shard_of, rows, stored):
-            if "offsets" in shard:
-                counts[at] = shard["offsets"][inside + 1] - shard["offsets"][inside]
-        offsets = cumulative(counts)
-        like = self._shards[0]["vectors"] if self._shards else np.zeros((0, 0), dtype=np.float32)
-        out = np.empty((offsets[-1], like.shape[1]), dtype=like.dtype)
-        for shard, at, inside in self._each(shard_of, rows, stored):
-            starts = shard["offsets"][inside] if "offsets" in shard else inside
-            step = np.arange(counts[at].sum()) - np.repeat(np.cumsum(counts[at]) - counts[at], counts[at])
-            out[np.repeat(offsets[at], counts[at]) + step] = shard["vectors"][np.repeat(starts, counts[at]) + step]
-        return out, offsets
+        """All vectors (N, d) and offsets (n + 1,) of the keys, all of which must be stored; halves as float32."""
+        return self._lookup.many(keys, dtype=self._read_dtype)
+
+    @property
+    def _read_dtype(self) -> np.dtype:
+        return np.promote_types(self._lookup.dtype, np.float32)
 
     # ---- writing, under the lock
 
@@ -151,38 +178,51 @@ class Shelf:
             drafts.sweep(self.folder, deep=False)
             self._drop_replaced()
             self.refresh()
+            self._send_rest()
             yield
 
     def append(self, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None = None) -> None:
-        """Stores one shard: `vectors` (n, d) for `keys` (n,), or (N, d) with `offsets` (n + 1,)."""
-        arrays = {"vectors": [vectors], "keys": [_as_bytes(keys)]} | ({} if offsets is None else {"offsets": [offsets]})
-        shards.place(self._next(), lambda path: shards.write(path, arrays))
+        """Stores one shard: `vectors` (n, d) for `keys` (n,), or (N, d) with `offsets` (n + 1,), by ascending key."""
+        keys = np.asarray(keys, dtype="S32")
+        order = np.argsort(keys, kind="stable")
+        ascending = keys[order]
+        if offsets is None:
+            arrays = {"vectors": vectors[order]}
+        else:
+            counts = np.diff(offsets)[order]
+            step = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            arrays = {"vectors": vectors[np.repeat(offsets[order], counts) + step], "offsets": cumulative(counts)}
+        path = self._path(ascending)
+        arrays["keys"] = _as_bytes(ascending)
+        shards.place(path, lambda draft: shards.write(draft, arrays, is_sorted=True))
+        self._send(path.name)
 
     def plan(self) -> tuple[np.ndarray, np.ndarray]:
         """The unfinished pass's keys (n,) S32 and cuts (batches + 1,) int64; both empty when there is none."""
         try:
-            stored = shards.mapped(self.folder / "plan.safetensors")
+            stored = shards.mapped(self.folder / PLAN).arrays
         except FileNotFoundError:
             return np.zeros(0, dtype="S32"), np.zeros(1, dtype=np.int64)
         return stored["keys"].reshape(-1).view("S32").copy(), stored["cuts"].copy()
 
     def write_plan(self, keys: np.ndarray, cuts: np.ndarray) -> None:
         """Stores the plan of a pass: keys (n,) S32 in order, cuts (batches + 1,) between its batches."""
-        arrays = {"cuts": [np.asarray(cuts, dtype=np.int64)], "keys": [_as_bytes(keys)]}
-        shards.place(self.folder / "plan.safetensors", lambda path: shards.write(path, arrays))
+        arrays = {"cuts": np.asarray(cuts, dtype=np.int64), "keys": _as_bytes(keys)}
+        shards.place(self.folder / PLAN, lambda path: shards.write(path, arrays))
+        self._send(PLAN)
 
     def drop_plan(self) -> None:
         """Removes the plan of a finished pass."""
-        (self.folder / "plan.safetensors").unlink(missing_ok=True)
+        self._remove(PLAN)
 
     def remember_bad(self, key: bytes, item: str, problem: str) -> None:
         """Stores that an item cannot be used, and why."""
         self.bad[key] = (item, problem)
-        self._note("bad.jsonl", {"key": key.decode(), "item": item, "problem": problem})
+        self._note(BAD, {"key": key.decode(), "item": item, "problem": problem})
 
     def forget_bad(self) -> None:
         """Has items that could not be used tried again."""
-        (self.folder / "bad.jsonl").unlink(missing_ok=True)
+        self._remove(BAD)
         self.bad = {}
 
     def note_pass(self, **record: Any) -> None:
@@ -190,7 +230,10 @@ class Shelf:
         self._note("passes.jsonl", record)
 
     def merge(self) -> None:
-        """Merges small shards; a disk too full for it leaves them as they are."""
+        """Merges small shards; a disk too full for it leaves them as they are, and an address has them for good."""
+        if self.remote is not None:
+            self.refresh()
+            return
         sizes = {name: (self.folder / name).stat().st_size for name in self._listed()}
         groups: list[list[str]] = [[]]
         for name in (name for name, size in sizes.items() if size < SMALL):
@@ -205,14 +248,23 @@ class Shelf:
     # ---- within
 
     def _merged(self, names: Sequence[str]) -> bool:
-        mapped = [shards.mapped(self.folder / name) for name in names]
-        arrays = {"vectors": [shard["vectors"] for shard in mapped], "keys": [shard["keys"] for shard in mapped]}
-        if "offsets" in mapped[0]:
-            ends = cumulative([shard["offsets"][-1] for shard in mapped])
-            parts = [shard["offsets"][1:] + end for shard, end in zip(mapped, ends[:-1], strict=True)]
-            arrays["offsets"] = [np.zeros(1, dtype=np.int64), *parts]
+        files = [shards.mapped(self.folder / name) for name in names]
+        lookup = Lookup(files, where=str(self.folder))
+        keys = np.unique(np.concatenate([shard.keys for shard in lookup.shards]))
+        counts = np.ones(len(keys), dtype=np.int64) if not lookup.ragged else lookup.counts(keys)
+        rows = max(1, MERGING // max(1, int(lookup.width * lookup.dtype.itemsize * counts.mean())))
+        vectors = shards.StreamedArray(
+            shape=(int(counts.sum()), lookup.width),
+            dtype=lookup.dtype,
+            parts=(lookup.many(keys[at : at + rows], dtype=lookup.dtype)[0] for at in range(0, len(keys), rows)),
+        )
+        arrays = {"vectors": vectors, "keys": _as_bytes(keys)} | (
+            {"offsets": cumulative(counts)} if lookup.ragged else {}
+        )
+        path = self._path(keys)
+        others = [name for name in names if name != path.name]
         try:
-            shards.place(self._next(), lambda path: shards.write(path, arrays, replaces=names))
+            shards.place(path, lambda draft: shards.write(draft, arrays, replaces=others, is_sorted=True))
         except LikenessError:
             return False
         self._drop_replaced()
@@ -220,46 +272,15 @@ class Shelf:
 
     def _drop_replaced(self) -> None:
         """Removes shards that a merged one holds, also after a process that died between the two steps."""
-        for name in self._listed():
-            for old in shards.replaced(self.folder / name):
-                (self.folder / old).unlink(missing_ok=True)
+        for old in {old for name in self._listed() for old in shards.replaced(self.folder / name)}:
+            (self.folder / old).unlink(missing_ok=True)
 
     def _listed(self) -> list[str]:
-        return sorted(path.name for path in self.folder.glob("[0-9]*.safetensors"))
+        return sorted(path.name for path in self.folder.glob(SHARDS))
 
-    def _next(self) -> Path:
-        names = self._listed()
-        return self.folder / f"{int(names[-1].partition('.')[0]) + 1 if names else 1:08}.safetensors"
-
-    def _index(self, names: list[str]) -> None:
-        self._names = names
-        keys = [shard["keys"].reshape(-1).view("S32") for shard in self._shards]
-        every = np.concatenate(keys) if keys else np.zeros(0, dtype="S32")
-        self._starts = cumulative([len(part) for part in keys])
-        self._order = np.argsort(every, kind="stable")
-        self._sorted = every[self._order]
-
-    def _locate(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which keys are stored, and each one's shard and row there."""
-        wanted = np.asarray(keys, dtype="S32")
-        if not len(self._sorted):
-            nothing = np.zeros(len(wanted), dtype=np.int64)
-            return nothing.astype(bool), nothing, nothing
-        at = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
-        row = self._order[at]
-        shard = np.searchsorted(self._starts, row, side="right") - 1
-        return self._sorted[at] == wanted, shard, row - self._starts[shard]
-
-    def _each(
-        self, shard_of: np.ndarray, rows: np.ndarray, stored: np.ndarray
-    ) -> Iterator[tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]]:
-        """Each shard that is needed, with the positions it fills and its rows, in the order they lie on disk."""
-        if not stored.all():
-            raise LikenessError(f"{self.folder}: {int((~stored).sum())} of the requested items are not stored yet")
-        order = np.lexsort((rows, shard_of))
-        for part in np.split(order, np.flatnonzero(np.diff(shard_of[order])) + 1):
-            if len(part):
-                yield self._shards[shard_of[part[0]]], part, rows[part]
+    def _path(self, keys: np.ndarray) -> Path:
+        """The file of a shard: the same keys (n,), ascending, have the same name."""
+        return self.folder / f"{hashlib.blake2b(keys.tobytes(), digest_size=16).hexdigest()}.safetensors"
 
     def _lines(self, name: str) -> list[dict[str, Any]]:
         try:
@@ -276,6 +297,48 @@ class Shelf:
         with shards.writing(self.folder), open(self.folder / name, "ab") as handle:
             # A line of its own even after one that was cut short.
             handle.write(b"\n" + json.dumps(record, ensure_ascii=False).encode())
+        self._send(name)
+
+    # ---- an address
+
+    def _fetch(self, remote: storage.RemoteFolder) -> None:
+        """Fetches the shards that are not here yet, and what is noted beside them."""
+        names = remote.names()
+        for name in names:
+            if fnmatch(name, SHARDS) and not (self.folder / name).exists():
+                remote.get(name, self.folder / name)
+        if PLAN in names and not (self.folder / PLAN).exists():
+            remote.get(PLAN, self.folder / PLAN)
+        if BAD in names:
+            self._add_notes(remote, BAD)
+
+    def _add_notes(self, remote: storage.RemoteFolder, name: str) -> None:
+        """Adds the lines that others noted to those noted here."""
+        with drafts.temporary_folder() as folder:
+            remote.get(name, folder / name)
+            theirs = (folder / name).read_bytes().split(b"\n")
+        path = self.folder / name
+        known = path.read_bytes().split(b"\n") if path.exists() else []
+        if new := [line for line in theirs if line and line not in known]:
+            with shards.writing(self.folder), open(path, "ab") as handle:
+                handle.write(b"\n" + b"\n".join(new))
+
+    def _send(self, name: str) -> None:
+        if self.remote is not None:
+            self.remote.put(self.folder / name, name)
+
+    def _send_rest(self) -> None:
+        """Puts the shards that a process wrote here and could not put: it was killed, or the connection failed."""
+        if self.remote is not None:
+            there = self.remote.names()
+            for name in self._listed():
+                if name not in there:
+                    self._send(name)
+
+    def _remove(self, name: str) -> None:
+        (self.folder / name).unlink(missing_ok=True)
+        if self.remote is not None:
+            self.remote.remove(name)
 
 
 def _as_bytes(keys: np.ndarray) -> np.ndarray:

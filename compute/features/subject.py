@@ -184,7 +184,7 @@ class LoadedSubject:
         """The shelf with every usable item of the columns on it; with `whole`, items left out raise BadItem."""
         shelf = self._shelves.get(home / name)
         if shelf is None:
-            shelf = self._shelves[home / name] = Shelf(home / name)
+            shelf = self._shelves[home / name] = self.store.shelf(home, name)
             if self._retry_bad and shelf.bad:
                 with shelf.locked(waiting=self._progress.tell):
                     shelf.forget_bad()

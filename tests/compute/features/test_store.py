@@ -74,8 +74,77 @@ def test_an_empty_shelf(shelf: Shelf) -> None:
 def test_shards_are_safetensors_files(shelf: Shelf) -> None:
     every = fill(shelf, 6)
     held = load_file(next(shelf.folder.glob("*.safetensors")))
-    assert np.array_equal(held["vectors"], values(every))
-    assert held["keys"].reshape(-1).view("S32").tolist() == every.tolist()
+    assert held["keys"].reshape(-1).view("S32").tolist() == sorted(every.tolist())
+    assert np.array_equal(held["vectors"], values(np.sort(every)))
+
+
+def test_the_same_items_make_the_same_file_in_whatever_order(tmp_path: Path) -> None:
+    every = keys(20)
+    files = []
+    for name, order in (("first", np.arange(20)), ("second", np.random.default_rng(0).permutation(20))):
+        shelf = Shelf(tmp_path / name)
+        with shelf.locked(waiting=quiet):
+            shelf.append(every[order], values(every[order]))
+        files.append({path.name: path.read_bytes() for path in shelf.folder.glob("*.safetensors")})
+    assert len(files[0]) == 1 and files[0] == files[1]
+
+
+def test_a_shard_whose_keys_do_not_ascend_is_read(shelf: Shelf) -> None:
+    """As stores of earlier versions have them, under a number."""
+    every = keys(30)[np.random.default_rng(0).permutation(30)]
+    shelf.folder.mkdir()
+    arrays = {"vectors": values(every), "keys": every.view(np.uint8).reshape(-1, 32)}
+    shards.write(shelf.folder / "00000001.safetensors", arrays)
+    shelf.refresh()
+    assert np.array_equal(shelf.vectors(every), values(every))
+    assert shelf.has(keys(33)).tolist() == [True] * 30 + [False] * 3
+    more = keys(5, start=30)
+    with shelf.locked(waiting=quiet):
+        shelf.append(more, values(more))
+        shelf.merge()
+    [path] = shelf.folder.glob("*.safetensors")
+    assert load_file(path)["keys"].reshape(-1).view("S32").tolist() == sorted(keys(35).tolist())
+    assert np.array_equal(shelf.vectors(keys(35)), values(keys(35)))
+
+
+def test_items_that_two_shards_hold_are_merged_into_one(shelf: Shelf) -> None:
+    every = keys(9)
+    with shelf.locked(waiting=quiet):
+        for part in (every, every[:4], every[2:6]):
+            shelf.append(part, values(part))
+        shelf.merge()
+    [path] = shelf.folder.glob("*.safetensors")
+    assert load_file(path)["keys"].shape == (9, 32)
+    assert np.array_equal(Shelf(shelf.folder).vectors(every), values(every))
+
+
+def test_halves_are_stored_in_half_the_bytes_and_read_as_float32(shelf: Shelf) -> None:
+    every = keys(50)
+    with shelf.locked(waiting=quiet):
+        for part in (every[:20], every[20:]):
+            shelf.append(part, values(part).astype(np.float16))
+        shelf.merge()
+    [path] = shelf.folder.glob("*.safetensors")
+    assert load_file(path)["vectors"].dtype == np.float16
+    assert shelf.vectors(every).dtype == shelf.lazy(every).dtype == np.float32
+    assert np.array_equal(shelf.vectors(every), values(every).astype(np.float16).astype(np.float32))
+
+
+def test_vectors_of_two_types_are_never_mixed(shelf: Shelf) -> None:
+    every = keys(6)
+    with shelf.locked(waiting=quiet):
+        shelf.append(every[:3], values(every[:3]))
+        shelf.append(every[3:], values(every[3:]).astype(np.float16))
+    with pytest.raises(LikenessError, match=r"vectors of several types \(float16, float32\)"):
+        Shelf(shelf.folder)
+
+
+def test_keys_are_searched_where_they_are_mapped(shelf: Shelf) -> None:
+    """Opening and looking up read no more of a shard than they need: the keys are no copy in memory."""
+    fill(shelf, 400)
+    [shard] = Shelf(shelf.folder)._lookup.shards
+    assert np.shares_memory(shard.ascending, shard.file.arrays["keys"])
+    assert not shard.ascending.flags.owndata
 
 
 @pytest.mark.parametrize("seed", range(3))
