@@ -74,13 +74,14 @@ def load(task: Task, *, source: Source | None = None, options: Mapping[str, Any]
     """
     if task.key not in TASKS | PAIRS:
         raise UnknownKey("task", task.key, TASKS | PAIRS)
-    return dict(_drawn(task.key))
+    return dict(drawn(task.key))
 
 
 @cache
-def _drawn(key: str) -> dict[str, Data]:
-    drawn = (TASKS | PAIRS)[key]()
-    return drawn if isinstance(drawn, dict) else {"default": drawn}
+def drawn(key: str) -> dict[str, Data]:
+    """The items by subset of a key of TASKS or PAIRS, drawn once a process. Not to be changed."""
+    made = (TASKS | PAIRS)[key]()
+    return made if isinstance(made, dict) else {"default": made}
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:

@@ -18,20 +18,22 @@ from compute.tasks.drawing.render import Pixels
 from compute.tasks.drawing.scenes import Scene
 from compute.tasks.drawing.variants import Shown
 
+SUITE = "mini"  # the seed of the suite's own items; items of another seed are drawn alike and are not the suite's
 
-def lots(task: str, number: int) -> Random:
+
+def lots(task: str, number: int, *, seed: str = SUITE) -> Random:
     """The random numbers of one item of a task."""
-    return Random(f"mini {task} {number}")
+    return Random(f"{seed} {task} {number}")
 
 
-def draws(task: str, count: int) -> Iterator[tuple[int, Random]]:
+def draws(task: str, count: int, *, seed: str = SUITE) -> Iterator[tuple[int, Random]]:
     """The number and the random numbers of each item of a task."""
-    return ((number, lots(task, number)) for number in range(count))
+    return ((number, lots(task, number, seed=seed)) for number in range(count))
 
 
-def scene(rng: Random, kind: Callable[..., Scene] | None = None) -> Scene:
-    """A scene that training never draws, of the given kind, else of any."""
-    return compose.scene(rng, part="test", kind=kind)
+def scene(rng: Random, kind: Callable[..., Scene] | None = None, *, part: str = "test") -> Scene:
+    """A scene of the given kind, else of any; by default one that training never draws."""
+    return compose.scene(rng, part=part, kind=kind)
 
 
 def png(pixels: Pixels) -> bytes:
@@ -85,9 +87,9 @@ def graded(pairs: tuple[Ints, Ints]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return query, document, np.ones(len(query))
 
 
-def at_random(task: str, count: int, options: int) -> Ints:
+def at_random(task: str, count: int, options: int, *, seed: str = SUITE) -> Ints:
     """(count,) which position holds the right answer."""
-    rng = lots(task, -1)
+    rng = lots(task, -1, seed=seed)
     return np.array([rng.randrange(options) for _ in range(count)], dtype=np.int64)
 
 

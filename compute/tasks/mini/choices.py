@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from random import Random
 
@@ -11,15 +11,14 @@ import numpy as np
 from compute.content.items import Column, images, texts
 from compute.tasks.data import Choices, OddOneOut
 from compute.tasks.drawing import compose, distortions
-from compute.tasks.drawing.captions import Caption, caption
-from compute.tasks.drawing.lexicon import DAMAGES, DISTORTIONS, PHOTOGRAPHS, TEXTURES
-from compute.tasks.drawing.scenes import Background, Scene, facts
-from compute.tasks.drawing.variants import Shown, distorted, shift
-from compute.tasks.mini.album import at_random, column, draws, files, names, placed, scene, unlike
+from compute.tasks.drawing.lexicon import PHOTOGRAPHS, TEXTURES
+from compute.tasks.drawing.scenes import Background, Scene
+from compute.tasks.drawing.variants import distorted
+from compute.tasks.mini import triplets
+from compute.tasks.mini.album import SUITE, at_random, column, draws, files, names, placed, scene
 
 ITEMS, FEWER = 160, 120
 MOST = 8  # alternatives
-TRIES = 20  # single changes tried before a scene is changed twice
 # What is measured, the distortions that change it, and the least difference of two images, in grey levels (brightness,
 # contrast) or the measure's own unit (colourfulness).
 MEASURES = {
@@ -27,38 +26,29 @@ MEASURES = {
     "colorfulness": (distortions.colourfulness, ("grey", "vivid"), 12.0),
     "contrast": (distortions.contrast, ("fade", "vivid"), 10.0),
 }
-_DAMAGES = tuple(DAMAGES)
 
 
-def image_choice() -> Choices:
+def image_choice(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """A reference, and two images: one less distorted, or with fewer changes, than the other."""
-    rows = [unlike(_distortions if at % 2 else _changes, rng) for at, rng in draws("image-choice", ITEMS)]
-    reference, near, far = zip(*rows, strict=True)
-    return _choice("image-choice", near, far, reference=column(reference, of="mini/image-choice, reference"))
+    reference, near, far = _rows(triplets.image_choice, "image-choice", seed=seed, count=count)
+    return _choice("image-choice", near, far, reference=column(reference, of="mini/image-choice, reference"), seed=seed)
 
 
-def _distortions(rng: Random) -> tuple[Shown, Shown, Shown]:
-    shown, kind, weak = scene(rng), rng.choice(DISTORTIONS), rng.randint(1, 3)
-    return Shown(scene=shown), distorted(shown, kind, weak, rng), distorted(shown, kind, rng.randint(weak + 1, 5), rng)
-
-
-def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
-    """The same scene moved and a little lighter or darker, or with one change; the other has three."""
-    first = scene(rng)
-    far = once = compose.edited(first, rng)
-    for _ in range(2):
-        far = compose.edited(far, rng)
-    if rng.random() < 0.5:
-        near = Shown(scene=first, shift=shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
-    else:
-        near = Shown(scene=once, shift=shift(rng))
-    return Shown(scene=first), near, Shown(scene=far, shift=shift(rng))
+def _rows(draw: Callable[..., tuple], task: str, *, seed: str, count: int) -> Iterator[tuple]:
+    """Column by column what `draw` gives item by item."""
+    return zip(*(draw(rng, number, part="test") for number, rng in draws(task, count, seed=seed)), strict=True)
 
 
 def _choice(
-    task: str, right: Sequence, wrong: Sequence, *, reference: Column | None = None, question: str = "reference"
+    task: str,
+    right: Sequence,
+    wrong: Sequence,
+    *,
+    reference: Column | None = None,
+    question: str = "reference",
+    seed: str = SUITE,
 ) -> Choices:
-    answer = at_random(task, len(right), 2)
+    answer = at_random(task, len(right), 2, seed=seed)
     made = texts if isinstance(right[0], str) else column
     return Choices(
         names=names(len(right)),
@@ -72,46 +62,18 @@ def _choice(
     )
 
 
-def stated(rng: Random) -> tuple[Scene, Caption]:
-    """A scene and a true caption."""
-    shown = scene(rng)
-    return shown, caption(shown, rng)
-
-
-def untrue(shown: Scene, true: Caption, rng: Random, *, changed: bool) -> Scene:
-    """A scene that the caption does not hold for: the given one with as few changes as needed, or another."""
-    other, tried = shown, 0
-    while true.facts <= facts(other):
-        if not changed:
-            other = scene(rng)
-        else:
-            other, tried = compose.edited(shown if tried < TRIES else other, rng), tried + 1
-    return other
-
-
-def image_for_text() -> Choices:
+def image_for_text(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """A caption, its image and another: the same scene changed in what the caption states, or any other scene."""
-    rows = []
-    for number, rng in draws("image-for-text", ITEMS):
-        shown, true = stated(rng)
-        rows.append((true.text, shown, untrue(shown, true, rng, changed=number % 2 == 0)))
-    captions, right, wrong = zip(*rows, strict=True)
-    return _choice("image-for-text", right, wrong, reference=texts(captions, of="mini/image-for-text, caption"))
+    captions, right, wrong = _rows(triplets.image_for_text, "image-for-text", seed=seed, count=count)
+    reference = texts(captions, of="mini/image-for-text, caption")
+    return _choice("image-for-text", right, wrong, reference=reference, seed=seed)
 
 
-def text_for_image() -> Choices:
+def text_for_image(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """An image, its caption, and a caption of the scene changed, or of another, that is false of it."""
-    rows = []
-    for number, rng in draws("text-for-image", ITEMS):
-        shown, true = stated(rng)
-        known = facts(shown)
-        while True:
-            false = caption(compose.edited(shown, rng) if number % 2 else scene(rng), rng)
-            if not false.facts <= known and false.text != true.text:
-                break
-        rows.append((shown, true.text, false.text))
-    scenes, right, wrong = zip(*rows, strict=True)
-    return _choice("text-for-image", right, wrong, reference=column(scenes, of="mini/text-for-image, image"))
+    scenes, right, wrong = _rows(triplets.text_for_image, "text-for-image", seed=seed, count=count)
+    reference = column(scenes, of="mini/text-for-image, image")
+    return _choice("text-for-image", right, wrong, reference=reference, seed=seed)
 
 
 def alternatives() -> dict[str, Choices]:
@@ -121,11 +83,11 @@ def alternatives() -> dict[str, Choices]:
     """
     captions, rows = [], []
     for _, rng in draws("alternatives", FEWER // 2):
-        shown, true = stated(rng)
+        shown, true = triplets.stated(rng, part="test")
         captions.append(true.text)
         row = [shown]
         while len(row) < MOST:
-            other = untrue(shown, true, rng, changed=len(row) < 3)
+            other = triplets.untrue(shown, true, rng, changed=len(row) < 3, part="test")
             if other not in row[1:]:
                 row.append(other)
         rows.append(files(row))
@@ -139,57 +101,45 @@ def alternatives() -> dict[str, Choices]:
     return out
 
 
-def quality() -> Choices:
+def quality(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more."""
-    rows = [
-        unlike(partial(_better_and_worse, one_scene=number % 2 == 1), rng) for number, rng in draws("quality", ITEMS)
-    ]
-    return _choice("quality", *zip(*rows, strict=True), question="quality")
+    better, worse = _rows(triplets.quality, "quality", seed=seed, count=count)
+    return _choice("quality", better, worse, question="quality", seed=seed)
 
 
-def _better_and_worse(rng: Random, *, one_scene: bool) -> tuple[Shown, Shown]:
-    first = scene(rng, rng.choice((compose.view, compose.pair)))
-    weak, kind = rng.randint(0, 3), rng.choice(_DAMAGES)
-    if one_scene:
-        other, worse, strong = first, kind, rng.randint(weak + 1, 5)
-    else:
-        other = scene(rng, rng.choice((compose.view, compose.pair)))
-        worse, strong = rng.choice(_DAMAGES), rng.randint(weak + 2, 5)
-    return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)
-
-
-def measured(question: str) -> Choices:
+def measured(question: str, *, seed: str = SUITE, count: int = FEWER) -> Choices:
     """Pairs of distorted scenes of which one has more of what is measured; nearer pairs than the gap are redrawn."""
     measure, kinds, gap = MEASURES[question]
     rows = []
-    for _, rng in draws(question, FEWER):
+    for _, rng in draws(question, count, seed=seed):
         while True:
             two = [distorted(_busy(rng), rng.choice(kinds), rng.randint(0, 4), rng) for _ in range(2)]
             levels = measure(np.stack([image.pixels() for image in two]))
             if abs(levels[0] - levels[1]) >= gap:
                 break
         rows.append(two if levels[0] > levels[1] else two[::-1])
-    return _choice(question, *zip(*rows, strict=True), question=question)
+    return _choice(question, *zip(*rows, strict=True), question=question, seed=seed)
 
 
 def _busy(rng: Random) -> Scene:
     return scene(rng, rng.choice((compose.view, compose.several)))
 
 
-def sharpness() -> Choices:
+def sharpness(*, seed: str = SUITE, count: int = FEWER) -> Choices:
     """Two scenes, one blurred more than the other."""
     rows = []
-    for _, rng in draws("sharpness", FEWER):
+    for _, rng in draws("sharpness", count, seed=seed):
         weak = rng.randint(0, 3)
         rows.append([distorted(_busy(rng), "blur", strength, rng) for strength in (weak, rng.randint(weak + 1, 5))])
-    return _choice("sharpness", *zip(*rows, strict=True), question="sharpness")
+    return _choice("sharpness", *zip(*rows, strict=True), question="sharpness", seed=seed)
 
 
-def odd_one_out() -> OddOneOut:
+def odd_one_out(*, seed: str = SUITE, count: int = ITEMS - 10) -> OddOneOut:
     """Three images: two share their photograph, their texture or their thing, the third does not."""
-    rows = [(_photographs, _textures, _things)[number % 3](rng) for number, rng in draws("odd-one-out", ITEMS - 10)]
+    kinds = (_photographs, _textures, _things)
+    rows = [kinds[number % 3](rng) for number, rng in draws("odd-one-out", count, seed=seed)]
     odd, *others = zip(*rows, strict=True)
-    answers = at_random("odd-one-out", len(rows), 3)
+    answers = at_random("odd-one-out", len(rows), 3, seed=seed)
     members = tuple(column(part, of="mini/odd-one-out") for part in placed(odd, others, answers))
     return OddOneOut(names=names(len(rows)), members=members, odd=answers)
 

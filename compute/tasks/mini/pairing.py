@@ -15,7 +15,7 @@ from compute.tasks.drawing.captions import counted, located, many, related
 from compute.tasks.drawing.lexicon import OPPOSITE
 from compute.tasks.drawing.scenes import Scene, Thing, place, relation
 from compute.tasks.mini.album import column, draws, graded, mixed, names, scene
-from compute.tasks.mini.choices import stated, untrue
+from compute.tasks.mini.triplets import stated, untrue
 
 ITEMS = 150
 CORNERS = ("top left", "top right", "bottom left", "bottom right")
@@ -57,9 +57,9 @@ def which_image() -> Matches:
     """A caption, its image, and three of the scene changed so that the caption is false."""
     images, captions = [], []
     for _, rng in draws("which-image", 120):
-        shown, true = stated(rng)
+        shown, true = stated(rng, part="test")
         captions.append(true.text)
-        images.append([shown, *(untrue(shown, true, rng, changed=True) for _ in range(3))])
+        images.append([shown, *(untrue(shown, true, rng, changed=True, part="test") for _ in range(3))])
     return _matches("which-image", list(zip(*images, strict=True)), [captions])
 
 

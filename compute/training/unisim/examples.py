@@ -16,6 +16,7 @@ import numpy as np
 from compute.arrays import cumulative
 from compute.content import decoding
 from compute.content.items import Column, content_key
+from compute.progress import Progress
 from compute.types import BadInput, LikenessError, suggestion
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class ExampleSet(Protocol):
         """The example of a row from 0; always the same for the same row, from any thread."""
         ...
 
-    def keys(self) -> np.ndarray:
+    def keys(self, progress: Progress | None = None) -> np.ndarray:
         """(n, 3) S32: the content keys of reference and alternatives. Reads or draws every content if it must."""
         ...
 
@@ -137,7 +138,7 @@ class ColumnExamples:
             preferred=int(self.preferred[row]),
         )
 
-    def keys(self) -> np.ndarray:
+    def keys(self, progress: Progress | None = None) -> np.ndarray:
         """(n, 3) S32: the content keys of reference and alternatives."""
         return np.stack([self.reference.keys, *(column.keys for column in self.alternatives)], axis=1)
 

@@ -112,7 +112,7 @@ def test_a_second_process_draws_the_same() -> None:
     """Contents do not hang on hash seeds, the order of tasks, or what was drawn before."""
     script = (
         "import hashlib, json; from compute.tasks import mini; "
-        "print(json.dumps([hashlib.sha256(b''.join(mini._drawn(key)['default'].alternatives[0].keys.tolist()))"
+        "print(json.dumps([hashlib.sha256(b''.join(mini.drawn(key)['default'].alternatives[0].keys.tolist()))"
         ".hexdigest() for key in ('mini/quality', 'mini/image-choice')]))"
     )
     found = json.loads(
