@@ -1,0 +1,85 @@
+"""Ways to keep what the base can do on tasks that are not trained: out-of-distribution accuracy falls with tuning.
+
+The paper reports the fall (UniSim, Table 3) and leaves the remedy open. Three of the literature's are here, as pure
+functions: the weights of base and tuned model interpolated after training, and two terms of the loss in training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from compute.types import BadInput, suggestion
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# `none`: as the paper trains. `interpolate` changes nothing in training; the others add `strength` x their term.
+WAYS = ("none", "interpolate", "distill", "features")
+
+
+def check(keep: str, strength: float) -> None:
+    """Raises BadInput for a way that is not in WAYS, or a strength outside its bounds.
+
+    The strength of `interpolate` is the share of the base, from 0 (the tuned model) to 1 (the base).
+    """
+    if keep not in WAYS:
+        raise BadInput(f"Training option keep: {keep!r} is none of {', '.join(WAYS)}.{suggestion(keep, WAYS)}")
+    if strength < 0 or not strength < float("inf") or (keep == "interpolate" and strength > 1):
+        bounds = "from 0 to 1, the base's share of the weights" if keep == "interpolate" else "0 or more"
+        raise BadInput(f"Training option strength: {strength} is not {bounds}, as keep={keep} takes it")
+
+
+def penalty(keep: str, *, tuned: Tensor, base: Tensor) -> Tensor | None:
+    """The term that `keep` adds to the loss, before its strength; None where it adds none.
+
+    tuned, base: (n, d) of length 1, the batch's images by the tower that is trained and by the base's.
+    """
+    if keep == "distill":
+        return similarity_distance(tuned, base)
+    if keep == "features":
+        return feature_distance(tuned, base)
+    return None
+
+
+def similarity_distance(tuned: Tensor, base: Tensor) -> Tensor:
+    """The mean squared difference of the batch's cosines, (n, n) of tuned and of base images, without the diagonal.
+
+    Both (n, d) of length 1, n > 1. The images may turn together, as the cosines do not change: learning without
+    forgetting on the new tasks' own inputs (Li and Hoiem, 2016), of similarities (Tung and Mori, 2019, equation 4).
+    """
+    gap = tuned @ tuned.T - base @ base.T
+    n = len(gap)
+    return (gap.square().sum() - gap.diagonal().square().sum()) / (n * (n - 1))
+
+
+def feature_distance(tuned: Tensor, base: Tensor) -> Tensor:
+    """The mean squared distance of each image's vector to the base's, both (n, d) of length 1; from 0 to 4.
+
+    The text tower is frozen, so this also holds similarities with every text. Regularisation towards the start, on
+    features in place of weights (Li et al., 2018, L2-SP; Li et al., 2019, DELTA, section 3.3).
+    """
+    return (tuned - base).square().sum(dim=-1).mean()
+
+
+def interpolated(*, base: Mapping[str, Tensor], tuned: Mapping[str, Tensor], base_share: float) -> dict[str, Tensor]:
+    """Weights between the two models': `base_share` of the base, the rest of the tuned one; 0 is tuned, 1 is base.
+
+    Any share without training again (WiSE-FT, Wortsman et al., 2022, section 3, whose alpha is 1 - `base_share`). Sums
+    are taken in float32, each weight comes back in its own dtype; whole numbers are the tuned model's. Raises BadInput
+    where the share is outside 0..1, or names or shapes differ.
+    """
+    check("interpolate", base_share)
+    if unlike := sorted(base.keys() ^ tuned.keys()):
+        raise BadInput(f"Weights of unlike models cannot be interpolated: only one of the two has {unlike[0]}")
+    out = {}
+    for name, end in tuned.items():
+        start = base[name]
+        if start.shape != end.shape:
+            raise BadInput(f"{name}: {tuple(start.shape)} in the base, {tuple(end.shape)} in the tuned model")
+        if not end.is_floating_point():
+            out[name] = end.clone()
+            continue
+        mixed = base_share * start.float().to(end.device) + (1 - base_share) * end.float()
+        out[name] = mixed.to(end.dtype)
+    return out
