@@ -24,7 +24,7 @@ from compute.engine.checking.copies import AT_MOST, LISTED, HashedImages, hashed
 from compute.features.passes import distinct
 from compute.progress import Progress
 from compute.tasks.source import Source
-from compute.types import LikenessError, Task
+from compute.types import BadInput, LikenessError, Task
 
 SHORTEST = 40  # characters of a text that is compared: shorter ones, such as class names, coincide
 
@@ -81,7 +81,7 @@ def overlap(
     `source` must be offline: nothing is fetched. `roots` are folders of runs; `most` as in `copies.hashed`.
     """
     out = Overlap()
-    own, stored = _names(columns), _run_items(roots)
+    own, stored = _names(columns), run_items(roots)
     missing: dict[str, set[str]] = {}
     shared: dict[str, _Shared] = {}
     rows = candidates(catalog)
@@ -148,17 +148,22 @@ def _compare(
 
 
 def _compare_items(out: Overlap, task: Task, folder: Path, own: Mapping[bytes, str], shared: _Shared) -> None:
-    """Raises DatabaseError for items that cannot be read."""
-    details = store.read_parquet(folder / run_folders.ITEMS)["detail"].dropna()
-    try:
-        keys = {key.encode() for detail in details for key in json.loads(detail).get("images") or [] if key}
-    except (ValueError, TypeError, AttributeError) as error:
-        out.unread[task.key] = f"its run {folder.name} is damaged ({str(error)[:80]})"
-        return
+    """Raises LikenessError for items that cannot be read."""
+    keys = item_images(folder)
     out.by_items.append(task.key)
     for key in own:
         if key in keys:
             shared.same.setdefault(key, task.key)
+
+
+def item_images(folder: Path) -> set[bytes]:
+    """The content keys of the images that a run's stored items show. Raises DatabaseError or BadInput for items that
+    cannot be read."""
+    details = store.read_parquet(folder / run_folders.ITEMS)["detail"].dropna()
+    try:
+        return {key.encode() for detail in details for key in json.loads(detail).get("images") or [] if key}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise BadInput(f"its run {folder.name} is damaged ({str(error)[:80]})") from error
 
 
 def _names(columns: Sequence[Column]) -> dict[bytes, str]:
@@ -176,8 +181,8 @@ def _is_long(text: str) -> bool:
     return len(text) >= SHORTEST
 
 
-def _run_items(roots: Sequence[Path]) -> dict[str, Path]:
-    """A folder of a whole run for every task that has one."""
+def run_items(roots: Sequence[Path]) -> dict[str, Path]:
+    """A folder of a whole run for every task that has one below the roots."""
     out: dict[str, Path] = {}
     for root in roots:
         for folder in run_folders.every(root):

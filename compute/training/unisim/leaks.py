@@ -1,0 +1,150 @@
+"""Proof that no evaluation item is trained on: content keys of training examples against those of evaluated tasks.
+
+What counts: an image of an evaluated item, in whatever role, that is any image of a training example. Texts do not
+count: prompts and captions such as `A high quality photo.` are the same in many data sets, and an item of the four core
+tasks is never a text alone.
+
+A content key is a hash of the file's bytes, as everywhere here. The same picture in another encoding has another key and
+is not recognised; `python -m compute task check` compares near copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from compute import tasks
+from compute.catalog import Catalog
+from compute.engine.checking import overlap
+from compute.features.passes import DistinctItems, distinct, positions
+from compute.progress import Progress
+from compute.tasks.parquet import NO_KEY
+from compute.tasks.source import Source
+from compute.training.unisim.examples import TASKS, ExampleSet
+from compute.types import BadInput, LikenessError, Task
+
+BENCHMARKS = ("unisim", "mini")  # whose tasks are evaluated beside a training
+LISTED = 5  # hits that an error names
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluatedImages:
+    """The images of evaluated tasks, and how each task's are known."""
+
+    items: dict[str, DistinctItems]  # task -> its distinct images, of tasks whose data is on this machine
+    stored: dict[str, np.ndarray]  # task -> (n,) S32, of tasks of which only a run's items are: not all of its images
+    missing: tuple[str, ...]  # tasks of which nothing is on this machine
+    unreadable: dict[str, str]  # tasks whose data cannot be read, with the reason
+
+    @property
+    def keys(self) -> dict[str, np.ndarray]:
+        """Task -> (n,) S32, the distinct content keys of its images."""
+        return {task: part.keys for task, part in self.items.items()} | self.stored
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeakCheck:
+    """What was compared and had no image in common: recorded with what was trained."""
+
+    trained: int  # distinct images of the training examples
+    evaluated: int  # distinct images that they were compared with
+    tasks: tuple[str, ...]  # compared in full
+    by_items: tuple[str, ...]  # compared by the items that stored runs have
+    missing: tuple[str, ...]  # not compared: their data is not on this machine
+    unreadable: tuple[str, ...]  # not compared: their data cannot be read
+
+
+def evaluated_tasks(catalog: Catalog) -> list[Task]:
+    """The tasks that a training must not have seen: all of UniSim-Bench and of the drawn suites that have items."""
+    return [task for task in catalog.tasks if task.benchmark in BENCHMARKS and tasks.computable(task)]
+
+
+def evaluated_images(
+    rows: Sequence[Task], *, source: Source, roots: Sequence[Path] = (), progress: Progress | None = None
+) -> EvaluatedImages:
+    """The images of the tasks' items. `source` must be offline: nothing is fetched.
+
+    Of a task whose data is not here, the items that a run below `roots` stored count; pages open at most 2,000 of them.
+    """
+    items: dict[str, DistinctItems] = {}
+    stored: dict[str, np.ndarray] = {}
+    missing: list[str] = []
+    unreadable: dict[str, str] = {}
+    runs = overlap.run_items(roots)
+    with (progress or Progress()).bar("Reading evaluation items", total=len(rows), unit="task") as done:
+        for task in rows:
+            try:
+                if tasks.needs(task, source=source).present:
+                    columns = tasks.every_column(tasks.load(task, source=source), variants=False)
+                    items[task.key] = distinct([column for column in columns if column.modality == "image"])
+                elif task.key in runs:
+                    stored[task.key] = np.array(sorted(overlap.item_images(runs[task.key])), dtype="S32")
+                else:
+                    missing.append(task.key)
+            except LikenessError as error:
+                unreadable[task.key] = str(error)
+            done(1)
+    return EvaluatedImages(items=items, stored=stored, missing=tuple(missing), unreadable=unreadable)
+
+
+def check(sets: Sequence[ExampleSet], evaluated: EvaluatedImages, *, progress: Progress | None = None) -> LeakCheck:
+    """Compares every image of the examples with every evaluated one.
+
+    Raises BadInput naming task, data set and item of the first hits: nothing may be trained then.
+    """
+    keys = evaluated.keys
+    known = np.unique(np.concatenate([np.zeros(0, "S32"), *keys.values()]))
+    known = known[known != NO_KEY]
+    trained = np.zeros(0, "S32")
+    hits: list[str] = []
+    count = 0
+    for part in sets:
+        own = part.keys(progress)
+        for at, modality in enumerate((TASKS[part.task][0], *2 * (TASKS[part.task][1],))):
+            if modality != "image":
+                continue
+            rows = np.flatnonzero(positions(own[:, at], among=known) >= 0)
+            count += len(rows)
+            hits += [_hit(part, int(row), at, own[row, at], evaluated) for row in rows[: LISTED - len(hits)]]
+            trained = np.union1d(trained, own[:, at])
+    if count:
+        more = f", and {count - len(hits)} more" if count > len(hits) else ""
+        raise BadInput(
+            f"{count} training images are evaluated too: {'; '.join(hits)}{more}. Nothing was trained: take these "
+            "examples out of the training data, or leave the data set out"
+        )
+    return LeakCheck(
+        trained=int((trained != NO_KEY).sum()),
+        evaluated=len(known),
+        tasks=tuple(evaluated.items),
+        by_items=tuple(evaluated.stored),
+        missing=evaluated.missing,
+        unreadable=tuple(evaluated.unreadable),
+    )
+
+
+def sentence(found: LeakCheck) -> str:
+    """What a check without a hit says, for the log and the model card."""
+    compared = len(found.tasks) + len(found.by_items)
+    text = (
+        f"None of {found.trained:,} training images is one of {found.evaluated:,} images of {compared} evaluated tasks"
+    )
+    if found.by_items:
+        text += f", {len(found.by_items)} of them by the items of a stored run alone"
+    unknown = len(found.missing) + len(found.unreadable)
+    if unknown:
+        text += f"; {unknown} tasks were not compared, for their data is not on this machine or cannot be read"
+    return text
+
+
+def _hit(part: ExampleSet, row: int, at: int, key: bytes, evaluated: EvaluatedImages) -> str:
+    own = f"{part[row].contents[at].name()!r} of {part.dataset} ({part.task})"
+    for task, images in evaluated.items.items():
+        found = images.at(np.array([key], dtype="S32"))[0]
+        if found >= 0:
+            return f"{own} is {images.name(int(found))!r} of {task}"
+    task = next(task for task, keys in evaluated.stored.items() if key in keys)
+    return f"{own} is an item of a stored run of {task}"
