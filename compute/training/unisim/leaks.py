@@ -4,8 +4,8 @@ What counts: an image of an evaluated item, in whatever role, that is any image 
 count: prompts and captions such as `A high quality photo.` are the same in many data sets, and an item of the four core
 tasks is never a text alone.
 
-A content key is a hash of the file's bytes, as everywhere here. The same picture in another encoding has another key and
-is not recognised; `python -m compute task check` compares near copies.
+A content key is a hash of the bytes of a file, as everywhere here. The same picture in another encoding has another key
+and is not recognised; `python -m compute task check` compares near copies.
 """
 
 from __future__ import annotations
