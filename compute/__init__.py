@@ -1,7 +1,7 @@
 """The offline layer: reads and makes scores, and keeps them in one database. Never imports leaderboard.
 
-From Python: `compute.evaluate` and `compute.frechet`; of any table of scores `compute.rank`, `correlate`, `lite` and
-`compare`; the metrics alone in `compute.metrics`. Importing this package loads nothing heavy.
+From Python: `compute.evaluate`, `compute.train` and `compute.frechet`; of any table of scores `compute.rank`,
+`correlate`, `lite` and `compare`; the metrics alone in `compute.metrics`. Importing this package loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from compute.interface.evaluate import evaluate
     from compute.interface.lite import lite
     from compute.interface.rank import rank
+    from compute.interface.train import train
 
-__all__ = ("compare", "correlate", "evaluate", "frechet", "lite", "metrics", "rank")
+__all__ = ("compare", "correlate", "evaluate", "frechet", "lite", "metrics", "rank", "train")
 
 
 def __getattr__(name: str) -> Any:
@@ -46,6 +47,10 @@ def __getattr__(name: str) -> Any:
         from compute.interface.compare import compare
 
         return compare
+    if name == "train":
+        from compute.interface.train import train
+
+        return train
     if name == "metrics":
         import compute.metrics as metrics
 

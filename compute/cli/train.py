@@ -1,4 +1,4 @@
-"""python -m compute train tiny: trains the bundled model again."""
+"""python -m compute train: tunes a dual encoder as a multi-task metric, or trains the bundled model again."""
 
 from __future__ import annotations
 
@@ -8,31 +8,127 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import shipped_file
+from compute.cli.workspace import Offline, names, shipped_file
 from compute.paths import ASSETS
 from compute.types import BadInput
 
-MODELS = {"tiny": ASSETS / "tiny"}  # what can be trained, and where the trained model is shipped
+MODELS = {"tiny": ASSETS / "tiny"}  # what is trained from nothing, and where the trained model is shipped
 
 
 def train(
-    model: Annotated[str, typer.Argument(help="Which model: tiny.")],
-    to: Annotated[Path | None, typer.Option(help="Folder to write to; default: the bundled model's own.")] = None,
-    seed: Annotated[int, typer.Option(help="Decides scenes, captions and initial weights.", min=0)] = 0,
-    steps: Annotated[int | None, typer.Option(help="Training steps; default: the bundled model's.", min=1)] = None,
+    model: Annotated[
+        str, typer.Argument(help="A model that is trained from nothing: tiny, the bundled one. Else --base.")
+    ] = "",
+    base: Annotated[
+        str,
+        typer.Option(
+            help="The dual encoder whose vision tower is tuned: a key (python -m compute list models), a checkpoint's "
+            "folder (./name), or hub:org/name@revision."
+        ),
+    ] = "",
+    suite: Annotated[str, typer.Option(help="With --base: whose kind of examples it learns from: mini.")] = "mini",
+    out: Annotated[
+        Path | None, typer.Option("--out", "--to", help="Folder to write to; of tiny by default its own.")
+    ] = None,
+    tasks: Annotated[
+        str,
+        typer.Option(
+            help="With --base: only these, comma-separated: image-choice, image-for-text, text-for-image, quality."
+        ),
+    ] = "",
+    steps: Annotated[int | None, typer.Option(help="Training steps; default: the recipe's.", min=1)] = None,
+    seed: Annotated[int, typer.Option(help="Decides what is drawn, its order, and initial weights.", min=0)] = 0,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --base, a value of the plan as name=value, such as learning_rate=1e-4 or tune=full; repeatable. "
+            "Their names: compute/training/unisim/plan.py, or give a wrong one."
+        ),
+    ] = None,
+    save: Annotated[
+        str, typer.Option(help="With --base: merged, a whole checkpoint, or adapter, LoRA weights over the base.")
+    ] = "merged",
+    track: Annotated[
+        str, typer.Option(help="With --base: tensorboard, or another tracker of accelerate; default: none.")
+    ] = "",
+    device: Annotated[str, typer.Option(help="With --base: cpu, cuda, cuda:1; default: the best available.")] = "",
+    offline: Offline = False,
 ):
-    """Trains the small bundled model on drawn scenes; a stopped run resumes from its last saved step."""
+    """Tunes a dual encoder by UniSim's recipe (--base), or trains the bundled model (tiny); a stopped run resumes."""
+    if bool(model) == bool(base):
+        raise BadInput(
+            "Name what to train: tiny, or --base MODEL --out FOLDER to tune a dual encoder"
+            if not model
+            else f"{model} is trained from nothing: leave out --base"
+        )
+    if base:
+        if out is None:
+            raise BadInput("Name the folder of the tuned model: --out checkpoints/NAME")
+        _tune(
+            base,
+            suite=suite,
+            out=out,
+            tasks=tasks,
+            steps=steps,
+            seed=seed,
+            options=option or [],
+            save=save,
+            track=track,
+            device=device,
+            offline=offline,
+        )
+        return
     from compute.training.bundled import tiny
 
     if model not in MODELS:
-        raise BadInput(f"{model!r} cannot be trained: choose from {', '.join(MODELS)}")
+        raise BadInput(
+            f"{model!r} cannot be trained from nothing: choose from {', '.join(MODELS)}, or tune a model with --base"
+        )
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     plan = tiny.TrainingPlan(seed=seed, steps=steps or tiny.TrainingPlan.steps)
-    folder = to or shipped_file(MODELS[model], option="--to")
+    folder = out or shipped_file(MODELS[model], option="--out")
     figures = tiny.train(folder, plan=plan)
     seconds, processor = figures.pop("seconds"), figures.pop("processor_seconds")
     typer.echo(
         f"{folder}: {plan.steps} steps in {seconds:.0f} s, {processor:.0f} s of processor time; last losses: "
         + ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
     )
+
+
+def _tune(
+    base: str,
+    *,
+    suite: str,
+    out: Path,
+    tasks: str,
+    steps: int | None,
+    seed: int,
+    options: list[str],
+    save: str,
+    track: str,
+    device: str,
+    offline: bool,
+) -> None:
+    from compute.interface import train as interface
+    from compute.training.unisim.plan import MINI, with_options
+
+    options = [f"seed={seed}", *options]
+    if steps is not None:
+        options.append(f"samples={steps * with_options(MINI, options).batch_size}")
+    tuned = interface.train(
+        base,
+        out=out,
+        suite=suite,
+        tasks=names(tasks),
+        options=options,
+        save=save,
+        track=track,
+        device=device,
+        offline=offline,
+        report=typer.echo,
+    )
+    loss = f", loss {tuned.losses[-1]['total']:.4f}" if tuned.losses else ""
+    typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s{loss}")
+    named = tuned.folder if tuned.folder.is_absolute() else Path(".") / tuned.folder
+    typer.echo(f"Its scores: python -m compute run --suite {suite} --models {named}")

@@ -13,6 +13,7 @@ from compute.models.loading import (
     is_downloaded,
     is_identified,
     load,
+    load_trainable,
     published_files,
     required_files,
 )
@@ -30,6 +31,7 @@ __all__ = (
     "is_downloaded",
     "is_identified",
     "load",
+    "load_trainable",
     "published_files",
     "required_files",
 )

@@ -95,6 +95,7 @@ class Adapter:
     variable: str = ""  # the environment variable with the address of its endpoint, without which it cannot run
     published: Callable[[Model], Iterable[Published]] = lambda row: ()  # files a row needs from URLs, in order
     bundled: Callable[[Model], Iterable[Path]] = lambda row: ()  # files with weights that an installed package brings
+    trainable: Callable[[Model, Hardware, Path], Encoder] | None = None  # `load` with a torch module behind both towers
     joint: bool = False  # embeds an image with its text in one prompt
     patches: bool = False  # gives a vector a patch, so that regions of two images can be compared
     version: int = 1  # raise it when the adapter's numbers change

@@ -32,7 +32,22 @@ def load(row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
 
     Raises CannotDo without an adapter, NotHere for a missing package or file, BadInput for options it does not know.
     """
-    hardware = hardware_for(row, hardware)
+    return _loaded(row, hardware_for(row, hardware), trainable=False)
+
+
+def load_trainable(row: Model, *, hardware: Hardware) -> Encoder:
+    """The row's dual encoder with its torch module behind it, in this very precision, to be trained.
+
+    Raises what `load` raises, and CannotDo for a family whose towers are no torch module.
+    """
+    family = ADAPTERS.get(row.adapter)
+    if family is not None and family.trainable is None:
+        families = ", ".join(key for key, other in ADAPTERS.items() if other.trainable)
+        raise CannotDo(f"{row.key}: models of adapter {row.adapter!r} cannot be trained. Those of {families} can")
+    return _loaded(row, hardware, trainable=True)
+
+
+def _loaded(row: Model, hardware: Hardware, *, trainable: bool) -> Any:
     family, row, required = _resolved(row)
     _versions(row, family)
     if not row.weights and family.weights not in ((), OPTIONAL):
@@ -42,7 +57,7 @@ def load(row: Model, *, hardware: Hardware) -> Encoder | Comparer | Judge:
         import torch
 
         torch.backends.cudnn.allow_tf32 = False  # else convolutions round to 10 bits, hardly more than bfloat16's 7
-    model = family.load(row, hardware, folder)
+    model = (family.trainable if trainable else family.load)(row, hardware, folder)
     if required:
         model.settings["revision"] = weights.revision(row, required=required)
     return model

@@ -57,15 +57,16 @@ ADAPTERS: dict[str, Adapter] = {
     # Two towers
     "open_clip": Adapter(
         load=open_clip.load,
+        trainable=open_clip.load,
         weights=OPEN_CLIP,
         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),
         patches=True,
         version=2,
     ),
-    "clip": TwoTowers(load=dual.load_clip, version=2),
-    "siglip": TwoTowers(load=dual.load_siglip),
-    "align": TwoTowers(load=dual.load_align),
-    "blip": TwoTowers(load=dual.load_blip),
+    "clip": TwoTowers(load=dual.load_clip, trainable=partial(dual.load_clip, module=True), version=2),
+    "siglip": TwoTowers(load=dual.load_siglip, trainable=dual.load_siglip),
+    "align": TwoTowers(load=dual.load_align, trainable=dual.load_align),
+    "blip": TwoTowers(load=dual.load_blip, trainable=dual.load_blip),
     "conse": Adapter(
         load=conse.load,
         weights=(efficientnet_lite.FILE,),

@@ -76,11 +76,15 @@ def _load(
     kinds: Sequence[str],
     full_length: bool = False,
     causal: bool = False,
+    module: bool = False,
 ) -> Towers:
+    """`module`: the library's model is needed behind the towers, even where torch alone could run them."""
     options = chosen(row, {**OPTIONS, "normalise": False})
     _check_kind(row, folder, kinds)
     texts = _reads_texts(row)
-    by_library = kinds != CLIP or not texts or options["random"] or options["image_backend"] or options["lora"]
+    by_library = (
+        module or kinds != CLIP or not texts or options["random"] or options["image_backend"] or options["lora"]
+    )
     if not by_library and (plain := clip.read(folder)):
         own = {name: options[name] for name in ("max_tokens", "normalise")}
         return clip.load(row, hardware, plain, prefix=options["text_prefix"], **own)
@@ -171,7 +175,15 @@ def _towers(
         settings["text"]["padding_side"] = "left" if text.left else "right"
     frame = framing.of_processor(processing, patch=_patch(model))
     image = ImageTower(ready=ready, run=see, patches=lay, frame=frame)
-    return Towers(name=row.key, settings=settings, hardware=hardware, image=image, text=text, normalise=normalise)
+    return Towers(
+        name=row.key,
+        settings=settings,
+        hardware=hardware,
+        image=image,
+        text=text,
+        normalise=normalise,
+        module=model,
+    )
 
 
 def _check_kind(row: Model, folder: Path, kinds: Sequence[str]) -> None:

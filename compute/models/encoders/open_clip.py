@@ -97,6 +97,7 @@ def towers_of(
         name=name,
         hardware=hardware,
         normalise=normalise,
+        module=model,
         image=ImageTower(
             ready=lambda image: {"pixel_values": transform(image)},
             run=lambda inputs: model.encode_image(inputs["pixel_values"]),

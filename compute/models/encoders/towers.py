@@ -71,6 +71,7 @@ class Towers:
     text: TextTower | None = None
     normalise: bool = False
     multi_vector: bool = False
+    module: torch.nn.Module | None = None  # the library's model behind both towers, for those that train it
 
     def __post_init__(self) -> None:
         self.settings = json.loads(json.dumps(self.settings))  # as they are stored: lists, not tuples

@@ -1,0 +1,269 @@
+"""The state of a training run on disk: safetensors and JSON, nothing that could hold code.
+
+    training/plan.json      what is trained: base, plan, data. Another run never takes this folder for its own
+    training/losses.jsonl   a line a step
+    training/step-000100/   the state after 100 steps; written to a draft and moved, so it is whole or not there
+    training/best/          the weights with the highest core average
+    training/finished.json  written last: the model beside it is complete
+
+Weights are an adapter folder of peft (LoRA), or vision.safetensors (full tuning).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute import drafts
+from compute.models.files import lora as lora_files
+from compute.types import BadInput, CannotWrite
+
+if TYPE_CHECKING:
+    import torch
+
+    from compute.training.unisim.trainable import DualEncoder
+
+FOLDER, PLAN, LOSSES, FINISHED, BEST, STATE = (
+    "training",
+    "plan.json",
+    "losses.jsonl",
+    "finished.json",
+    "best",
+    "state.json",
+)
+ADAPTER, VISION, OPTIMISER = "adapter_model.safetensors", "vision.safetensors", "optimiser.safetensors"
+MOMENTS = ("exp_avg", "exp_avg_sq")  # of AdamW, for every weight
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepMeasurement:
+    """What was measured after `step` steps, as fractions; None where no task of that side was measured."""
+
+    step: int
+    core: float | None
+    ood: float | None
+    tasks: Mapping[str, Any]  # by key: side, metric, value, stderr, n
+
+
+@dataclass(kw_only=True)
+class TuningState:
+    """What a run knows after `step` steps, beside its weights."""
+
+    step: int = 0
+    seconds: float = 0.0
+    best: int | None = None  # the step whose weights are stored as the best
+    stopped: str = ""  # why training ended before its last step
+    measurements: list[StepMeasurement] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFolder:
+    """The folder of one run, beside the model that it makes. `identity`: base, plan and data, as JSON holds them."""
+
+    path: Path
+    identity: Mapping[str, Any]
+
+    @property
+    def training(self) -> Path:
+        """Where the run's own files are."""
+        return self.path / FOLDER
+
+    def open(self) -> None:
+        """Makes the folder, or checks that it is this run's. Raises BadInput for any other, CannotWrite."""
+        plan = self.training / PLAN
+        if plan.is_file():
+            self._check(_read(plan))
+            return
+        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise BadInput(f"{self.path} exists and holds no training run. Name a new folder")
+        try:
+            self.training.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CannotWrite(drafts.refusal(self.training, error)) from error
+        drafts.write_text(plan, json.dumps(self.identity, indent=2) + "\n")
+
+    def finished(self) -> TuningState | None:
+        """The state of a run that is complete; None before."""
+        path = self.training / FINISHED
+        return _state(_read(path)) if path.is_file() else None
+
+    def finish(self, state: TuningState) -> None:
+        """Marks the run as complete, and removes what only a run that goes on needs."""
+        drafts.write_text(self.training / FINISHED, json.dumps(asdict(state), indent=2) + "\n")
+        for folder in (*self._states(), self.training / BEST):
+            drafts.remove(folder)
+
+    def save(self, base: DualEncoder, optimiser: torch.optim.Optimizer, state: TuningState) -> None:
+        """Stores the state; the one before it is removed when this one is whole. Raises CannotWrite."""
+        older = self._states()
+        with self._folder(self.training / f"step-{state.step:06}") as draft:
+            write_weights(base, draft)
+            _save_moments(base, optimiser, draft / OPTIMISER)
+            (draft / STATE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
+        for folder in older:
+            if folder.name != f"step-{state.step:06}":
+                drafts.remove(folder)
+
+    def load(self, base: DualEncoder, optimiser: torch.optim.Optimizer) -> TuningState:
+        """The last state, its weights and moments in the base and the optimiser; a new one where there is none."""
+        states = self._states()
+        if not states:
+            return TuningState()
+        folder = states[-1]
+        state = _state(_read(folder / STATE))
+        read_weights(base, folder)
+        _load_moments(base, optimiser, folder / OPTIMISER, step=state.step)
+        return state
+
+    def save_best(self, base: DualEncoder) -> None:
+        """Stores the weights as the best so far. Raises CannotWrite."""
+        with self._folder(self.training / BEST) as draft:
+            write_weights(base, draft)
+
+    def load_best(self, base: DualEncoder) -> None:
+        """Puts the best weights into the base."""
+        read_weights(base, self.training / BEST)
+
+    def losses(self) -> list[dict[str, float]]:
+        """The losses of every step so far, as they were logged."""
+        path = self.training / LOSSES
+        if not path.is_file():
+            return []
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+    @contextmanager
+    def loss_log(self, *, step: int) -> Iterator[Any]:
+        """Yields a function that logs a step's losses; removes the lines of `step` and later that a killed run left."""
+        path = self.training / LOSSES
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        drafts.write_text(path, "".join(f"{line}\n" for line in lines[:step]))
+        with path.open("a", encoding="utf-8") as file:
+
+            def log(values: Mapping[str, float]) -> None:
+                file.write(json.dumps(values) + "\n")
+                file.flush()
+
+            yield log
+
+    def _check(self, stored: Mapping[str, Any]) -> None:
+        now = json.loads(json.dumps(self.identity))
+        for part, noun in (("base", "base model"), ("plan", "plan"), ("data", "data")):
+            if stored.get(part) != now.get(part):
+                difference = _difference(stored.get(part), now.get(part))
+                raise BadInput(
+                    f"{self.path} holds a training run of another {noun}: {difference}. Name another folder, or remove "
+                    "that one"
+                )
+
+    def _states(self) -> list[Path]:
+        return sorted(folder for folder in self.training.glob("step-*") if (folder / STATE).is_file())
+
+    @contextmanager
+    def _folder(self, path: Path) -> Iterator[Path]:
+        """A draft of a folder that takes the place of `path` when it is whole."""
+        draft = path.with_name(f".{path.name}.draft-{os.getpid()}")
+        try:
+            with drafts.alone(self.training):
+                drafts.remove(draft)
+                draft.mkdir()
+                try:
+                    yield draft
+                    _sync(draft)
+                    old = path.with_name(f".{path.name}.draft-{os.getpid()}0")  # swept as a draft if we die here
+                    if path.exists():
+                        os.replace(path, old)
+                    os.replace(draft, path)
+                    drafts.remove(old)
+                finally:
+                    drafts.remove(draft)
+        except OSError as error:
+            raise CannotWrite(drafts.refusal(path, error)) from error
+
+
+def write_weights(base: DualEncoder, folder: Path) -> None:
+    """Writes the trained weights: a peft adapter folder, or the vision tower's weights."""
+    from safetensors.torch import save_file
+
+    if base.adapted is None:
+        save_file({name: weight.detach().contiguous() for name, weight in base.parameters().items()}, folder / VISION)
+        return
+    from peft import get_peft_model_state_dict
+
+    state = get_peft_model_state_dict(base.adapted, save_embedding_layers=False)
+    save_file({name: weight.contiguous() for name, weight in state.items()}, folder / ADAPTER)
+    base.adapted.peft_config["default"].save_pretrained(folder)
+
+
+def read_weights(base: DualEncoder, folder: Path) -> None:
+    """Puts weights that `write_weights` wrote into the base. Raises BadInput where they are of another."""
+    from safetensors.torch import load_file
+
+    if base.adapted is None:
+        stored, weights = load_file(folder / VISION), base.parameters()
+    else:
+        from peft import get_peft_model_state_dict
+
+        lora_files.config(folder)
+        stored = load_file(folder / ADAPTER)
+        weights = get_peft_model_state_dict(base.adapted, save_embedding_layers=False)
+    if {name: value.shape for name, value in stored.items()} != {name: value.shape for name, value in weights.items()}:
+        raise BadInput(f"The weights in {folder} are of another base model or plan. Remove the folder, or name another")
+    import torch
+
+    with torch.no_grad():
+        for name, weight in weights.items():
+            weight.copy_(stored[name])
+
+
+def _save_moments(base: DualEncoder, optimiser: torch.optim.Optimizer, path: Path) -> None:
+    from safetensors.torch import save_file
+
+    moments = {
+        f"{name}.{moment}": optimiser.state[weight][moment].contiguous()
+        for name, weight in base.parameters().items()
+        for moment in MOMENTS
+        if weight in optimiser.state
+    }
+    save_file(moments, path)
+
+
+def _load_moments(base: DualEncoder, optimiser: torch.optim.Optimizer, path: Path, *, step: int) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    stored = load_file(path)
+    for name, weight in base.parameters().items():
+        if f"{name}.{MOMENTS[0]}" in stored:
+            optimiser.state[weight] = {"step": torch.tensor(float(step))} | {
+                moment: stored[f"{name}.{moment}"].to(weight.device) for moment in MOMENTS
+            }
+
+
+def _state(stored: Mapping[str, Any]) -> TuningState:
+    return TuningState(**{**stored, "measurements": [StepMeasurement(**each) for each in stored["measurements"]]})
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path} cannot be read: {error}. Remove its folder, and train again") from error
+
+
+def _difference(stored: Any, now: Any) -> str:
+    """The first value that differs, in words."""
+    if not isinstance(stored, dict) or not isinstance(now, dict):
+        return f"{json.dumps(stored)[:120]}, not {json.dumps(now)[:120]}"
+    name = next(name for name in (*now, *stored) if stored.get(name) != now.get(name))
+    return f"{name} was {stored.get(name)!r} and is {now.get(name)!r}"
+
+
+def _sync(folder: Path) -> None:
+    for file in folder.iterdir():
+        with file.open("rb") as handle:
+            os.fsync(handle.fileno())

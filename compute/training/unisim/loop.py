@@ -1,0 +1,369 @@
+"""The training loop (UniSim, section 3.3 and appendix B.2): steps, schedule, evaluation, what stops it, and resuming.
+
+A step is a function of the plan, the data and the weights before it: batches and dropout are drawn from the seed and
+the step's number. So a run that was killed goes on from its last stored state to the same result.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from compute.training.unisim import lora, trainable
+from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
+from compute.training.unisim.examples import Content, ExampleSet, TrainingExample, batches
+from compute.training.unisim.hinge import hinge
+from compute.types import LikenessError
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+
+    from compute.training.unisim.evaluation import Measurement
+    from compute.training.unisim.plan import TuningPlan
+    from compute.training.unisim.trackers import Tracker
+    from compute.training.unisim.trainable import DualEncoder
+
+AHEAD = 2  # steps whose images are prepared while one runs
+WORKERS = 4  # threads that prepare images
+
+
+class Measures(Protocol):
+    """What measures the model on held-out items: compute/training/unisim/evaluation.py's Evaluator."""
+
+    def measure(self, embed_images: Callable[[Sequence[Image.Image]], np.ndarray]) -> Measurement:
+        """The measurement with the image tower as it is now; `embed_images` gives (n, d) of n RGB images."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedExample:
+    """An example as the towers take it: of reference and alternatives an image's tensors, or a text."""
+
+    contents: tuple[Any, Any, Any]
+    preferred: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddedBatch:
+    """A part of a step's batches after the towers. Vectors have length 1."""
+
+    base: DualEncoder
+    tasks: Mapping[str, torch.Tensor]  # (n, 3, d) of reference and alternatives, by task
+    preferred: Mapping[str, torch.Tensor]  # (n,) of 0 and 1
+    prepared: Sequence[Mapping[str, torch.Tensor]]  # of all images, in order of `images`
+    images: torch.Tensor  # (m, d), with gradients
+    texts: torch.Tensor | None  # (k, d) of the texts, by the frozen tower
+
+
+class Penalty(Protocol):
+    """A term that is added to the hinge losses, such as one that keeps the base's similarities."""
+
+    key: str  # in logs
+
+    def __call__(self, batch: EmbeddedBatch) -> torch.Tensor:
+        """The term of a part of a step, already weighted."""
+        ...
+
+
+def train(
+    base: DualEncoder,
+    sets: Sequence[ExampleSet],
+    *,
+    plan: TuningPlan,
+    folder: RunFolder,
+    evaluator: Measures | None = None,
+    penalties: Sequence[Penalty] = (),
+    tracker: Tracker | None = None,
+    report: Callable[[str], None] = print,
+) -> TuningState:
+    """Tunes the base in place, from the folder's last state on; at the end it has the best weights.
+
+    Best is the highest core average of the evaluator among those within `plan.max_ood_drop`; without an evaluator, the
+    last weights. Raises LikenessError at a loss that is not finite, and leaves the last good state in the folder.
+    """
+    tune(base, plan, keep_base=bool(penalties))
+    optimiser = optimiser_of(base, plan)
+    state = folder.load(base, optimiser)
+    if state.step:
+        report(f"Resumed after step {state.step} of {plan.steps}")
+    measured = _Measuring(base=base, plan=plan, folder=folder, evaluator=evaluator, tracker=tracker, report=report)
+    begun = time.perf_counter() - state.seconds
+    with _threads(plan.threads), _own_randomness(base), folder.loss_log(step=state.step) as log:
+        if state.step == 0 and not state.measurements:
+            measured(state, losses={})
+        base.training(True)
+        for batch in _prepared(base, sets, plan, start=state.step, end=plan.steps if not state.stopped else state.step):
+            losses = step(base, batch, plan=plan, number=state.step, optimiser=optimiser, penalties=penalties)
+            log(losses)
+            if tracker is not None:
+                tracker.log({f"loss/{name}": loss for name, loss in losses.items()}, step=state.step)
+            state.step += 1
+            last = state.step == plan.steps
+            if last or state.step % plan.evaluate_every == 0:
+                measured(state, losses=losses)
+                last = last or bool(state.stopped)
+            if last or state.step % plan.save_every == 0:
+                state.seconds = time.perf_counter() - begun
+                folder.save(base, optimiser, state)
+            if last:
+                break
+    if state.best is not None and state.best != state.step:
+        folder.load_best(base)
+    base.training(False)
+    return state
+
+
+def tune(base: DualEncoder, plan: TuningPlan, *, keep_base: bool = False) -> None:
+    """Makes the weights trainable that the plan names: LoRA's, or all of the vision tower's.
+
+    `keep_base`: what the base gives is needed too; full tuning then holds a copy of it. Raises NotHere, BadInput.
+    """
+    if plan.tune == "lora":
+        base.adapted = lora.apply(base, plan)
+    else:
+        if keep_base:
+            base.frozen = trainable.load(base.row, hardware=base.hardware, tasks=())
+        for part in base.vision_parts():
+            part.requires_grad_(True)
+    if plan.checkpointing:
+        base.checkpoint_activations()
+
+
+def optimiser_of(base: DualEncoder, plan: TuningPlan) -> torch.optim.AdamW:
+    """AdamW over the base's trained weights; biases and norms (of one dimension or none) do not decay."""
+    import torch
+
+    weights = list(base.parameters().values())
+    return torch.optim.AdamW(
+        [
+            {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": plan.weight_decay},
+            {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
+        ],
+        lr=plan.learning_rate,
+        betas=(plan.beta1, plan.beta2),
+        eps=plan.epsilon,
+    )
+
+
+def step(
+    base: DualEncoder,
+    batch: Mapping[str, Sequence[PreparedExample]],
+    *,
+    plan: TuningPlan,
+    number: int,
+    optimiser: torch.optim.Optimizer,
+    penalties: Sequence[Penalty] = (),
+) -> dict[str, float]:
+    """One step over a batch of every task; returns the mean loss of each, of each penalty, and their `total`.
+
+    Raises LikenessError where a loss or a gradient is not finite; the weights are then as they were.
+    """
+    import torch
+
+    torch.manual_seed(int(np.random.SeedSequence([plan.seed, number]).generate_state(1, np.uint64)[0] >> 1))
+    for group in optimiser.param_groups:
+        group["lr"] = plan.rate(number)
+    optimiser.zero_grad(set_to_none=True)
+    terms: list[dict[str, torch.Tensor]] = []
+    for part in _parts(batch, plan.accumulate):
+        with _autocast(base, plan):
+            embedded = embed(base, part)
+        shares = {task: len(examples) / len(batch[task]) for task, examples in part.items()}
+        losses = {
+            task: shares[task]
+            * hinge(*vectors.unbind(1), preferred=embedded.preferred[task], margin=plan.margin).mean()
+            for task, vectors in embedded.tasks.items()
+        }
+        share = sum(shares.values()) / len(shares)
+        with _autocast(base, plan):
+            losses |= {penalty.key: share * penalty(embedded) for penalty in penalties}
+        sum(losses.values()).backward()
+        terms.append({name: loss.detach() for name, loss in losses.items()})
+    names = list(dict.fromkeys(name for part in terms for name in part))
+    stacked = torch.stack([sum(part[name] for part in terms if name in part) for name in names])
+    values = dict(zip(names, stacked.tolist(), strict=True))
+    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
+    norm = float(torch.nn.utils.clip_grad_norm_(weights, plan.clip_norm or math.inf))
+    if bad := [name for name, value in values.items() if not math.isfinite(value)]:
+        raise LikenessError(f"The loss of {bad[0]} is {values[bad[0]]} at step {number + 1}. {_remedy(plan)}")
+    if not math.isfinite(norm):
+        raise LikenessError(f"The gradient is not finite at step {number + 1}. {_remedy(plan)}")
+    optimiser.step()
+    return {**values, "total": sum(values.values())}
+
+
+def embed(base: DualEncoder, batch: Mapping[str, Sequence[PreparedExample]]) -> EmbeddedBatch:
+    """All contents of the tasks through the towers: the images at once, the texts by the frozen tower."""
+    import torch
+
+    contents = [content for examples in batch.values() for example in examples for content in example.contents]
+    is_text = np.array([isinstance(content, str) for content in contents])
+    prepared = [content for content in contents if not isinstance(content, str)]
+    images = base.image_vectors(prepared)
+    texts = base.text_vectors([content for content in contents if isinstance(content, str)]) if is_text.any() else None
+    vectors = images if texts is None else torch.cat([images, texts])
+    order = np.empty(len(contents), dtype=np.int64)
+    order[~is_text] = np.arange(len(images))
+    order[is_text] = len(images) + np.arange(int(is_text.sum()))
+    vectors = vectors[torch.from_numpy(order).to(vectors.device)].view(-1, 3, vectors.shape[-1])
+    sizes = [len(examples) for examples in batch.values()]
+    preferred = torch.tensor([example.preferred for examples in batch.values() for example in examples])
+    return EmbeddedBatch(
+        base=base,
+        tasks=dict(zip(batch, vectors.split(sizes), strict=True)),
+        preferred=dict(zip(batch, preferred.to(vectors.device).split(sizes), strict=True)),
+        prepared=prepared,
+        images=images,
+        texts=texts,
+    )
+
+
+@dataclass(kw_only=True)
+class _Measuring:
+    """Measures the model, reports it beside the base, stores the best weights, and says when to stop."""
+
+    base: DualEncoder
+    plan: TuningPlan
+    folder: RunFolder
+    evaluator: Measures | None
+    tracker: Tracker | None
+    report: Callable[[str], None]
+
+    def __call__(self, state: TuningState, *, losses: Mapping[str, float]) -> None:
+        loss = f", loss {losses['total']:.4f}" if losses else ""
+        start = f"Step {state.step} of {self.plan.steps}{loss}"
+        if self.evaluator is None:
+            if losses:
+                self.report(start)
+            return
+        with self.base.evaluated() as towers:
+            measurement = self.evaluator.measure(
+                lambda images: towers.embed("image", [towers.prepare("image", image) for image in images])
+            )
+        now = StepMeasurement(step=state.step, **measurement.record())
+        state.measurements.append(now)
+        first = state.measurements[0]
+        self.report(f"{start}: {_side('core', now.core, first.core)}, {_side('OOD', now.ood, first.ood)}")
+        if self.tracker is not None:
+            sides = {"measured/core": now.core, "measured/ood": now.ood}
+            self.tracker.log({name: value for name, value in sides.items() if value is not None}, step=state.step)
+        drop = 100 * (first.ood - now.ood) if first.ood is not None and now.ood is not None else 0.0
+        if self.plan.max_ood_drop and drop > self.plan.max_ood_drop:
+            state.stopped = (
+                f"after step {state.step} the out-of-distribution average had fallen by {drop:.1f} points, more than "
+                f"max_ood_drop={self.plan.max_ood_drop:g}"
+            )
+            self.report(f"Stopped: {state.stopped}")
+            return
+        best = next((each.core for each in state.measurements if each.step == state.best), None)
+        if now.core is not None and (best is None or now.core > best):
+            state.best = state.step
+            self.folder.save_best(self.base)
+
+
+def _side(title: str, now: float | None, first: float | None) -> str:
+    if now is None or first is None:
+        return f"{title} not measured"
+    return f"{title} {100 * now:.1f} ({100 * (now - first):+.1f})"
+
+
+def _remedy(plan: TuningPlan) -> str:
+    return (
+        f"The last good state is stored. Train with a lower learning_rate than {plan.learning_rate:g}, with "
+        "precision=float32, or with clip_norm=1, into another folder"
+    )
+
+
+def _parts(
+    batch: Mapping[str, Sequence[PreparedExample]], count: int
+) -> Iterator[Mapping[str, Sequence[PreparedExample]]]:
+    """The batches of all tasks in `count` parts of nearly equal sizes."""
+    for number in range(count):
+        yield {
+            task: examples[len(examples) * number // count : len(examples) * (number + 1) // count]
+            for task, examples in batch.items()
+        }
+
+
+def _prepared(
+    base: DualEncoder, sets: Sequence[ExampleSet], plan: TuningPlan, *, start: int, end: int
+) -> Iterator[dict[str, list[PreparedExample]]]:
+    """The batches of the steps from `start` to before `end`; the next ones are prepared in threads meanwhile."""
+    pending: deque[dict[str, list[tuple[TrainingExample, list[Future]]]]] = deque()
+    pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="examples")
+
+    def ready(content: Content) -> Any:
+        return base.prepared(content.image()) if content.modality == "image" else content.text()
+
+    try:
+        for number in range(start, end + AHEAD):
+            if number < end:
+                taken = batches(sets, batch_size=plan.batch_size, seed=plan.seed, step=number)
+                pending.append(
+                    {
+                        task: [(example, [pool.submit(ready, each) for each in example.contents]) for example in part]
+                        for task, part in taken.items()
+                    }
+                )
+            if number >= start + AHEAD or number >= end:
+                if not pending:
+                    return
+                yield {
+                    task: [
+                        PreparedExample(
+                            contents=tuple(future.result() for future in futures), preferred=example.preferred
+                        )
+                        for example, futures in part
+                    ]
+                    for task, part in pending.popleft().items()
+                }
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _autocast(base: DualEncoder, plan: TuningPlan) -> AbstractContextManager:
+    import torch
+
+    kind = base.hardware.device.split(":")[0]
+    if precision(base, plan) == "float32":
+        return nullcontext()
+    return torch.autocast(kind, dtype=torch.bfloat16)
+
+
+def precision(base: DualEncoder, plan: TuningPlan) -> str:
+    """The precision of matrix products that the plan means on the base's device."""
+    usual = "bfloat16" if base.hardware.device.startswith("cuda") else "float32"
+    return usual if plan.precision == "auto" else plan.precision
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    if count:
+        torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def _own_randomness(base: DualEncoder) -> Iterator[None]:
+    """Within it, what is drawn leaves the caller's random state as it was."""
+    import torch
+
+    device = base.hardware.device
+    devices = [torch.device(device).index or 0] if device.startswith("cuda") else []
+    with torch.random.fork_rng(devices=devices):
+        yield

@@ -1,0 +1,135 @@
+"""Every value that decides the outcome of a training run; the defaults are the paper's (UniSim, appendix B.2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from compute.types import BadInput, suggestion
+
+TUNINGS = ("lora", "full")
+PRECISIONS = ("auto", "float32", "bfloat16")
+TRUE, FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningPlan:
+    """How a dual encoder's vision tower is tuned. Its text tower is never changed.
+
+    The paper leaves open whether its 32 examples are averaged: they are here, and the tasks' means are summed.
+    """
+
+    tune: str = "lora"  # or full: every weight of the vision tower and its projection
+    rank: int = 16
+    alpha: float = 32.0  # the change that LoRA adds is scaled by alpha / rank
+    dropout: float = 0.2  # of LoRA's inputs
+    targets: tuple[str, ...] = ()  # names of layers that LoRA changes; empty: the family's q, k, v, out, fc1, fc2
+    margin: float = 0.05  # of the hinge loss, in cosine
+    batch_size: int = 32  # examples of each task a step
+    samples: int = 400_000  # examples of each task in all; with batch_size they give the steps
+    learning_rate: float = 5e-6  # the highest
+    beta1: float = 0.9
+    beta2: float = 0.98
+    epsilon: float = 1e-6
+    weight_decay: float = 0.35  # not on biases and norms
+    warm_up: int = 500  # steps
+    clip_norm: float = 0.0  # highest norm of a step's gradient; 0: not clipped, as the paper names none
+    accumulate: int = 1  # parts that a step's batches are processed in, to save memory
+    checkpointing: bool = False  # activations are computed again rather than stored, to save memory
+    precision: str = "auto"  # of matrix products: bfloat16 on CUDA, else float32
+    seed: int = 0
+    threads: int = 0  # of torch on a CPU, which decide the order of sums; 0: as many as it takes
+    evaluate_every: int = 500  # steps
+    save_every: int = 100  # steps after which a killed run goes on
+    max_ood_drop: float = 0.0  # points that the out-of-distribution average may fall before training stops; 0: any
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def steps(self) -> int:
+        """Steps in all: each takes `batch_size` examples of every task."""
+        return math.ceil(self.samples / self.batch_size)
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step from 0: a linear warm-up, then half a cosine down to 0."""
+        if step < self.warm_up:
+            return self.learning_rate * (step + 1) / self.warm_up
+        done = (step - self.warm_up) / max(1, self.steps - self.warm_up)
+        return self.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+
+
+def with_options(plan: TuningPlan, options: Mapping[str, Any] | Sequence[str]) -> TuningPlan:
+    """The plan with options as a mapping, or as `name=value` texts. Raises BadInput naming what is wrong."""
+    pairs = options.items() if isinstance(options, Mapping) else [_pair(text) for text in options]
+    kinds = {field.name: type(field.default) for field in fields(TuningPlan)}
+    changed = {}
+    for name, value in pairs:
+        if name not in kinds:
+            raise BadInput(f"No training option {name!r}.{suggestion(name, kinds)} There are: {', '.join(kinds)}")
+        changed[name] = _value(name, value, kinds[name])
+    return replace(plan, **changed)
+
+
+def names() -> tuple[str, ...]:
+    """The options' names."""
+    return tuple(field.name for field in fields(TuningPlan))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise BadInput(f"Training option {text!r} has no value: write name=value, such as learning_rate=1e-4")
+    return name.strip(), value.strip()
+
+
+def _value(name: str, value: Any, kind: type) -> Any:
+    """The value in the option's own type; texts are read."""
+    try:
+        if kind is tuple:
+            parts = value.split(",") if isinstance(value, str) else list(value)
+            return tuple(part.strip() for part in parts if part.strip())
+        if kind is bool and isinstance(value, str):
+            if value.lower() not in (*TRUE, *FALSE):
+                raise ValueError
+            return value.lower() in TRUE
+        made = kind(value)
+        if kind is int and not isinstance(value, str) and made != value:
+            raise ValueError
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadInput(f"Training option {name}: {value!r} is no {_words(kind)}") from error
+    return made
+
+
+def _words(kind: type) -> str:
+    return {int: "whole number", float: "number", bool: "true or false", tuple: "list of names"}.get(kind, "text")
+
+
+def _check(plan: TuningPlan) -> None:
+    """Raises BadInput for values that no run could have."""
+    for name, known in (("tune", TUNINGS), ("precision", PRECISIONS)):
+        if getattr(plan, name) not in known:
+            raise BadInput(f"Training option {name}: {getattr(plan, name)!r} is none of {', '.join(known)}")
+    for name in ("rank", "batch_size", "samples", "accumulate", "evaluate_every", "save_every"):
+        if getattr(plan, name) < 1:
+            raise BadInput(f"Training option {name}: {getattr(plan, name)} is less than 1")
+    for name in ("warm_up", "weight_decay", "clip_norm", "seed", "threads", "max_ood_drop", "margin"):
+        if not 0 <= getattr(plan, name) < math.inf:
+            raise BadInput(f"Training option {name}: {getattr(plan, name)} is not 0 or more")
+    for name in ("learning_rate", "epsilon", "alpha"):
+        if not 0 < getattr(plan, name) < math.inf:
+            raise BadInput(f"Training option {name}: {getattr(plan, name)} is not above 0")
+    for name in ("dropout", "beta1", "beta2"):
+        if not 0 <= getattr(plan, name) < 1:
+            raise BadInput(f"Training option {name}: {getattr(plan, name)} is not from 0 to below 1")
+    if plan.accumulate > plan.batch_size:
+        raise BadInput(
+            f"Training option accumulate: a batch of {plan.batch_size} cannot be processed in {plan.accumulate} parts"
+        )
+
+
+# For the mini suite and the bundled model. The paper's rate is for 400K samples a task and large pre-trained models;
+# with a few thousand drawn examples and a small model it would change nothing.
+MINI = TuningPlan(samples=9_600, learning_rate=1e-3, weight_decay=0.05, warm_up=30, evaluate_every=50, save_every=50)

@@ -1,0 +1,230 @@
+"""The trained model as a folder that loads like any other checkpoint, with a model card that says how it was made."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute import drafts
+from compute.models import required_files
+from compute.models.files import lora as lora_files
+from compute.models.files import weights
+from compute.models.own import checkpoints as own_checkpoints
+from compute.training.unisim import lora
+from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState, write_weights
+from compute.training.unisim.loop import precision
+from compute.types import CannotDo, CannotWrite
+
+if TYPE_CHECKING:
+    from compute.training.unisim.plan import TuningPlan
+    from compute.training.unisim.trainable import DualEncoder
+
+SAVES = ("merged", "adapter")
+CARD, CONFIG = "README.md", "config.json"
+OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
+SYNTHETIC = ("drawn-scenes-training",)  # data sets that a program draws
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingResult:
+    """A trained model on disk, and what was measured on the way."""
+
+    folder: Path
+    base: str  # its key
+    plan: TuningPlan
+    steps: int  # that were made
+    best: int | None  # the step whose weights these are; None: the last
+    stopped: str  # why training ended before its last step
+    seconds: float
+    measurements: tuple[StepMeasurement, ...]  # the first is the base's
+    losses: tuple[Mapping[str, float], ...]  # of every step
+
+    @property
+    def before(self) -> StepMeasurement | None:
+        """The base; None where nothing was measured."""
+        return self.measurements[0] if self.measurements else None
+
+    @property
+    def after(self) -> StepMeasurement | None:
+        """The model that was stored; None where nothing was measured."""
+        return next((each for each in self.measurements if each.step == self.best), None)
+
+
+def check_save(base: DualEncoder, *, save: str, plan: TuningPlan) -> None:
+    """Raises CannotDo where the model could not be stored, or not be read again, in this way."""
+    if save not in SAVES:
+        raise CannotDo(f"A model is saved as {' or '.join(SAVES)}, not {save!r}")
+    if save == "merged":
+        return
+    if plan.tune != "lora":
+        raise CannotDo("Full tuning makes no adapter: save it merged")
+    if base.row.adapter not in own_checkpoints.WITH_LORA:
+        raise CannotDo(f"Models of adapter {base.row.adapter!r} read no LoRA adapter: save {base.row.key} merged")
+    if base.row.options.get("lora"):
+        raise CannotDo(f"{base.row.key} is a LoRA over another model already: save it merged")
+
+
+def write(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str, plan: TuningPlan) -> None:
+    """Writes the tuned base, merged into it or as an adapter, and its card; the base is merged afterwards.
+
+    Weights are float32, whatever the base's files have: the change may be smaller than half precision can hold.
+    Raises CannotWrite.
+    """
+    card = _card(base, folder, state, save=save, plan=plan)
+    draft = folder.path / f".model.draft-{os.getpid()}"
+    try:
+        with drafts.alone(folder.path):
+            drafts.remove(draft)
+            draft.mkdir()
+            try:
+                if save == "adapter":
+                    write_weights(base, draft)
+                else:
+                    _write_merged(base, draft)
+                (draft / CARD).write_text(card, encoding="utf-8")
+                names = sorted(file.name for file in draft.iterdir())
+                last = (CONFIG, lora_files.CONFIG, OPEN_CLIP_CONFIG)  # without which no folder is read as a checkpoint
+                for name in sorted(names, key=lambda name: name in last):
+                    os.replace(draft / name, folder.path / name)
+            finally:
+                drafts.remove(draft)
+    except OSError as error:
+        raise CannotWrite(drafts.refusal(folder.path, error)) from error
+
+
+def result(folder: RunFolder, state: TuningState, *, base: str, plan: TuningPlan) -> TrainingResult:
+    """The result of a run that is complete."""
+    return TrainingResult(
+        folder=folder.path,
+        base=base,
+        plan=plan,
+        steps=state.step,
+        best=state.best,
+        stopped=state.stopped,
+        seconds=state.seconds,
+        measurements=tuple(state.measurements),
+        losses=tuple(folder.losses()),
+    )
+
+
+def merge(base: DualEncoder) -> None:
+    """Merges LoRA into the base's own weights, in place, and fuses what was split for it."""
+    if base.adapted is not None:
+        base.adapted.merge_and_unload()
+        base.adapted = None
+    if base.row.adapter == "open_clip":
+        lora.fuse(base.module.visual)
+    base.module.requires_grad_(False).eval()
+
+
+def _write_merged(base: DualEncoder, folder: Path) -> None:
+    merge(base)
+    if base.row.adapter == "open_clip":
+        _write_open_clip(base, folder)
+    else:
+        base.module.save_pretrained(folder)
+    required = required_files(base.row)
+    for name in required.names(weights.listing(base.folder)):
+        of_weights = name.endswith((".safetensors", ".bin", ".pt", ".index.json", lora_files.CONFIG))
+        if "/" not in name and not of_weights and not (folder / name).exists():
+            shutil.copyfile(base.folder / name, folder / name)
+
+
+def _write_open_clip(base: DualEncoder, folder: Path) -> None:
+    """Weights, and the configuration where the base's folder has none."""
+    import open_clip
+    from safetensors.torch import save_file
+
+    state = {name: value.detach().contiguous().clone() for name, value in base.module.state_dict().items()}
+    save_file(state, folder / OPEN_CLIP_WEIGHTS)
+    if not (base.folder / OPEN_CLIP_CONFIG).is_file() or base.row.options.get("file"):
+        config = {
+            "model_cfg": open_clip.get_model_config(base.row.options["architecture"]),
+            "preprocess_cfg": open_clip.get_model_preprocess_cfg(base.module),
+        }
+        (folder / OPEN_CLIP_CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+
+def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str, plan: TuningPlan) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    row, data = base.row, folder.identity["data"]
+    own = weights.own_folder(row) is not None
+    loading = {"file", "architecture", "tag", "random", "seed", "lora"}  # which the folder's own files stand for
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,  # Markdown
+    )
+    return environment.get_template("model_card.md").render(
+        title=folder.path.name,
+        library="peft" if save == "adapter" else "open_clip" if row.adapter == "open_clip" else "transformers",
+        base_model="" if own else row.weights,
+        license=row.license,
+        base=row.title,
+        revision=base.revision,
+        tasks=list(dict.fromkeys(part["task"] for part in data)),
+        data=data,
+        synthetic=any(part["dataset"] in SYNTHETIC for part in data),
+        adapter=save == "adapter",
+        lora=plan.tune == "lora",
+        options=", ".join(
+            f"--model-option {name}={value}"
+            for name, value in row.options.items()
+            if name not in loading and name in _known_options(row.adapter)
+        ),
+        rows=_rows(state),
+        best=state.best if state.best is not None else state.step,
+        steps=state.step,
+        stopped=state.stopped,
+        seconds=round(state.seconds),
+        device=base.hardware.device,
+        precision=precision(base, plan),
+        settings={name: _shown(value) for name, value in asdict(plan).items()},
+    )
+
+
+def _known_options(adapter: str) -> Sequence[str]:
+    return (
+        ("text_prefix", "normalise")
+        if adapter == "open_clip"
+        else ("text_prefix", "normalise", "max_tokens", "image_backend", "projection")
+    )
+
+
+def _rows(state: TuningState) -> list[dict[str, str]]:
+    """The card's table: every task of the base and of the stored weights."""
+    after = next((each for each in state.measurements if each.step == state.best), None)
+    if after is None:
+        return []
+    before = state.measurements[0]
+    pairs = [
+        (key, value["side"], value["metric"], before.tasks[key]["value"], value["value"])
+        for key, value in after.tasks.items()
+    ]
+    pairs += [
+        (f"**{side} average**", side, "", first, now)
+        for side, first, now in (("core", before.core, after.core), ("ood", before.ood, after.ood))
+        if first is not None and now is not None
+    ]
+    return [
+        {
+            "task": task,
+            "side": side,
+            "metric": metric,
+            "base": f"{100 * first:.1f}",
+            "tuned": f"{100 * now:.1f}",
+            "change": f"{100 * (now - first):+.1f}",
+        }
+        for task, side, metric, first, now in pairs
+    ]
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

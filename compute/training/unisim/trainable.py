@@ -1,0 +1,200 @@
+"""A dual encoder of the catalogue ready to be tuned: its vision tower's weights, and its frozen text tower."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute.models import ADAPTERS, load_trainable, required_files
+from compute.models.adapter import Hardware
+from compute.models.encoders.towers import Towers
+from compute.models.files import weights
+from compute.training.unisim.examples import TASKS
+from compute.types import BadInput, CannotDo, Model
+
+if TYPE_CHECKING:
+    import torch
+    from peft import PeftModel
+    from PIL import Image
+
+TEXT_BATCH = 32  # texts that are encoded at once; always as many, so that a text's vector does not depend on the others
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisionTower:
+    """Where a family's module has its vision tower: names of its parts, and of the layers that LoRA changes.
+
+    `targets` are the family's names for the paper's q, k, v, out_proj, fc1 and fc2; those that a model lacks are passed
+    over.
+    """
+
+    parts: tuple[str, ...]
+    targets: tuple[str, ...]
+
+
+OF_TRANSFORMERS = ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")
+# OpenCLIP's own blocks, whose fused in_proj is split (lora.py), and the blocks of timm's towers behind its interface.
+OF_OPEN_CLIP = (*OF_TRANSFORMERS, "c_fc", "c_proj", "qkv", "proj")
+VISION_TOWERS = {
+    "clip": VisionTower(parts=("vision_model", "visual_projection"), targets=OF_TRANSFORMERS),
+    "siglip": VisionTower(parts=("vision_model",), targets=OF_TRANSFORMERS),
+    "align": VisionTower(parts=("vision_model",), targets=OF_TRANSFORMERS),
+    "blip": VisionTower(parts=("vision_model", "vision_proj"), targets=("qkv", "projection", "fc1", "fc2")),
+    "open_clip": VisionTower(parts=("visual",), targets=OF_OPEN_CLIP),
+}
+
+
+@dataclass(kw_only=True)
+class DualEncoder:
+    """A base in memory. `module` is its library's model with all weights frozen, `folder` that of its files."""
+
+    row: Model
+    towers: Towers
+    module: torch.nn.Module
+    folder: Path
+    vision: VisionTower
+    revision: str  # of its files
+    hardware: Hardware
+    adapted: PeftModel | None = None  # the module with LoRA, once it has it
+    frozen: DualEncoder | None = None  # the base as it was, where training changes its weights themselves
+    _texts: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
+
+    def vision_parts(self) -> list[torch.nn.Module]:
+        """The modules of the vision tower."""
+        return [getattr(self.module, name) for name in self.vision.parts]
+
+    def prepared(self, image: Image.Image) -> Mapping[str, torch.Tensor]:
+        """An RGB image's tensors, without a batch, on the CPU. Thread-safe."""
+        return self.towers.prepare("image", image)
+
+    def image_vectors(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
+        """(n, d) float32 of length 1, with gradients."""
+        import torch
+
+        stacked = {
+            name: torch.stack([item[name] for item in prepared]).to(self.hardware.device, non_blocking=True)
+            for name in prepared[0]
+        }
+        return torch.nn.functional.normalize(self.towers.image.run(stacked).float(), dim=-1)
+
+    def base_image_vectors(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
+        """(n, d) float32 of length 1 of the base as it was before training, without gradients or dropout."""
+        import torch
+
+        with torch.no_grad():
+            if self.adapted is None:
+                return (self.frozen or self).image_vectors(prepared)
+            with self.adapted.disable_adapter():
+                return self.image_vectors(prepared)
+
+    def text_vectors(self, texts: Sequence[str]) -> torch.Tensor:
+        """(n, d) float32 of length 1, without gradients. The tower is frozen: each distinct text is encoded once."""
+        import torch
+
+        self._encode([text for text in dict.fromkeys(texts) if text not in self._texts])
+        return torch.stack([self._texts[text] for text in texts]).to(self.hardware.device)
+
+    def _encode(self, texts: Sequence[str]) -> None:
+        """Encodes texts of equal length together, always TEXT_BATCH of them: the last batch is filled up."""
+        import torch
+
+        by_length: dict[int, list[tuple[str, Any]]] = {}
+        for text in texts:
+            tokens = self.towers.prepare("text", text)
+            by_length.setdefault(len(tokens), []).append((text, tokens))
+        for pairs in by_length.values():
+            for start in range(0, len(pairs), TEXT_BATCH):
+                part = pairs[start : start + TEXT_BATCH]
+                filled = [*part, *[part[0]] * (TEXT_BATCH - len(part))]
+                with torch.autocast(self.hardware.device.split(":")[0], enabled=False):
+                    vectors = torch.from_numpy(self.towers.embed("text", [tokens for _, tokens in filled]))
+                vectors = torch.nn.functional.normalize(vectors, dim=-1)
+                self._texts |= {text: vectors[at] for at, (text, _) in enumerate(part)}
+
+    def parameters(self) -> dict[str, torch.nn.Parameter]:
+        """The weights that are trained, by name."""
+        return {name: weight for name, weight in self.module.named_parameters() if weight.requires_grad}
+
+    def checkpoint_activations(self) -> None:
+        """Computes the vision tower's activations again in the backward pass rather than storing them."""
+        if hasattr(self.module, "gradient_checkpointing_enable"):
+            self.module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        else:
+            self.module.visual.set_grad_checkpointing(True)
+
+    def training(self, on: bool) -> None:
+        """Dropout on in the vision tower, or off. Norms over a batch always use their stored statistics."""
+        import torch
+
+        self.module.eval()
+        if on:
+            for part in self.vision_parts():
+                part.train()
+                for module in part.modules():
+                    if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
+                        module.eval()
+
+    @contextmanager
+    def evaluated(self) -> Iterator[Towers]:
+        """The encoder as it is now, dropout off, behind the interface that procedures take."""
+        self.training(False)
+        try:
+            yield self.towers
+        finally:
+            self.training(True)
+
+
+def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS)) -> DualEncoder:
+    """The row's dual encoder in float32, frozen, to be tuned on these tasks.
+
+    Raises CannotDo where it has no vision tower, no text tower for tasks with texts, or is of a family that cannot be
+    trained; NotHere, BadInput as loading does.
+    """
+    check(row, tasks=tasks)
+    hardware = Hardware(device=hardware.device, dtype="float32")
+    towers = load_trainable(row, hardware=hardware)
+    if towers.text is None and (needed := _with_texts(tasks)):
+        raise CannotDo(
+            f"{row.key} has no text tower, which the task {needed[0]} needs. Leave such tasks out, or tune "
+            "a dual encoder"
+        )
+    module = towers.module
+    required = required_files(row)
+    base = DualEncoder(
+        row=row,
+        towers=towers,
+        module=module,
+        folder=weights.local_folder(row, required=required),
+        vision=VISION_TOWERS[row.adapter],
+        revision=weights.revision(row, required=required),
+        hardware=hardware,
+    )
+    missing = [part for part in base.vision.parts if getattr(module, part, None) is None]
+    if missing:
+        raise CannotDo(f"{row.key} has no {missing[0]}, where its vision tower is expected: it cannot be tuned")
+    module.requires_grad_(False)
+    return base
+
+
+def check(row: Model, *, tasks: Sequence[str]) -> None:
+    """Raises CannotDo for a row that cannot be tuned on these tasks, before anything is loaded."""
+    if row.abilities and "embed_image" not in row.abilities:
+        raise CannotDo(f"{row.key} has no vision tower to tune: choose a dual encoder, such as tiny")
+    if row.abilities and "embed_text" not in row.abilities and (needed := _with_texts(tasks)):
+        raise CannotDo(
+            f"{row.key} has no text tower, which the task {needed[0]} needs: choose a dual encoder, such as tiny"
+        )
+    family = ADAPTERS.get(row.adapter)
+    if family is not None and (family.trainable is None or row.adapter not in VISION_TOWERS):
+        raise CannotDo(
+            f"{row.key}: models of adapter {row.adapter!r} cannot be tuned. Those of {', '.join(VISION_TOWERS)} can"
+        )
+    if not row.weights:
+        raise BadInput(f"{row.key} names no weights, so there is nothing to tune")
+
+
+def _with_texts(tasks: Sequence[str]) -> list[str]:
+    return [task for task in tasks if "text" in TASKS[task]]
