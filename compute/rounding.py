@@ -44,6 +44,14 @@ def rounded(value: float, digits: int, *, scale: float = 1.0, sign: bool = False
     return f"{shown:+f}" if sign else f"{shown:f}"
 
 
+def parameters_text(millions: float) -> str:
+    """A number of parameters, in millions: `26 B`, `1.3 B`, `428 M`, `7.1 M`, `3.1 k`, `96`."""
+    for unit, sign in ((1e3, " B"), (1.0, " M"), (1e-3, " k")):
+        if millions / unit >= 0.9995:
+            return f"{rounded(millions, 0 if millions / unit >= 9.95 else 1, scale=1 / unit)}{sign}"
+    return rounded(millions, 0, scale=1e6)
+
+
 def rounded_array(values: ArrayLike, digits: int, *, scale: float = 1.0) -> Floats:
     """Finite numbers of any shape at the decimals of `rounded`, for a figure that writes no more; NaN stays."""
     array = np.asarray(values, float)

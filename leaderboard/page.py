@@ -236,6 +236,7 @@ def bind(
     message: gr.HTML | None = None,
     blank: Callable[..., tuple] | None = None,
     lists: Mapping[str, Listed] | None = None,
+    completed: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda query: query,
 ) -> Bound:
     """Ties a page's controls to its address and its outputs.
 
@@ -244,8 +245,9 @@ def bind(
     `?preset=name` is short for a whole query string of `presets`; single parameters beside it override it. `blank`,
     called like `draw`, gives the outputs of a page that opens with an error, or whose address names something that does
     not exist: that parameter is None then, and nothing is drawn in its place. `lists` gives, by parameter, the titles
-    and keys of a control that lists what is in the database: a page built on an older file opens with today's. Each
-    answer comes from one file of the database.
+    and keys of a control that lists what is in the database: a page built on an older file opens with today's.
+    `completed` adds defaults to the query of an address that depend on the rest of it. Each answer comes from one file
+    of the database.
     """
     message, built, lists = message or message_box(), site.db.version, lists or {}
     names = [parameter.key for parameter in parameters]
@@ -277,7 +279,7 @@ def bind(
         query = dict(request.query_params)
         preset = query.get("preset", "")
         with site.db.snapshot():
-            values, note = parse(current(), {**(presets or {}).get(preset, {}), **query})
+            values, note = parse(current(), completed({**(presets or {}).get(preset, {}), **query}))
             if presets is not None and preset and preset not in presets:
                 note = f"There is no ready-made view {preset[:40]!r}; the default is shown instead. {note}".strip()
             choices = {} if site.db.version == built else {name: {"choices": make()} for name, make in lists.items()}

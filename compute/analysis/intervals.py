@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from compute.arrays import Floats
 from compute.types import BadInput, Metric, Score
 
 Z95 = 1.959963984540054  # normal quantile of 97.5 percent
@@ -18,10 +22,27 @@ def score_interval(
     if stderr < 0:
         raise BadInput(f"A standard error is never negative, got {stderr:g}")
     if stderr == 0 and share_of and value in (0, 1):
-        most = Z95**2 / (share_of + Z95**2)
+        most = Z95 * float(_error_of_none(share_of))
         return (0.0, most) if value == 0 else (1 - most, 1.0)
     low, high = value - Z95 * stderr, value + Z95 * stderr
     return (low if lower is None else max(low, lower)), (high if upper is None else min(high, upper))
+
+
+def sampling_errors(*, values: ArrayLike, stderr: ArrayLike, share_of: ArrayLike) -> Floats:
+    """The standard errors that ranks and tests take for those of scores, NaN where not known; shapes broadcast.
+
+    An error of 0 is none. Where none or all of `share_of` items are right it is the error whose 1.96-fold ends where
+    `score_interval` does; elsewhere it says only that nothing varied, and is not known. share_of: the number of items
+    that a score is a share of, NaN where it is no such share or the number is not known.
+    """
+    value, error, items = (np.asarray(each, float) for each in (values, stderr, share_of))
+    is_share = ((value == 0) | (value == 1)) & (items >= 1)
+    return np.where(error == 0, np.where(is_share, _error_of_none(np.where(is_share, items, 1.0)), np.nan), error)
+
+
+def _error_of_none(items: ArrayLike) -> Floats:
+    """The standard error of a share of which no item, or every one, is right: Wilson's limit over Z95."""
+    return Z95 / (np.asarray(items, float) + Z95**2)
 
 
 def interval(score: Score, metric: Metric) -> tuple[float, float] | None:

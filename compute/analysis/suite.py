@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis import ranking
+from compute.analysis.intervals import sampling_errors
 from compute.arrays import Bools, Floats, Ints
 from compute.types import ORIGINS, BadInput, Undefined
 
@@ -68,8 +69,8 @@ def arrange(frames: Mapping[str, pd.DataFrame], *, origin: str) -> SuiteScores:
         pivoted = long.pivot(index="model", columns="task", values=name)
         return pivoted.reindex(index=list(models), columns=list(keys)).to_numpy(float, copy=True)
 
-    stderr = wide("stderr")
-    stderr[stderr == 0] = np.nan  # none or all of the items right: they show no spread, which is not to have none
+    shares = tasks["proportion"].fillna(False).to_numpy(bool)
+    stderr = sampling_errors(values=wide("value"), stderr=wide("stderr"), share_of=np.where(shares, wide("n"), np.nan))
     origins = tuple(ORIGINS[int(best[model])] for model in models)
     known = {(row.model, row.category): row.value for row in frames["averages"].itertuples()}
     printed = np.array(

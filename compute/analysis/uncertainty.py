@@ -26,6 +26,7 @@ from compute.analysis import ranking, variance
 from compute.analysis.ranking import UNRANKED
 from compute.arrays import Bools, Floats, Ints
 
+ALONE = "no other model has a rank to compare it with"
 NOT_SIGNIFICANT = 1.6  # of t: below the one-sided quantile of 95 percent, 1.645 or more
 
 
@@ -41,7 +42,9 @@ class Ranking:
     mean_high: Floats
     dof: Floats  # [models], degrees of freedom of the mean's variance; inf: the noise of fixed tasks alone
     few: Bools  # [models], a category rests on so few tasks that the interval of the mean covers at least 95%
-    unknown: tuple[str, ...]  # [models], why the intervals are not known; empty where they are
+    unknown: tuple[
+        str, ...
+    ]  # [models], why the intervals, or that of the rank alone, are not known; empty where they are
     fixed: tuple[int, ...]  # categories that count and have one task: the intervals are about that task alone
     p: Floats  # [models, models], one-sided p of each difference, 0.5 if clearly above 5%; NaN unknown, or of itself
     better: Bools  # [models, models], the second is proved better than the first: what `rank_low` counts
@@ -66,7 +69,8 @@ def rank_with_uncertainty(
     stderr [models, tasks] in the unit of the scores, NaN or 0 unknown, used only in a category of one task; printed
     bool [models, categories], whether the scores of a category stand for a printed mean, whose variance is not known;
     names a word for each category, for `unknown`; other arguments and errors as in `ranking.aggregate`. A model of
-    unknown variance has a rank without an interval, and counts as neither better nor worse than any other.
+    unknown variance has a rank without an interval, and counts as neither better nor worse than any other. So has the
+    only model with a mean, of which no comparison says anything; the interval of its mean is known.
     """
     x = ranking.table(scores)
     error = variance.check_stderr(stderr, shape=x.shape)
@@ -93,7 +97,7 @@ def rank_with_uncertainty(
         few[rows] = variance.known_rows(parts) & (variance.fewest_tasks(parts) <= variance.FEW)
         between, pair_dof = variance.of_differences(parts)
         p[np.ix_(rows, rows)] = inner = _pairs(mean, between, pair_dof, scored=sum(part.scored for part in parts))
-        claimed, known = holm_by_row(inner), ~np.isnan(own)
+        claimed, known = holm_by_row(inner), ~np.isnan(own) & (len(rows) > 1)
         better[np.ix_(rows, rows)] = ahead = (rank[rows][:, None] > rank[rows]) & claimed
         worse[np.ix_(rows, rows)] = behind = (rank[rows][:, None] < rank[rows]) & claimed
         low[rows] = np.where(known, 1 + ahead.sum(axis=1), UNRANKED)
@@ -101,7 +105,7 @@ def rank_with_uncertainty(
         words = names if names is not None else [f"category {code}" for code in range(n_categories)]
         because = variance.unknown_because(parts, names=words)
         for row, reason, spread in zip(rows, because, own, strict=True):
-            unknown[row] = reason or (variance.ALIKE if np.isnan(spread) else "")
+            unknown[row] = reason or (variance.ALIKE if np.isnan(spread) else "" if len(rows) > 1 else ALONE)
     return Ranking(
         rank=rank,
         rank_low=low,

@@ -13,6 +13,8 @@ from compute.cli import workspace
 def build(path: Annotated[Path | None, typer.Option(help="Where to write; default: the app's database.")] = None):
     """Makes the database from the published tables, the catalogue, the imports and the run folders."""
     report = workspace.build(path)
+    for line in report.unshown:
+        typer.echo(line)
     typer.echo(
         f"{report.path.name}: {report.models} models, {report.tasks} tasks, {report.runs} runs, "
         f"{report.scores} scores, {report.claims} claims in {report.seconds:.1f} s"

@@ -9,6 +9,7 @@ import typer
 
 from compute.cli.workspace import Results, warn
 from compute.engine.workspace import catalog_with_own
+from compute.rounding import parameters_text
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _remark(model: Model) -> str:
 def _size(millions: float | None) -> str:
     if millions is None:
         return "size unknown"
-    return f"{millions / 1000:.1f}B parameters" if millions >= 1000 else f"{millions:.0f}M parameters"
+    return f"{parameters_text(millions)} parameters"
 
 
 def _options(catalog: Catalog) -> Iterator[str]:

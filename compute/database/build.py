@@ -46,6 +46,7 @@ class Report:
     claims: int
     computed: int  # of the runs
     problems: tuple[str, ...]  # a line for each file or folder that was left out, or is not what it should be
+    unshown: tuple[str, ...]  # a line for each suite of one's own that has no run yet: no fault, and no page shows it
     seconds: float
 
 
@@ -148,8 +149,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     catalog, wrong = _extended(suites, models)
     problems += wrong
     stored, of_runs = computed((results, paths.COMPUTED), catalog=catalog)
-    suites, wrong = own.with_runs(suites, tasks={run.run.task for run in stored})
-    problems += wrong
+    suites, unshown = own.with_runs(suites, tasks={run.run.task for run in stored})
     catalog, _ = _extended(suites, models)
     frames = catalog_frames(catalog)
     figures = published.load(catalog)
@@ -193,7 +193,12 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     problems += [f"{'/'.join(file.parts[-4:])} is damaged: {reason}" for file, reason in damaged.items()]
     counts = {name: len(frames[name]) for name in ("models", "tasks", "runs", "scores", "claims")}
     return Report(
-        path=path, seconds=time.perf_counter() - started, computed=len(stored), problems=tuple(problems), **counts
+        path=path,
+        seconds=time.perf_counter() - started,
+        computed=len(stored),
+        problems=tuple(problems),
+        unshown=tuple(unshown),
+        **counts,
     )
 
 

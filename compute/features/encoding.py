@@ -23,6 +23,8 @@ from compute.types import BadInput, BadItem, LikenessError
 
 # A batch's vectors, their offsets or None, and for each item why it is not usable.
 Forward = Callable[[Sequence[Any]], tuple[np.ndarray, np.ndarray | None, Sequence[str]]]
+# Half precision that overflows gives such values for a sound item.
+NOT_FINITE = "the model gave values that are not finite (NaN or infinite), which may be the model's fault"
 PIECE = 4  # items a thread takes at once: enough that handing over costs little, few enough that order holds nobody up
 SPENT = ("out of memory", "alloc_failed", "can't allocate memory", "not enough memory")  # as devices word it
 
@@ -203,7 +205,7 @@ def checked(output: Any, *, count: int, multi: bool, model: str) -> tuple[np.nda
 
 def not_finite(finite: np.ndarray) -> list[str]:
     """Why items are not usable, empty for those that are `finite` (n,) bool."""
-    return ["" if usable else "the model gave values that are not finite" for usable in finite.tolist()]
+    return ["" if usable else NOT_FINITE for usable in finite.tolist()]
 
 
 def one_by_one(forward: Forward, batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, list[str]]:

@@ -86,14 +86,15 @@ def read_scores(
     """
     frame = _named(scores if isinstance(scores, pd.DataFrame) else _file(Path(scores)))
     known = {name.lower(): name for name in frame.columns}
+    in_categories = (task for tasks in (categories or {}).values() for task in tasks)
+    counted = {*only, *lower_is_better, *in_categories, *named}
     if {"task", "value"} <= known.keys():
         table = _long(frame, known=known, model=model, ignore=ignore, shares=shares)
     else:
         _not_long(known)
-        table = _wide(frame, model=model, only=only, ignore=ignore, shares=shares)
+        table = _wide(frame, model=model, only=only, ignore=ignore, shares=shares, named=counted)
     table = _chosen(table, only=only, ignore=ignore, columns=frame.columns)
-    in_categories = (task for tasks in (categories or {}).values() for task in tasks)
-    table = _without_sums(table, named={*only, *lower_is_better, *in_categories, *named})
+    table = _without_sums(table, named=counted)
     if not table.tasks:
         raise BadInput("The table has no tasks: it needs a column of scores beside the column of models")
     for noun, count, most in (("models", len(table.models), MOST_MODELS), ("tasks", len(table.tasks), MOST_TASKS)):
@@ -219,7 +220,15 @@ def _models(column: pd.Series) -> list[str]:
     return names.tolist()
 
 
-def _wide(frame: pd.DataFrame, *, model: str, only: Sequence[str], ignore: Sequence[str], shares: bool) -> ScoreTable:
+def _wide(
+    frame: pd.DataFrame,
+    *,
+    model: str,
+    only: Sequence[str],
+    ignore: Sequence[str],
+    shares: bool,
+    named: Collection[str],
+) -> ScoreTable:
     label = _model_column(frame, model)
     _check_names(ignore, frame.columns, what="ignore")
     _check_names(only, [name for name in frame.columns if name != label], what="only")
@@ -236,9 +245,12 @@ def _wide(frame: pd.DataFrame, *, model: str, only: Sequence[str], ignore: Seque
     errors = {f"{task}{end}": task for task in columns for end in ("_stderr", " stderr")}
     tasks = [name for name in columns if name not in errors and (not only or name in only)]
     columns = [name for name in columns if name in tasks or errors.get(name) in tasks]
-    values = {name: _numbers(frame[name], models=models) for name in columns}
-    known = {errors[name]: _checked_errors(values[name], name, models) for name in columns if name in errors}
     nothing = np.full(len(models), np.nan)
+    unread = _sums(tasks, named=named)  # they may be text, such as 51.2%
+    values = {
+        name: nothing if errors.get(name, name) in unread else _numbers(frame[name], models=models) for name in columns
+    }
+    known = {errors[name]: _checked_errors(values[name], name, models) for name in columns if name in errors}
     return ScoreTable(
         models=tuple(models),
         tasks=tuple(tasks),
@@ -416,12 +428,18 @@ def _chosen(table: ScoreTable, *, only: Sequence[str], ignore: Sequence[str], co
 
 def _without_sums(table: ScoreTable, *, named: Collection[str]) -> ScoreTable:
     """The table without the tasks whose name says that they sum up the others, and a note of them before the others."""
-    sums = [task for task in table.tasks if SUM.fullmatch(task) and task not in named]
-    if not sums or len(sums) == len(table.tasks):
+    sums = _sums(table.tasks, named=named)
+    if not sums:
         return table
     which, them = ("which by its name sums", "it") if len(sums) == 1 else ("which by their names sum", "them")
     note = f"Left out: {_shown(sums)}, {which} up the others. To count {them}, rename {them}, or list the tasks (only)."
     return replace(_chosen(table, only=(), ignore=sums, columns=()), notes=(note, *table.notes))
+
+
+def _sums(tasks: Sequence[str], *, named: Collection[str]) -> list[str]:
+    """The tasks whose name says that they sum up the others, which no option names; none where there are no others."""
+    sums = [task for task in tasks if SUM.fullmatch(task) and task not in named]
+    return [] if len(sums) == len(tasks) else sums
 
 
 def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -> ScoreTable:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from compute.analysis.anchored import anchor
+from compute.analysis.intervals import sampling_errors
 from compute.analysis.ranking import UNRANKED
 from compute.analysis.standings import Standings, standings
 from compute.analysis.suite import ALL, SuiteScores
@@ -105,6 +106,7 @@ class Rule:
     weights: Floats  # [categories]
     higher: Bools  # [tasks]
     scales: tuple[str, ...]  # [tasks], equal where scores may be averaged
+    shares: Bools  # [tasks], whether a score is a share of its items
     lower: Floats  # [tasks], bounds of the scores
     upper: Floats
 
@@ -150,6 +152,7 @@ def rule(suite: Suite, *, tasks: Sequence[Task], metrics: Mapping[str, Metric]) 
         weights=np.array([suite.category_weights.get(name, 1.0) for name in categories], float),
         higher=np.array([metric.higher_is_better for metric in headline], bool),
         scales=tuple(str(metric.scale) for metric in headline),
+        shares=np.array([metric.proportion for metric in headline], bool),
         lower=np.array([-math.inf if metric.lower is None else metric.lower for metric in headline]),
         upper=np.array([math.inf if metric.upper is None else metric.upper for metric in headline]),
     )
@@ -159,8 +162,14 @@ def row_of(scores: Mapping[str, Score], of: Rule) -> tuple[Floats, Floats]:
     """Values and standard errors [1, tasks] of a model's headline scores by task, NaN where there is none."""
     known = [scores.get(task.key) for task in of.tasks]
     values = np.array([[np.nan if score is None else score.value for score in known]], float)
-    errors = [[np.nan if score is None or not score.stderr else score.stderr for score in known]]
-    return values, np.array(errors, float)
+    errors, items = (
+        np.array([[np.nan if number is None else number for number in numbers]], float)
+        for numbers in (
+            [None if score is None else score.stderr for score in known],
+            [None if score is None else score.n for score in known],
+        )
+    )
+    return values, sampling_errors(values=values, stderr=errors, share_of=np.where(of.shares, items, np.nan))
 
 
 def means(scores: Mapping[str, Score], of: Rule) -> SuiteMeans:
@@ -191,7 +200,7 @@ def _mean(of: Rule, values: Floats, stderr: Floats, *, name: str, within: str, c
         value=float(result.ranking.mean[0]),
         low=low,
         high=high,
-        reason=result.ranking.unknown[0],
+        reason=result.ranking.unknown[0] if low is None else "",
         **counted,
     )
 

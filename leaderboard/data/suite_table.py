@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.analysis.intervals import sampling_errors
 from compute.analysis.suite import ALL
 from compute.types import ORIGINS, UnknownKey
 from leaderboard.data import cut as cuts
@@ -18,7 +19,7 @@ from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.cut import WHOLE, Cut, SuiteCuts
 from leaderboard.data.database import Database
 from leaderboard.html.formatting import blank
-from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED
+from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 
 SLACK = 1e-9  # beyond a metric's bound, where a sum of floats may end
 IMPOSSIBLE = (
@@ -184,10 +185,13 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> SuiteTable:
     rows = tuple(
         SuiteRow(model=model, origin=origin) for model, origin in sorted(set(zip(long.model, long.origin, strict=True)))
     )
-    values, stderr, low, high = (_pivot(long, rows, columns, name) for name in ("value", "stderr", "low", "high"))
+    values, stderr, low, high, n = (
+        _pivot(long, rows, columns, name) for name in ("value", "stderr", "low", "high", "n")
+    )
     impossible = _impossible(values, stderr, columns)
     values[impossible] = stderr[impossible] = low[impossible] = high[impossible] = np.nan
-    stderr[stderr == 0] = np.nan  # none or all of the items right: they show no spread, which is not to have none
+    shares = np.array([bool(metrics.loc[column.metric, "proportion"]) for column in columns])
+    stderr = sampling_errors(values=values, stderr=stderr, share_of=np.where(shares, n, np.nan))
     categories = tuple(dict.fromkeys(column.group for column in columns if column.ranked))
     indices = {name: index for index, name in enumerate(categories)}
     codes = np.array([indices.get(column.group, len(categories)) for column in columns])
@@ -218,7 +222,7 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> SuiteTable:
         marks=_marks(db, suite, rows, columns, values, trained=trained),
         reasons=reasons,
         missing=missing,
-        category_columns=_category_columns(columns, categories) if not is_human else (),
+        category_columns=_category_columns(columns, categories, own=is_own(about["benchmark"])) if not is_human else (),
         presets=presets(about, categories),
         printed=printed,
         averages=averages,
@@ -278,7 +282,11 @@ def _group(task: dict, metric: str, human: bool) -> str:
     )
 
 
-def _category_columns(columns: tuple[SuiteColumn, ...], categories: tuple[str, ...]) -> tuple[SuiteColumn, ...]:
+def _category_columns(
+    columns: tuple[SuiteColumn, ...], categories: tuple[str, ...], *, own: bool
+) -> tuple[SuiteColumn, ...]:
+    """A column a category. In a suite of one's own, a category of one task is headed by that task: nobody chose its
+    category, which is that of the data's shape."""
     means = []
     for category in categories:
         tasks = [column for column in columns if column.group == category]
@@ -290,7 +298,7 @@ def _category_columns(columns: tuple[SuiteColumn, ...], categories: tuple[str, .
         means.append(
             SuiteColumn(
                 key=category,
-                title=category,
+                title=first.title if own and len(tasks) == 1 else category,
                 group="Categories",
                 kind="family",
                 task="",

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from compute import rounding
 from compute.rounding import rounded
 
 NOTHING = "—"
@@ -38,12 +39,8 @@ def span(low: float, high: float, *, digits: int, scale: float = 1.0) -> str:
 
 
 def parameters_text(millions: float) -> str:
-    """A number of parameters, given in millions: `26 B`, `1.3 B`, `428 M`, `7.1 M`, or a dash."""
-    if blank(millions):
-        return NOTHING
-    if millions >= 999.5:
-        return f"{rounded(millions, 0 if millions >= 9950 else 1, scale=1e-3)} B"
-    return f"{rounded(millions, 0 if millions >= 9.95 else 1)} M"
+    """A number of parameters, given in millions, as everywhere (compute.rounding); or a dash."""
+    return NOTHING if blank(millions) else rounding.parameters_text(millions)
 
 
 def percent(share: float, *, digits: int = 0) -> str:

@@ -9,7 +9,7 @@ Python `Markup + "<p>"` escapes the right side; join pieces in a template, or in
 Filters:
     value|number(digits=1, scale=100, sign=True)   a number with a real minus sign, or a dash
     share|percent, share|percent(digits=1)         37%
-    millions|parameters_text                       26 B
+    millions|parameters_text                       26 B, 3.1 k
     value|or_dash, value|or_dash("")               text, or the mark of a missing value
     count|thousands                                1,234
     key|model_url, key|task_url                    the address of a model's or task's page

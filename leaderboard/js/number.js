@@ -24,9 +24,11 @@ export function rounded(value, digits) {
   return `${sign}${text.slice(0, text.length - digits)}${digits ? `.${text.slice(-digits)}` : ''}`;
 }
 
-/** A number of parameters, given in millions: `26 B`, `1.3 B`, `428 M`, `7.1 M`, or a dash. */
+/** A number of parameters, given in millions: `26 B`, `1.3 B`, `428 M`, `7.1 M`, `3.1 k`, `96`, or a dash. */
 export function parametersText(millions) {
   if (millions === null || millions === undefined) return '—';
-  if (millions >= 999.5) return `${rounded(millions / 1000, millions >= 9950 ? 0 : 1)} B`;
-  return `${rounded(millions, millions >= 9.95 ? 0 : 1)} M`;
+  for (const [unit, sign] of [[1e3, ' B'], [1, ' M'], [1e-3, ' k']]) {
+    if (millions / unit >= 0.9995) return `${rounded(millions / unit, millions / unit >= 9.95 ? 0 : 1)}${sign}`;
+  }
+  return rounded(millions * 1e6, 0);
 }

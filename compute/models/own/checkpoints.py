@@ -6,6 +6,7 @@ was read in which file, and how to say the family.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 import json
@@ -46,7 +47,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "gme": BOTH,
     "vlm": WORDS,
 }
-TWO_TOWERS = ("clip", "siglip", "align", "blip")  # a folder without a tokenizer has the image tower alone
+TWO_TOWERS = ("clip", "siglip", "align", "blip")  # a checkpoint without a tokenizer has the image tower alone
 LANGUAGE_MODELS = ("vlm", "e5_v", "vlm2vec", "gme")
 # The families that read a LoRA by option `lora`, over the base model that it names; others of these by option `base`.
 WITH_LORA = ("clip", "siglip", "align", "blip", "vision", "bert", "t5", "sentence_transformer")
@@ -153,6 +154,10 @@ def from_hub(
     folder = weights.cached_folder(start)
     if folder is None or not any((folder / file).is_file() for file in CONFIGURATIONS):
         folder = hub_files.fetch_configuration(start, offline=offline)
+    elif not offline and _has_images_alone(_listed(folder, repository)):
+        # What only loaded images has fetched no tokenizer, which the repository may have.
+        with contextlib.suppress(NotHere):
+            folder = hub_files.fetch_configuration(replace(start, revision=folder.name))
     start = replace(start, revision=folder.name)
     source = ModelSource(kind=FROM_HUB, name=f"{repository}@{folder.name}")
     return _checkpoint(start, _listed(folder, repository), source, family, options, offline)
@@ -215,17 +220,20 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
         modalities=modalities,
         options=dict(options),
     )
+    if family in TWO_TOWERS and _has_images_alone(files):
+        row = replace(row, abilities=IMAGES, modalities=("image",))
     required = required_files(row)
-    if weights.own_folder(row) is not None and required:
-        if family in TWO_TOWERS and files.has(weights.PROCESSOR) and not files.has(weights.TOKENIZER):
-            row = replace(row, abilities=IMAGES, modalities=("image",))
-            required = required_files(row)
-        if missing := required.missing(files.names):
-            remedy = _how_to_save(files) if not required.weights or files.has(required.weights) else ""
-            raise NotHere(f"{files.name} has no {', no '.join(missing)}, which the family {family} reads{remedy}")
+    if weights.own_folder(row) is not None and required and (missing := required.missing(files.names)):
+        remedy = _how_to_save(files) if not required.weights or files.has(required.weights) else ""
+        raise NotHere(f"{files.name} has no {', no '.join(missing)}, which the family {family} reads{remedy}")
     dimensions, side = _sizes(family, files) if not set(options) & RESIZING else (None, None)
     names = required.names(files.names) if required else ()
     return replace(row, embed_dim=dimensions, image_size=side, parameters_m=_parameters_m(files, names))
+
+
+def _has_images_alone(files: CheckpointFiles) -> bool:
+    """Whether there is preprocessing of images and no tokenizer."""
+    return files.has(weights.PROCESSOR) and not files.has(weights.TOKENIZER)
 
 
 def _how_to_save(files: CheckpointFiles) -> str:
@@ -410,7 +418,7 @@ def _parameters_m(files: CheckpointFiles, names: Sequence[str]) -> float | None:
             count = math.prod(shape)
             integers += count if kind in INTEGERS else 0
             total += count if isinstance(kind, str) and kind.startswith(("F", "BF")) else 0
-    return round(total / 1e6, 3) if total and integers < FEW else None
+    return round(total / 1e6, 6) if total and integers < FEW else None
 
 
 def _header(path: Path) -> dict[str, dict[str, Any]]:

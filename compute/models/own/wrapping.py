@@ -158,7 +158,7 @@ def _kind(held: Held) -> str:
 def _millions(modules: Sequence[torch.nn.Module]) -> float | None:
     """Millions of parameters; None for an object without any."""
     count = sum(weight.numel() for module in modules for weight in module.parameters())
-    return round(count / 1e6, 3) if count else None
+    return round(count / 1e6, 6) if count else None
 
 
 def _named(model: Any) -> str:

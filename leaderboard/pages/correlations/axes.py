@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 
 from compute.types import ORIGINS, BadInput
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable
+from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable, displayed_origin, origins_in_order
 from leaderboard.pages.correlations.query import ALL, CorrelationQuery
 
 
@@ -55,6 +55,30 @@ class Scores:
 
 
 Columns = tuple[tuple[Axis, ...], np.ndarray, np.ndarray]  # axes, values [rows, axes], marks [rows, axes]
+
+
+def with_origin(suite_cache: SuiteCache, address: Mapping[str, str]) -> Mapping[str, str]:
+    """A query string with the origin of the figures that its suites have, where it names none and none of these suites
+    has published ones, as those of one's own data."""
+    known = suite_cache.suites()
+    suites = [suite for suite in address.get("suites", "").split(",") if suite in known]
+    if "origin" in address or not suites:
+        return address
+    return {**address, "origin": displayed_origin(_origins(suite_cache, suites))}
+
+
+def check_origin(suite_cache: SuiteCache, query: CorrelationQuery) -> None:
+    """Raises BadInput where no chosen suite has figures of the chosen origin, naming those that there are."""
+    origins = origins_in_order(_origins(suite_cache, query.suites))
+    if query.origin not in (ALL, *origins):
+        raise BadInput(
+            f"The chosen suites have no {query.origin} figures, but {' and '.join(origins) or 'none'}. Choose other "
+            "figures or suites"
+        )
+
+
+def _origins(suite_cache: SuiteCache, suites: Iterable[str]) -> set[str]:
+    return {row.origin for suite in suites for row in suite_cache.table(suite).rows}
 
 
 def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> Scores:

@@ -12,6 +12,7 @@ from leaderboard.html.formatting import blank, number, span
 from leaderboard.html.labels import choice_title
 from leaderboard.page import Described, DescribedRow, Site
 from leaderboard.pages.correlations import query as correlation_query
+from leaderboard.pages.correlations.axes import with_origin
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, MatrixCache, pair
 from leaderboard.pages.correlations.query import METHODS, PRESETS, CorrelationQuery
 from leaderboard.web.parameters import Parameter
@@ -28,7 +29,8 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
     suites = suite_queries.suites(site.db)
     known = correlation_query.parameters(suites=suites["key"], models=[])
     usual = CorrelationQuery()
-    whole = correlation_query.read(known, {key: text for key, text in query.items() if key != "models"})
+    address = with_origin(site.suite_cache, correlation_query.spelt_out(query))
+    whole = correlation_query.read(known, {key: text for key, text in address.items() if key != "models"})
     if len(whole.suites) > MOST_SUITES:
         return None
     chosen = replace(whole, order=usual.order)

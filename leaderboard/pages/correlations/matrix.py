@@ -15,7 +15,7 @@ from compute.types import ORIGINS, BadInput
 from leaderboard.data.column_correlation import correlate_columns
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.correlations.axes import Axis, Scores, gather
+from leaderboard.pages.correlations.axes import Axis, Scores, check_origin, gather
 from leaderboard.pages.correlations.query import CorrelationQuery
 
 
@@ -40,6 +40,7 @@ def correlate(suite_cache: SuiteCache, query: CorrelationQuery) -> CorrelationMa
     """Correlations of every two axes. Raises BadInput with the reason where every cell would be blank."""
     if query.level == "suites" and len(query.suites) < 2:
         raise BadInput("One suite alone has no correlation: choose two or more, or compare categories or tasks")
+    check_origin(suite_cache, query)
     scores = gather(suite_cache, query)
     matrix = correlate_columns(
         values=scores.values,

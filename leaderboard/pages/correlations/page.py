@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -17,7 +18,7 @@ from leaderboard.html.labels import SIGNS, explained, explained_signs, is_synthe
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, static_html
 from leaderboard.pages.correlations import figures, routes
-from leaderboard.pages.correlations.axes import Axis
+from leaderboard.pages.correlations.axes import Axis, with_origin
 from leaderboard.pages.correlations.described import describe
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, MatrixCache, pair, unrelated_suites
 from leaderboard.pages.correlations.query import (
@@ -151,6 +152,7 @@ def draw(site: Site) -> None:
         message=message,
         blank=blank,
         lists=lists,
+        completed=partial(with_origin, site.suite_cache),
     )
     join = "(first, second) => [first && second && first !== second ? `${first},${second}` : '']"
     for control in (first, second):

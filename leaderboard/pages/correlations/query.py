@@ -82,12 +82,17 @@ def query_of(values: Mapping[str, Any]) -> CorrelationQuery:
     )
 
 
+def spelt_out(address: Mapping[str, str]) -> dict[str, str]:
+    """A query string with the choices that its preset stands for."""
+    return {**PRESETS.get(address.get("preset", ""), {}), **address}
+
+
 def read(parameters: tuple[Parameter, ...], address: Mapping[str, str]) -> CorrelationQuery:
     """The choice of a query string; unknown values fall back to their defaults.
 
     Raises BadInput for a suite or model that does not exist: no other is taken in its place.
     """
-    query = {**PRESETS.get(address.get("preset", ""), {}), **address}
+    query = spelt_out(address)
     if sentence := missing(parameters, query):
         raise BadInput(sentence)
     return query_of(parse(parameters, query)[0])

@@ -16,6 +16,7 @@ from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.correlations import query as correlation_query
+from leaderboard.pages.correlations.axes import with_origin
 from leaderboard.pages.correlations.matrix import CorrelationMatrix, MatrixCache, cells, why_blank
 from leaderboard.pages.correlations.query import CorrelationQuery
 from leaderboard.web.responses import compress, disposition, respond
@@ -35,7 +36,8 @@ def routes(site: Site) -> list[Route]:
     )
 
     def query_of(request: Request) -> CorrelationQuery:
-        return correlation_query.read(parameters(), request.query_params)
+        address = with_origin(site.suite_cache, correlation_query.spelt_out(request.query_params))
+        return correlation_query.read(parameters(), address)
 
     listed = memoised(
         lambda query: compress(payload.encode(listing(matrices.get(query))), quality=4), most=MOST_STORED, of=db

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
 
-from compute.analysis.intervals import interval, score_interval
+from compute.analysis.intervals import Z95, interval, sampling_errors, score_interval
 from compute.metrics import METRICS
 from compute.types import BadInput, Score
 
@@ -58,3 +59,14 @@ def test_the_interval_of_a_share(given: dict[str, float], expected: tuple[float,
 def test_an_error_of_nothing_says_nothing_of_what_is_no_share() -> None:
     score = Score(run="", subset="default", metric="ndcg_at_10", value=1.0, stderr=0.0, n=50)
     assert interval(score, METRIC["ndcg_at_10"]) is None
+
+
+def test_an_error_of_nothing_is_that_of_wilsons_interval_where_none_or_all_are_right() -> None:
+    """Reference: scipy's binomial test. An error that is known stays, and of what is no share nothing is known."""
+    nan = np.nan
+    errors = sampling_errors(
+        values=[1.0, 0.0, 1.0, 0.8, 0.5, nan], stderr=[0, 0, 0, 0.02, 0, nan], share_of=[40, 120, nan, 40, 40, 40]
+    )
+    wilson = [binomtest(right, n).proportion_ci(0.95, method="wilson") for right, n in ((40, 40), (0, 120))]
+    assert errors[:2] == pytest.approx([(1 - wilson[0].low) / Z95, wilson[1].high / Z95], abs=1e-12)
+    assert errors[2:] == pytest.approx([nan, 0.02, nan, nan], nan_ok=True)

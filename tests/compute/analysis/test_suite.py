@@ -25,11 +25,20 @@ def frames(
             "ranked": [True] * 4,
             "metric": ["accuracy"] * 4,
             "higher": [True, True, True, False],
+            "proportion": [True] * 4,
         }
     )
     long = pd.DataFrame(
         [
-            {"model": model, "origin": origin, "task": task, "metric": "accuracy", "value": value, "stderr": 0.1}
+            {
+                "model": model,
+                "origin": origin,
+                "task": task,
+                "metric": "accuracy",
+                "value": value,
+                "stderr": 0.1,
+                "n": 40,
+            }
             for (model, origin, task), value in values.items()
         ]
     )

@@ -141,6 +141,14 @@ def test_names_of_sums(name: str) -> None:
     assert read_scores(WIDE.assign(**{name: 1.0, f"{name}_stderr": 0.1})).tasks == ("a", "b", "c")
 
 
+def test_a_sum_that_is_left_out_may_be_text() -> None:
+    """Where an option names it, its cells are read and the first that is no number is named."""
+    table = WIDE.assign(average="51.2%", average_stderr="-")
+    assert read_scores(table).tasks == ("a", "b", "c")
+    with pytest.raises(BadInput, match="column 'average': '51.2%' has a percent sign"):
+        read_scores(table, only=["a", "average"])
+
+
 @pytest.mark.parametrize(
     "name", ["overall", "rank correlation", "mean opinion score", "total text", "averages", "mean_iou"]
 )

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import duckdb
 import pytest
+from scipy.stats import binomtest
 
 from compute.catalog.own import BENCHMARK, SYNTHETIC
 from compute.tasks.own import PROCEDURES
@@ -61,6 +62,64 @@ def own(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
             "INSERT INTO scores (run, subset, metric, value) VALUES ('own-run', 'default', 'mmscore', 1)"
         )
     return SuiteCache(Database(path))
+
+
+@pytest.fixture(scope="module")
+def triplets(own: SuiteCache, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
+    """The same with a suite of choices, whose category no visitor chose: all 40 answers of one model are right."""
+    path = tmp_path_factory.mktemp("triplets") / "own.duckdb"
+    shutil.copy(own.db.path, path)
+    with duckdb.connect(str(path)) as connection:
+        for sql in (
+            "INSERT INTO suites SELECT * REPLACE ('own-triplets' AS key, 'Own data: triplets' AS title) FROM suites "
+            "WHERE key = 'pairs-holiday'",
+            "INSERT INTO tasks SELECT * REPLACE ('own/own-triplets/choices' AS key, 'triplets: choices' AS title, "
+            "'Img-2AFC' AS category, ['accuracy'] AS metrics, ['default'] AS subsets) FROM tasks "
+            "WHERE key = 'own/pairs-holiday/cj'",
+            "INSERT INTO suite_tasks SELECT * REPLACE ('own-triplets' AS suite, 'own/own-triplets/choices' AS task) "
+            "FROM suite_tasks WHERE suite = 'pairs-holiday'",
+            "INSERT INTO runs SELECT * REPLACE (model || '-triplets' AS id, 'own/own-triplets/choices' AS task, "
+            "'computed' AS origin) FROM runs WHERE id LIKE 'pairbench-table-3/%coco-cj' "
+            "AND model IN ('microsoft/phi-3.5-vision-instruct', 'qwen/qwen2-vl-7b-instruct')",
+        ):
+            connection.execute(sql)
+        runs = [row[0] for row in connection.execute("SELECT id FROM runs WHERE id LIKE '%-triplets'").fetchall()]
+        assert len(runs) == 2, runs
+        for run, value, error in zip(sorted(runs), (1.0, 0.5), (0.0, 0.079), strict=True):
+            connection.execute(
+                "INSERT INTO scores (run, subset, metric, value, stderr, n) "
+                "VALUES (?, 'default', 'accuracy', ?, ?, 40)",
+                [run, value, error],
+            )
+    return SuiteCache(Database(path))
+
+
+def test_a_score_of_all_right_has_the_range_and_the_class_that_its_interval_gives(triplets: SuiteCache) -> None:
+    """Its mean has the interval that its cell has: Wilson's, 40 of 40."""
+    ranking = payload.ranking(triplets.table("own-triplets"), triplets.ranked("own-triplets"))
+    assert ranking["rank"] == [1, 2] and ranking["unknown"] == ["", ""]
+    assert [ranking[key] for key in ("low", "high", "tie")] == [[1, 2], [1, 2], ["A", "B"]]
+    low = 100 * binomtest(40, 40).proportion_ci(0.95, method="wilson").low
+    assert (ranking["mean_low"][0], ranking["mean_high"][0]) == pytest.approx((low, 100))
+
+
+def test_a_category_of_one_own_task_is_headed_by_the_task(triplets: SuiteCache) -> None:
+    heads = [column.title for column in triplets.table("own-triplets").category_columns]
+    assert heads == ["triplets: choices"]
+    assert "Img-2AFC" in [column.title for column in triplets.table("mini").category_columns]
+
+
+def test_the_only_ranked_model_has_no_range_no_class_and_no_mark(own: SuiteCache, tmp_path: Path) -> None:
+    """Whatever its size, which the front of score and size compares."""
+    shutil.copy(own.db.path, tmp_path / "one.duckdb")
+    with duckdb.connect(str(tmp_path / "one.duckdb")) as connection:
+        connection.execute("UPDATE scores SET stderr = 0.01, value = 0.8 WHERE run = 'own-run'")
+        connection.execute("UPDATE models SET parameters_m = 4200")
+    suite_cache = SuiteCache(Database(tmp_path / "one.duckdb"))
+    ranking = payload.ranking(suite_cache.table("pairs-holiday"), suite_cache.ranked("pairs-holiday"))
+    assert (ranking["rank"], ranking["low"], ranking["tie"], ranking["front"]) == ([1], [None], [""], [])
+    assert ranking["unknown"] == ["no other model has a rank to compare it with"]
+    assert ranking["mean_low"][0] == pytest.approx(100 * (0.8 - 1.959964 * 0.01))
 
 
 def test_the_keys_are_those_of_the_records() -> None:

@@ -439,6 +439,35 @@ def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(c
     np.testing.assert_array_equal(embedded(made.row, "image", pictures()), embedded(local.row, "image", pictures()))
 
 
+def test_a_model_of_the_hub_without_a_tokenizer_has_the_image_tower_alone(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a repository that was read for its images alone the tokenizer is fetched before that is said; offline it is
+    what this machine has."""
+    import huggingface_hub
+    from transformers import AutoImageProcessor, AutoModel
+
+    whole, folder = checkpoints.clip(tmp_path / "whole"), tmp_path / "images"
+    AutoModel.from_pretrained(whole).save_pretrained(folder)
+    AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
+    snapshot = in_hub_cache(folder, cache=cache, repository="Org/Images")
+    made = own.from_hub("hub:Org/Images")
+    assert made.row.abilities == ("embed_image",) and made.read_as.endswith("without a tokenizer: images alone")
+    expected = embedded(own.from_folder(whole).row, "image", pictures())
+    np.testing.assert_allclose(embedded(made.row, "image", pictures()), expected, rtol=1e-5, atol=1e-6)
+
+    def snapshot_download(repository: str, *, revision: str | None, allow_patterns: list[str]) -> str:
+        assert (repository, revision) == ("Org/Images", COMMIT)
+        for file in whole.iterdir():
+            if not file.name.endswith(".safetensors") and not (snapshot / file.name).exists():
+                shutil.copy(file, snapshot / file.name)
+        return str(snapshot)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    assert own.from_hub("hub:Org/Images").row.abilities == ("embed_image", "embed_text")
+
+
 def test_a_model_of_the_hub_that_is_not_here(cache: Path) -> None:
     with pytest.raises(NotHere, match=r"Org/Absent is not on this machine.*hf download Org/Absent --revision v2"):
         own.from_hub("hub:Org/Absent@v2")

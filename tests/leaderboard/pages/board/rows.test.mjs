@@ -119,7 +119,7 @@ test('the change of a rank', () => {
 test('numbers keep the digits of the paper', () => {
   assert.equal(shown(800, 1), '80.0');
   assert.equal(shown(5, 2), '0.05');
-  assert.deepEqual([0.8, 63.2, 151.3, 1000, 7241, 24000, null].map(parametersText), ['0.8 M', '63 M', '151 M', '1.0 B', '7.2 B', '24 B', '—']);
+  assert.deepEqual([0.8, 63.2, 151.3, 1000, 7241, 24000, null].map(parametersText), ['800 k', '63 M', '151 M', '1.0 B', '7.2 B', '24 B', '—']);
 });
 
 test('coverage says what has a figure and what counts by a printed mean', () => {

@@ -17,6 +17,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import TRAINED
 from leaderboard.pages.correlations import matrix as correlation_matrix
 from leaderboard.pages.correlations import query as correlation_query
+from leaderboard.pages.correlations.axes import with_origin
 from leaderboard.pages.correlations.matrix import MatrixCache
 from leaderboard.pages.correlations.query import PRESETS, CorrelationQuery, query_of, read
 from leaderboard.pages.correlations.routes import listing, rows, sheet
@@ -191,3 +192,28 @@ def test_no_suite_falls_back_to_the_default_with_one_sentence(parameters) -> Non
     values, note = parse(parameters, {"suites": ""})
     assert values["suites"] == list(CorrelationQuery().suites)
     assert note == "Nothing is chosen under suites; the default is shown instead."
+
+
+@pytest.mark.parametrize(
+    ("address", "origin"),
+    [
+        ({"suites": "mini"}, "computed"),
+        ({"suites": "mini", "origin": "imported"}, "imported"),
+        ({"suites": "mini,mieb"}, "published"),
+        ({}, "published"),
+        ({"suites": "no-such-suite"}, None),
+    ],
+    ids=["without published figures", "as named", "with published figures", "no suite", "unknown"],
+)
+def test_a_view_opens_on_the_figures_that_its_suites_have(suite_cache, parameters, address, origin) -> None:
+    completed = with_origin(suite_cache, address)
+    if origin is None:
+        assert completed == address
+    else:
+        assert read(parameters, completed).origin == origin
+
+
+def test_figures_that_no_suite_has_are_refused_with_those_that_there_are(matrices: MatrixCache) -> None:
+    with pytest.raises(BadInput, match="have no published figures, but computed. Choose other figures"):
+        matrices.get(CorrelationQuery(suites=("mini",)))
+    assert matrices.get(CorrelationQuery(suites=("mini",), origin="computed")).scores.models
