@@ -1,12 +1,18 @@
-"""One pass over what a shelf lacks: planned in writing, run in batches, stored as it goes, taken up where it ended."""
+"""One pass over what a shelf lacks: planned in writing, run in batches, stored as it goes, taken up where it ended.
+
+What is missing is cut into shards of a fixed number of items, and batches are cut inside a shard. So neither the
+vectors nor the files depend on how many processes encode, nor on which of them has which shard.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +24,7 @@ from compute.features.store import Shelf
 from compute.progress import Progress, duration
 from compute.types import BadItem
 
+SHARD = 2048  # items: seconds of an accelerator's work, and small enough to be lost or to be waited for
 FLUSH_SECONDS = 10.0  # at most about this much work is lost when a process is killed
 FLUSH_BYTES = 64 << 20
 
@@ -49,16 +56,21 @@ class DistinctItems:
             raise unreadable(self.name(at), error) from error
 
     def at(self, keys: np.ndarray) -> np.ndarray:
-        """The position of each key, -1 where it is not wanted."""
-        return positions(keys, among=self.keys)
+        """(n,) int: the position of each key, -1 where it is not wanted."""
+        return positions(keys, among=self.keys, order=self._order)
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        return np.argsort(self.keys)
 
 
-def positions(keys: np.ndarray, *, among: np.ndarray) -> np.ndarray:
-    """(n,) int: where each key stands in `among`, whose keys are distinct; -1 where it does not."""
+def positions(keys: np.ndarray, *, among: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
+    """(n,) int: where each key stands in `among`, whose keys are distinct; -1 where it does not. `order` sorts `among`,
+    where that is known."""
     if not len(among):
         return np.full(len(keys), -1)
-    order = np.argsort(among)
-    nearest = order[np.minimum(np.searchsorted(among[order], keys), len(order) - 1)]
+    order = np.argsort(among) if order is None else order
+    nearest = order[np.minimum(np.searchsorted(among, keys, sorter=order), len(order) - 1)]
     return np.where(among[nearest] == keys, nearest, -1)
 
 
@@ -72,14 +84,44 @@ def distinct(columns: Sequence[Column]) -> DistinctItems:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Operation:
+class Shard:
+    """Items that are stored as one file, whichever process encodes them."""
+
+    keys: np.ndarray  # (n,) S32, in the order of encoding
+    pending: np.ndarray  # (n,) bool: not stored yet, still wanted, and not known to be bad
+
+    def batches(self, size: int) -> list[np.ndarray]:
+        """The pending items of each batch, as positions in the shard. Items that are not pending leave gaps: what else
+        is in a batch does not depend on how often the pass was interrupted."""
+        parts = np.split(np.arange(len(self.keys)), range(size, len(self.keys), size))
+        return [part[self.pending[part]] for part in parts if self.pending[part].any()]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoded:
+    """What became of one shard. `bad`: key, name and problem of each item that cannot be used."""
+
+    items: int  # that were pending
+    bad: tuple[tuple[bytes, str, str], ...] = ()
+    effective: int = 0  # the smallest batch that memory allowed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steps:
     """What is done to each item. `make(wanted, position, content)` runs in threads and raises BadItem; `forward` turns
     what it made into vectors, offsets or None, and why each of the n items is unusable, empty for the usable."""
 
+    make: Callable[[DistinctItems, int, Any], Any]
+    forward: encoding.Forward
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """A pass over items of one kind. `steps` loads the model, where there is one."""
+
     title: str  # `openai/clip-vit-base-patch32, image`
     unit: str
-    make: Callable[[DistinctItems, int, Any], Any]
-    forward: Callable[[Sequence[Any]], tuple[np.ndarray, np.ndarray | None, Sequence[str]]]
+    steps: Callable[[], Steps]
     batch: int
     threads: int
     skip_bad: bool
@@ -87,6 +129,10 @@ class Operation:
     turns: bool = False  # the model runs on the cores that prepare
     by_length: bool = False  # texts of like length together: less padding
     remember_bad: bool = True
+
+
+# Encodes shards elsewhere in batches of a size, and yields what became of each.
+Elsewhere = Callable[[Sequence[Shard], int], Generator[Encoded]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,92 +160,71 @@ class Pass:
 
 
 def plan(
-    shelf: Shelf, wanted: DistinctItems, missing: np.ndarray, *, batch: int, by_length: bool
-) -> tuple[np.ndarray, list[int]]:
-    """The order of the missing items, as positions in `wanted`, and the sizes of the batches.
+    shelf: Shelf, wanted: DistinctItems, missing: np.ndarray, *, by_length: bool, size: int | None = None
+) -> list[Shard]:
+    """The missing items (n,) bool of `wanted` as shards of `size` items, by default SHARD.
 
-    The batches of an unfinished pass come first, as they were cut then (less what is no longer wanted); what is new
-    follows in the order in which it is met, texts by length, the longest first, so that a batch that is too large for
-    the device shows at once.
+    The shards of an unfinished pass come first, as they were cut then. What is new follows in the order in which it is
+    met, which is the order that a data set's files are read in; texts by length, the longest first, so that a batch
+    that is too large for the device shows at once.
     """
+    size = size or SHARD
     keys, cuts = shelf.plan()
     at = wanted.at(keys)
-    of_batch = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
     pending = (at >= 0) & missing[at] if len(at) else np.zeros(0, dtype=bool)
-    old = at[pending]
-    sizes = np.bincount(of_batch[pending], minlength=1)
     rest = missing.copy()
-    rest[old] = False
+    rest[at[pending]] = False
     new = np.flatnonzero(rest)
     if by_length and len(new):
         lengths = np.array([len(wanted.read(int(position))) for position in new])
         new = new[np.lexsort((wanted.keys[new], -lengths))]
-    new_sizes = [min(batch, len(new) - start) for start in range(0, len(new), batch)]
-    return np.concatenate([old, new]).astype(np.int64), [*sizes[sizes > 0].tolist(), *new_sizes]
+    old = [Shard(keys=keys[start:end], pending=pending[start:end]) for start, end in pairwise(cuts.tolist())]
+    return [shard for shard in old if shard.pending.any()] + [
+        Shard(keys=wanted.keys[part], pending=np.ones(len(part), dtype=bool))
+        for part in np.split(new, range(size, len(new), size))
+        if len(part)
+    ]
 
 
-def run(operation: Operation, *, shelf: Shelf, wanted: DistinctItems, missing: np.ndarray, progress: Progress) -> Pass:
-    """Encodes what is missing (n,) bool of `wanted` and stores it. To be called under the shelf's lock.
+def run(
+    operation: Operation,
+    *,
+    shelf: Shelf,
+    wanted: DistinctItems,
+    missing: np.ndarray,
+    progress: Progress,
+    elsewhere: Elsewhere | None = None,
+) -> Pass:
+    """Encodes what is missing (n,) bool of `wanted` and stores it, in this process or `elsewhere`. To be called under
+    the shelf's lock.
 
     Raises BadItem at the first item that cannot be used, unless the operation skips them. However the pass ends,
     what was encoded before is stored.
     """
     began = time.perf_counter()
-    order, sizes = plan(shelf, wanted, missing, batch=operation.batch, by_length=operation.by_length)
-    shelf.write_plan(wanted.keys[order], cumulative(sizes))
-    unsaved = _Unsaved(shelf, wanted.keys)
-    turns = encoding.CpuGate()
-    reading = threading.Lock()  # a column need not bear being read by several threads at once
+    shards = plan(shelf, wanted, missing, by_length=operation.by_length)
+    shelf.write_plan(
+        np.concatenate([np.zeros(0, dtype="S32"), *(shard.keys for shard in shards)]),
+        cumulative([len(shard.keys) for shard in shards]),
+    )
     count = bad = 0
     effective = operation.batch
-
-    def make(position: int) -> Any:
-        at = int(order[position])
-        try:
-            with reading:
-                content = wanted.read(at)
-            turns.wait()
-            return operation.make(wanted, at, content)
-        except BadItem as error:
-            return error
-
-    def refuse(error: BadItem) -> BadItem:
-        nonlocal bad
-        if operation.remember_bad:
-            shelf.remember_bad(error.key, error.item, error.problem)
-        if not operation.skip_bad:
-            raise error
-        bad += 1
-        return error
-
-    def forward(batch: Sequence[Any]) -> Any:
-        with turns.running() if operation.turns else nullcontext():
-            return operation.forward(batch)
-
-    def recut(left: list[int]) -> None:
-        nonlocal effective
-        effective = left[0]
-        unsaved.flush()  # first: what the new plan no longer holds must be on the disk
-        shelf.write_plan(wanted.keys[order[count:]], cumulative(left))
-
-    ahead = max(sizes, default=0) + 4 * operation.threads * encoding.PIECE
-    items = encoding.in_order(make, len(order), threads=operation.threads, ahead=ahead)
-    watched = (refuse(item) if isinstance(item, BadItem) else item for item in items)
     there = int((~missing).sum())
-    with progress.bar(operation.title, total=len(missing), done=there, unit=operation.unit) as advance, closing(items):
-        try:
-            for size, batch, output in encoding.run(
-                sizes=sizes, items=watched, forward=forward, recut=recut, where=operation.where
-            ):
-                if output is not None:
-                    good = [not isinstance(item, BadItem) for item in batch]
-                    for position, problem in unsaved.add(order[count : count + size][good], *output):
-                        refuse(BadItem(wanted.name(position), problem, key=bytes(wanted.keys[position])))
-                count += size
-                unsaved.flush(if_due=True)
-                advance(size)
-        finally:
-            unsaved.flush()
+    with progress.bar(operation.title, total=len(missing), done=there, unit=operation.unit) as advance:
+        if elsewhere is None:
+            encoded = encode(operation, shelf=shelf, wanted=wanted, shards=shards, advance=advance)
+        else:
+            encoded = elsewhere(shards, operation.batch)
+        with closing(encoded):
+            for done in encoded:
+                for key, item, problem in done.bad:
+                    if operation.remember_bad:
+                        shelf.remember_bad(key, item, problem)
+                    if not operation.skip_bad:
+                        raise BadItem(item, problem, key=key)
+                count, bad, effective = count + done.items, bad + len(done.bad), min(effective, done.effective)
+                if elsewhere is not None:
+                    advance(done.items)
     shelf.drop_plan()
     done = Pass(
         title=operation.title,
@@ -217,11 +242,117 @@ def run(operation: Operation, *, shelf: Shelf, wanted: DistinctItems, missing: n
     return done
 
 
-class _Unsaved:
-    """Whole batches that wait to be written as one shard."""
+def encode(
+    operation: Operation,
+    *,
+    shelf: Shelf,
+    wanted: DistinctItems,
+    shards: Sequence[Shard],
+    advance: Callable[[int], None] = lambda more: None,
+) -> Generator[Encoded]:
+    """Encodes shards and stores each, then yields what became of it. The items of the next shard are made ready while
+    one is encoded.
 
-    def __init__(self, shelf: Shelf, keys: np.ndarray) -> None:
-        self._shelf, self._keys = shelf, keys
+    At the first item that cannot be used it ends with that shard, unless the operation skips them; what was encoded
+    before is stored. When the device's memory is spent the batches left of a shard are halved; the next shard begins
+    with whole ones.
+    """
+    steps = operation.steps()
+    order = wanted.at(np.concatenate([np.zeros(0, dtype="S32"), *(shard.keys[shard.pending] for shard in shards)]))
+    turns = encoding.CpuGate()
+    reading = threading.Lock()  # a column need not bear being read by several threads at once
+
+    def make(position: int) -> Any:
+        at = int(order[position])
+        try:
+            with reading:
+                content = wanted.read(at)
+            turns.wait()
+            return steps.make(wanted, at, content)
+        except BadItem as error:
+            return error
+
+    def forward(batch: Sequence[Any]) -> Any:
+        with turns.running() if operation.turns else nullcontext():
+            return steps.forward(batch)
+
+    ahead = operation.batch + 4 * operation.threads * encoding.PIECE
+    items = encoding.in_order(make, len(order), threads=operation.threads, ahead=ahead)
+    with closing(items):
+        for shard in shards:
+            done = _encode_shard(operation, shelf, wanted, shard, items, forward, advance)
+            yield done
+            if done.bad and not operation.skip_bad:
+                return
+
+
+def _encode_shard(
+    operation: Operation,
+    shelf: Shelf,
+    wanted: DistinctItems,
+    shard: Shard,
+    items: Iterator[Any],
+    forward: Callable[[Sequence[Any]], Any],
+    advance: Callable[[int], None],
+) -> Encoded:
+    """One shard of `encode`; `items` yields its pending items, made ready.
+
+    Bad items are told only once the shard is stored. A pass that is resumed before so cuts the same batches.
+    """
+    batches = shard.batches(operation.batch)
+    keys = shard.keys[np.concatenate(batches)]
+    unsaved, effective, count = _Unsaved(shelf, shard), operation.batch, 0
+    bad: list[BadItem] = []
+
+    def refuse(error: BadItem) -> BadItem:
+        bad.append(error)
+        if not operation.skip_bad:
+            raise error
+        return error
+
+    def recut(left: list[int]) -> None:
+        nonlocal effective
+        effective = left[0]
+        unsaved.recut()
+
+    try:
+        for size, batch, output in encoding.run(
+            sizes=[len(batch) for batch in batches],
+            items=(refuse(item) if isinstance(item, BadItem) else item for item in items),
+            forward=forward,
+            recut=recut,
+            where=operation.where,
+        ):
+            if output is not None:
+                good = keys[count : count + size][[not isinstance(item, BadItem) for item in batch]]
+                for row, problem in unsaved.add(good, *output):
+                    refuse(BadItem(wanted.name(int(wanted.at(good[[row]])[0])), problem, key=bytes(good[row])))
+            count += size
+            unsaved.flush(if_due=True)
+            advance(size)
+        unsaved.end()
+    except BadItem as error:
+        if error not in bad:
+            raise
+    finally:
+        unsaved.flush()
+    return Encoded(
+        items=len(keys), bad=tuple((error.key, error.item, error.problem) for error in bad), effective=effective
+    )
+
+
+class _Unsaved:
+    """Whole batches of a shard that wait to be written.
+
+    They are written as a part of the shard when they are large or old enough, and when the pass is interrupted; at its
+    end the parts become the shard. Batches that were cut again are not written as a part: a pass resumed after it would
+    cut others.
+    """
+
+    def __init__(self, shelf: Shelf, shard: Shard) -> None:
+        self._shelf, self._shard = shelf, shard
+        self._has_parts = not shard.pending.all()  # perhaps: an earlier pass may have stored some
+        self._is_recut = False
         self._clear()
 
     def _clear(self) -> None:
@@ -229,31 +360,42 @@ class _Unsaved:
         self._bytes, self._since = 0, time.perf_counter()
 
     def add(
-        self, positions: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None, problems: Sequence[str]
+        self, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None, problems: Sequence[str]
     ) -> list[tuple[int, str]]:
-        """Takes a batch: what is usable of it. Returns the positions of the rest and why, once the batch is on disk: an
-        unusable item that were remembered before would be left out of its batch by a pass resumed in between."""
+        """Takes what is usable of a batch; returns the rows of the rest and why."""
         usable = np.array([not problem for problem in problems], dtype=bool)
         if usable.all():
-            self._take(positions, vectors, offsets)
-            return []
-        if usable.any():
-            if offsets is None:
-                self._take(positions[usable], vectors[usable], None)
-            else:
-                counts = np.diff(offsets)
-                self._take(positions[usable], vectors[np.repeat(usable, counts)], cumulative(counts[usable]))
-        self.flush()
-        return [(int(positions[at]), problems[at]) for at in np.flatnonzero(~usable)]
+            self._take(keys, vectors, offsets)
+        elif usable.any() and offsets is None:
+            self._take(keys[usable], vectors[usable], None)
+        elif usable.any():
+            counts = np.diff(offsets)
+            self._take(keys[usable], vectors[np.repeat(usable, counts)], cumulative(counts[usable]))
+        return [(int(row), problems[row]) for row in np.flatnonzero(~usable)]
 
-    def _take(self, positions: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None) -> None:
-        self._waiting.append((self._keys[positions], vectors, offsets))
+    def _take(self, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None) -> None:
+        self._waiting.append((keys, vectors, offsets))
         self._bytes += vectors.nbytes
 
+    def recut(self) -> None:
+        """Writes what was encoded in batches as planned; what follows is written at the shard's end."""
+        self.flush()
+        self._is_recut = True
+
     def flush(self, *, if_due: bool = False) -> None:
-        """Writes what waits; `if_due`: only once it is large or old enough."""
-        if if_due and self._bytes < FLUSH_BYTES and time.perf_counter() - self._since < FLUSH_SECONDS:
-            return
+        """Writes what waits as a part; `if_due`: only once it is large or old enough."""
+        due = self._bytes >= FLUSH_BYTES or time.perf_counter() - self._since >= FLUSH_SECONDS
+        if not self._is_recut and (due or not if_due):
+            self._has_parts |= self._write()
+
+    def end(self) -> None:
+        """Writes what waits, and makes the parts one shard."""
+        self._write()
+        if self._has_parts:
+            self._shelf.fold(self._shard.keys)
+
+    def _write(self) -> bool:
+        """Whether anything had to be written."""
         batches = self._waiting
         self._clear()  # first: what cannot be written is not tried again while the failure is on its way up
         if batches:
@@ -263,3 +405,4 @@ class _Unsaved:
                 np.concatenate([vectors for _, vectors, _ in batches]),
                 cumulative(np.concatenate(counts)) if counts else None,
             )
+        return bool(batches)

@@ -2,9 +2,9 @@
 
 A shelf holds shards (`<digest of its keys>.safetensors`: `vectors`, `keys` in ascending order, and `offsets` where
 items have many vectors), the plan of an unfinished pass (`plan.safetensors`: `keys` in the order of encoding, `cuts`
-between batches), the items that cannot be used (`bad.jsonl`) and finished passes (`passes.jsonl`). Files are written
+between shards), the items that cannot be used (`bad.jsonl`) and finished passes (`passes.jsonl`). Files are written
 under a draft name and moved to their path, so each is whole or absent; shards are never changed, only merged into
-larger ones. Reading needs no lock; writing does.
+larger ones. The process that plans a pass holds the lock; reading needs none, nor does adding a shard.
 
 The store may be an address (compute/storage.py). Its shards are then fetched once each into a local folder and mapped
 there, and each new one is put as a whole object. They are not merged, as others may have fetched them, and nothing is
@@ -197,8 +197,20 @@ class Shelf:
         shards.place(path, lambda draft: shards.write(draft, arrays, is_sorted=True))
         self._send(path.name)
 
+    def fold(self, keys: np.ndarray) -> None:
+        """Makes one shard of those that hold nothing but some of these keys (n,) S32: parts of an interrupted one.
+
+        A disk too full for it leaves them as they are, as an address does.
+        """
+        if self.remote is None:
+            wanted = np.sort(np.asarray(keys, dtype="S32"))
+            of_shards = {name: shards.mapped(self.folder / name).arrays["keys"] for name in self._listed()}
+            parts = [name for name, own in of_shards.items() if len(own) and np.isin(own.view("S32"), wanted).all()]
+            if len(parts) > 1:
+                self._merged(parts)
+
     def plan(self) -> tuple[np.ndarray, np.ndarray]:
-        """The unfinished pass's keys (n,) S32 and cuts (batches + 1,) int64; both empty when there is none."""
+        """The unfinished pass's keys (n,) S32 and cuts (shards + 1,) int64; both empty when there is none."""
         try:
             stored = shards.mapped(self.folder / PLAN).arrays
         except FileNotFoundError:
@@ -206,7 +218,7 @@ class Shelf:
         return stored["keys"].reshape(-1).view("S32").copy(), stored["cuts"].copy()
 
     def write_plan(self, keys: np.ndarray, cuts: np.ndarray) -> None:
-        """Stores the plan of a pass: keys (n,) S32 in order, cuts (batches + 1,) between its batches."""
+        """Stores the plan of a pass: keys (n,) S32 in order, cuts (shards + 1,) between its shards."""
         arrays = {"cuts": np.asarray(cuts, dtype=np.int64), "keys": _as_bytes(keys)}
         shards.place(self.folder / PLAN, lambda path: shards.write(path, arrays))
         self._send(PLAN)
@@ -272,8 +284,10 @@ class Shelf:
 
     def _drop_replaced(self) -> None:
         """Removes shards that a merged one holds, also after a process that died between the two steps."""
-        for old in {old for name in self._listed() for old in shards.replaced(self.folder / name)}:
-            (self.folder / old).unlink(missing_ok=True)
+        for name in self._listed():
+            with contextlib.suppress(FileNotFoundError):  # another process folded it into its shard since
+                for old in shards.replaced(self.folder / name):
+                    (self.folder / old).unlink(missing_ok=True)
 
     def _listed(self) -> list[str]:
         return sorted(path.name for path in self.folder.glob(SHARDS))

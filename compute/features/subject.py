@@ -15,7 +15,7 @@ from compute.content import decoding
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
-from compute.features.passes import DistinctItems, Operation, Pass
+from compute.features.passes import DistinctItems, Operation, Pass, Steps
 from compute.features.store import FeatureStore, Shelf
 from compute.models import abilities
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
@@ -224,18 +224,21 @@ class LoadedSubject:
     # ---- the three kinds of work
 
     def _encode(self, modality: str) -> Operation:
-        model = self._model
+        def steps() -> Steps:
+            model = self._model
 
-        def make(wanted: DistinctItems, at: int, content: Any) -> Any:
-            return _ready(*wanted.locate(at), content, model.prepare)
+            def make(wanted: DistinctItems, at: int, content: Any) -> Any:
+                return _ready(*wanted.locate(at), content, model.prepare)
 
-        def forward(batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, Sequence[str]]:
-            vectors, offsets, finite = encoding.checked(
-                model.embed(modality, batch), count=len(batch), multi=model.multi_vector, model=self.row.key
-            )
-            return vectors, offsets, encoding.not_finite(finite)
+            def forward(batch: Sequence[Any]) -> tuple[np.ndarray, np.ndarray | None, Sequence[str]]:
+                vectors, offsets, finite = encoding.checked(
+                    model.embed(modality, batch), count=len(batch), multi=model.multi_vector, model=self.row.key
+                )
+                return vectors, offsets, encoding.not_finite(finite)
 
-        return self._operation(modality, modality, make, forward, by_length=modality == "text")
+            return self._steps(make, forward)
+
+        return self._operation(modality, modality, steps, by_length=modality == "text")
 
     def _check(self, modality: str) -> Operation:
         def make(wanted: DistinctItems, at: int, content: Any) -> None:
@@ -244,10 +247,9 @@ class LoadedSubject:
         def forward(batch: Sequence[Any]) -> tuple[np.ndarray, None, Sequence[str]]:
             return np.zeros((len(batch), 0), dtype=np.float32), None, [""] * len(batch)
 
-        return self._operation(f"{modality} check", modality, make, forward)
+        return self._operation(f"{modality} check", modality, lambda: self._steps(make, forward))
 
     def _compare(self, first: Column | None, second: Column) -> Operation:
-        model = self._model
         sides = [side for side in (first, second) if side is not None]
 
         def make(wanted: DistinctItems, at: int, contents: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -259,20 +261,25 @@ class LoadedSubject:
 
         def forward(batch: Sequence[tuple[Any, ...]]) -> tuple[np.ndarray, None, Sequence[str]]:
             firsts = [item[0] for item in batch] if first is not None else None
-            scores = np.asarray(model.compare(firsts, [item[-1] for item in batch]), dtype=np.float64)
+            scores = np.asarray(self._model.compare(firsts, [item[-1] for item in batch]), dtype=np.float64)
             if scores.shape != (len(batch),):
                 raise LikenessError(f"{self.row.key}: its adapter gave {scores.shape} scores for {len(batch)} pairs")
             # A score may be infinite: identical images by PSNR.
             return scores[:, None], None, encoding.not_finite(~np.isnan(scores))
 
-        return self._operation("comparison", "pair", make, forward, compares=True)
+        return self._operation("comparison", "pair", lambda: self._steps(make, forward), compares=True)
+
+    def _steps(self, make: Callable[..., Any], forward: encoding.Forward) -> Steps:
+        # Somebody else's model may raise an error on a single item.
+        return Steps(
+            make=make, forward=partial(encoding.one_by_one, forward) if self.row.adapter == ADAPTER else forward
+        )
 
     def _operation(
         self,
         name: str,
         unit: str,
-        make: Callable[..., Any],
-        forward: Callable[..., Any],
+        steps: Callable[[], Steps],
         *,
         compares: bool = False,
         by_length: bool = False,
@@ -285,8 +292,7 @@ class LoadedSubject:
         return Operation(
             title=f"{self.row.key}, {name}",
             unit=unit,
-            make=make,
-            forward=partial(encoding.one_by_one, forward) if self.row.adapter == ADAPTER else forward,
+            steps=steps,
             batch=min(batch, self._effective.get(name, batch)),
             threads=self._threads,
             where=self.hardware.device,

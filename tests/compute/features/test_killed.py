@@ -96,8 +96,8 @@ def subject(folder: Path, log: Path) -> LoadedSubject:
 
 
 def encode(folder: Path, log: Path) -> None:
-    """One process's whole work; shards are written often, so that death finds them at every stage."""
-    passes.FLUSH_SECONDS = 0.02
+    """One process's whole work; shards are small and written in parts, so that death finds them at every stage."""
+    passes.FLUSH_SECONDS, passes.SHARD = 0.02, 7 * BATCH
     subject(folder, log).prepare([noise(COUNT)])
 
 
@@ -240,13 +240,16 @@ class Lengths:
         return found + 0.01 * np.nan_to_num(found).mean(0)
 
 
-@pytest.mark.parametrize("flush_seconds", [0, 100])
-def test_dead_at_any_step_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flush_seconds: float) -> None:
+@pytest.mark.parametrize(("flush_seconds", "shard"), [(0, 2048), (100, 2048), (0, 7), (100, 7)])
+def test_dead_at_any_step_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flush_seconds: float, shard: int
+) -> None:
     """Death before every single change of the disk, one after another.
 
     Among the texts are a blank one and a broken one, and half way the memory is spent and batches are halved.
     """
     monkeypatch.setattr(passes, "FLUSH_SECONDS", flush_seconds)
+    monkeypatch.setattr(passes, "SHARD", shard)
     # Each of 150 passes frees the memory; in a process of many tests that alone would take a minute.
     monkeypatch.setattr(encoding, "release", lambda: None)
     texts = [*("x" * length + "y" for length in range(20)), "broken one", " " * 40]

@@ -9,8 +9,10 @@ import pytest
 
 from compute.content import items
 from compute.content.items import Column
+from compute.features import passes, shards
 from compute.features.passes import Pass, distinct, plan
 from compute.features.store import Shelf
+from tests.compute.features.standin import Standin, files, subject
 
 
 def column(*words: str) -> Column:
@@ -24,12 +26,18 @@ def shelf(tmp_path: Path) -> Shelf:
 
 
 def planned(
-    shelf: Shelf, *columns: Column, missing: np.ndarray | None = None, batch: int = 3, by_length: bool = False
+    shelf: Shelf,
+    *columns: Column,
+    missing: np.ndarray | None = None,
+    batch: int = 3,
+    size: int = 100,
+    by_length: bool = False,
 ) -> list[list[str]]:
     wanted = distinct(columns)
     every = np.ones(len(wanted.keys), dtype=bool) if missing is None else missing
-    order, sizes = plan(shelf, wanted, every, batch=batch, by_length=by_length)
-    return [[wanted.read(int(at)) for at in part] for part in np.split(order, np.cumsum(sizes)[:-1])]
+    shards = plan(shelf, wanted, every, by_length=by_length, size=size)
+    parts = [shard.keys[part] for shard in shards for part in shard.batches(batch)]
+    return [[wanted.read(int(at)) for at in wanted.at(keys)] for keys in parts]
 
 
 def test_items_are_distinct_and_in_the_order_they_are_met() -> None:
@@ -45,6 +53,69 @@ def test_a_fresh_plan(shelf: Shelf) -> None:
     assert planned(shelf, column("a", "bbb", "cc", "bb", "cc"), by_length=True)[0][0] == "bbb"
     missing = np.array([True, False, True, True])
     assert planned(shelf, column("a", "b", "c", "d"), missing=missing) == [["a", "c", "d"]]
+
+
+def test_batches_are_cut_inside_shards(shelf: Shelf) -> None:
+    assert planned(shelf, column(*"abcdefghi"), batch=2, size=3) == [[*"ab"], ["c"], [*"de"], ["f"], [*"gh"], ["i"]]
+
+
+def test_what_an_interrupted_pass_stored_leaves_gaps_in_its_batches(shelf: Shelf) -> None:
+    shelf.write_plan(column(*"abcdefg").keys, np.array([0, 5, 7]))
+    missing = np.array([letter not in "bcf" for letter in "abcdefgh"])
+    assert planned(shelf, column(*"abcdefgh"), missing=missing, batch=2) == [["a"], ["d"], ["e"], ["g"], ["h"]]
+
+
+def stored(folder: Path) -> dict[str, np.ndarray]:
+    """The files of each shelf, with the vectors of each."""
+    return {path.name: shards.mapped(path).arrays["vectors"].copy() for path in folder.glob("*/*/image/*.safetensors")}
+
+
+@pytest.mark.parametrize("flush_seconds", [0, 100])
+def test_shards_are_the_same_files_however_often_a_pass_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flush_seconds: float
+) -> None:
+    """A shard written in parts, or by an interrupted pass and the one that follows, ends as the same file."""
+    monkeypatch.setattr(passes, "SHARD", 10)
+    monkeypatch.setattr(Shelf, "merge", Shelf.refresh)  # it would make one file of them
+    column, model = files(*range(1, 36)), Standin()
+    subject(tmp_path / "whole", model, batch_size=4).prepare([column])
+    whole = stored(tmp_path / "whole")
+    assert sorted(map(len, whole.values())) == [5, 10, 10, 10]
+
+    monkeypatch.setattr(passes, "FLUSH_SECONDS", flush_seconds)
+    model = Standin()
+
+    def interrupted(vectors: np.ndarray) -> np.ndarray:
+        if model.encoded == 18:
+            raise KeyboardInterrupt
+        return vectors
+
+    model.trouble = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        subject(tmp_path / "parts", model, batch_size=4).prepare([column])
+    model.trouble = lambda vectors: vectors
+    subject(tmp_path / "parts", model, batch_size=4).prepare([column])
+    assert model.batches == [("image", size) for size in (4, 4, 2, 4, 4, 4, 2, 4, 4, 2, 4, 1)]
+    parts = stored(tmp_path / "parts")
+    assert parts.keys() == whole.keys()
+    assert all(np.array_equal(parts[name], whole[name]) for name in whole)
+
+
+def test_a_spent_memory_cuts_the_batches_of_its_shard_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "SHARD", 12)
+    model, spent = Standin(), [2]
+
+    def once(vectors: np.ndarray) -> np.ndarray:
+        if len(vectors) == 8 and spent[0]:
+            spent[0] -= 1
+            raise MemoryError("spent")
+        return vectors
+
+    model.trouble = once
+    asked = subject(tmp_path, model, batch_size=8)
+    asked.prepare([files(*range(36))])
+    assert [size for _, size in model.batches] == [8, 4, 4, 4, 8, 4, 4, 4, 8, 4]
+    assert (asked.done[0].batch, asked.done[0].effective, asked.done[0].encoded) == (8, 4, 36)
 
 
 def test_an_unfinished_plan_keeps_its_batches(shelf: Shelf) -> None:
