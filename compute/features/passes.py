@@ -84,7 +84,7 @@ def distinct(columns: Sequence[Column]) -> DistinctItems:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shard:
+class PlannedShard:
     """Items that are stored as one file, whichever process encodes them."""
 
     keys: np.ndarray  # (n,) S32, in the order of encoding
@@ -132,7 +132,7 @@ class Operation:
 
 
 # Encodes shards elsewhere in batches of a size, and yields what became of each.
-Elsewhere = Callable[[Sequence[Shard], int], Generator[Encoded]]
+Elsewhere = Callable[[Sequence[PlannedShard], int], Generator[Encoded]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +161,7 @@ class Pass:
 
 def plan(
     shelf: Shelf, wanted: DistinctItems, missing: np.ndarray, *, by_length: bool, size: int | None = None
-) -> list[Shard]:
+) -> list[PlannedShard]:
     """The missing items (n,) bool of `wanted` as shards of `size` items, by default SHARD.
 
     The shards of an unfinished pass come first, as they were cut then. What is new follows in the order in which it is
@@ -178,9 +178,9 @@ def plan(
     if by_length and len(new):
         lengths = np.array([len(wanted.read(int(position))) for position in new])
         new = new[np.lexsort((wanted.keys[new], -lengths))]
-    old = [Shard(keys=keys[start:end], pending=pending[start:end]) for start, end in pairwise(cuts.tolist())]
+    old = [PlannedShard(keys=keys[start:end], pending=pending[start:end]) for start, end in pairwise(cuts.tolist())]
     return [shard for shard in old if shard.pending.any()] + [
-        Shard(keys=wanted.keys[part], pending=np.ones(len(part), dtype=bool))
+        PlannedShard(keys=wanted.keys[part], pending=np.ones(len(part), dtype=bool))
         for part in np.split(new, range(size, len(new), size))
         if len(part)
     ]
@@ -247,7 +247,7 @@ def encode(
     *,
     shelf: Shelf,
     wanted: DistinctItems,
-    shards: Sequence[Shard],
+    shards: Sequence[PlannedShard],
     advance: Callable[[int], None] = lambda more: None,
 ) -> Generator[Encoded]:
     """Encodes shards and stores each, then yields what became of it. The items of the next shard are made ready while
@@ -290,7 +290,7 @@ def _encode_shard(
     operation: Operation,
     shelf: Shelf,
     wanted: DistinctItems,
-    shard: Shard,
+    shard: PlannedShard,
     items: Iterator[Any],
     forward: Callable[[Sequence[Any]], Any],
     advance: Callable[[int], None],
@@ -349,7 +349,7 @@ class _Unsaved:
     cut others.
     """
 
-    def __init__(self, shelf: Shelf, shard: Shard) -> None:
+    def __init__(self, shelf: Shelf, shard: PlannedShard) -> None:
         self._shelf, self._shard = shelf, shard
         self._has_parts = not shard.pending.all()  # perhaps: an earlier pass may have stored some
         self._is_recut = False
