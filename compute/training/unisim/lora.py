@@ -7,11 +7,12 @@ differs. So it is split here into layers as the transformers library has them, a
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from compute.models.files import weights
+from compute.models.files import weights as files
 from compute.types import BadInput, NotHere
 
 if TYPE_CHECKING:
@@ -98,19 +99,23 @@ def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
     if base.row.adapter == "open_clip":
         split(base.module.visual)
     names = target_names(base, plan)
-    own = weights.own_folder(base.row) is not None
+    own = files.own_folder(base.row) is not None
     config = LoraConfig(
         r=plan.rank,
         lora_alpha=plan.alpha if plan.alpha % 1 else int(plan.alpha),
         lora_dropout=plan.dropout,
         target_modules=names,
-        base_model_name_or_path=str(base.folder) if own else base.row.weights,
-        revision=None if own else base.revision,
         bias="none",
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(plan.seed)
-        return get_peft_model(base.module, config)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # peft asks the transformers library by an old name
+            adapted = get_peft_model(base.module, config)
+    # After peft, which names whatever the module says that it came from.
+    config.base_model_name_or_path = str(base.folder) if own else base.row.weights
+    config.revision = None if own else base.revision
+    return adapted
 
 
 def target_names(base: DualEncoder, plan: TuningPlan) -> list[str]:

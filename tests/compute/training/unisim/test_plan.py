@@ -1,0 +1,60 @@
+"""The plan: the paper's values, options as text, the schedule, and values that no run could have."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from compute.training.unisim.plan import MINI, TuningPlan, names, with_options
+from compute.types import BadInput
+
+PAPER = TuningPlan()
+
+
+def test_the_defaults_are_the_paper_s() -> None:
+    """Appendix B.2, and AdamW as FACTS of the authors' code has it."""
+    assert (PAPER.tune, PAPER.rank, PAPER.alpha, PAPER.dropout) == ("lora", 16, 32, 0.2)
+    assert (PAPER.margin, PAPER.batch_size, PAPER.samples, PAPER.steps) == (0.05, 32, 400_000, 12_500)
+    assert (PAPER.learning_rate, PAPER.warm_up, PAPER.weight_decay) == (5e-6, 500, 0.35)
+    assert (PAPER.beta1, PAPER.beta2, PAPER.epsilon) == (0.9, 0.98, 1e-6)
+
+
+def test_the_rate_rises_in_a_line_and_falls_in_half_a_cosine() -> None:
+    plan = with_options(PAPER, {"warm_up": 4, "samples": 32 * 104, "learning_rate": 1.0})
+    assert [plan.rate(step) for step in range(4)] == pytest.approx([0.25, 0.5, 0.75, 1.0])
+    assert plan.rate(4) == pytest.approx(1.0)
+    assert plan.rate(54) == pytest.approx(0.5)
+    assert plan.rate(104) == pytest.approx(0.0, abs=1e-12)
+    assert all(math.isfinite(plan.rate(step)) for step in range(plan.steps))
+
+
+def test_options_are_read_in_their_own_type() -> None:
+    plan = with_options(
+        MINI, ["learning_rate=1e-4", "tune=full", "checkpointing=yes", "targets=q_proj, v_proj", "rank=8"]
+    )
+    assert (plan.learning_rate, plan.tune, plan.checkpointing, plan.rank) == (1e-4, "full", True, 8)
+    assert plan.targets == ("q_proj", "v_proj")
+    assert with_options(MINI, {name: getattr(MINI, name) for name in names()}) == MINI
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("learning_rat=1", "Did you mean 'learning_rate'"),
+        ("learning_rate", "has no value"),
+        ("rank=two", "'two' is no whole number"),
+        ("rank=0", "less than 1"),
+        ("checkpointing=perhaps", "no true or false"),
+        ("tune=head", "none of lora, full"),
+        ("precision=float16", "none of auto, float32, bfloat16"),
+        ("dropout=1", "below 1"),
+        ("learning_rate=0", "not above 0"),
+        ("learning_rate=nan", "not above 0"),
+        ("weight_decay=-1", "not 0 or more"),
+        ("accumulate=33", "cannot be processed in 33 parts"),
+    ],
+)
+def test_an_option_that_no_run_could_have_is_named(option: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        with_options(MINI, [option])

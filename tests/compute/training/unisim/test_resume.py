@@ -1,0 +1,76 @@
+"""A run that is killed at random moments ends as one that was left alone, step by step."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from compute.paths import ROOT
+from compute.training.unisim import checkpoints
+from tests.compute.training.unisim.small_training import LONG, PLAN, base, losses, run_folder, trained
+
+CHILD = "from tests.compute.training.unisim.small_training import main; main({out!r}, {folder!r}{more})"
+KILLS = 3
+
+
+def child(out: Path, folder: Path, more: str = "") -> int:
+    """The exit status of a process that trains."""
+    code = CHILD.format(out=str(out), folder=str(folder), more=more)
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=600).returncode
+
+
+def test_a_run_killed_at_random_moments_ends_with_the_same_losses_and_weights(tmp_path: Path) -> None:
+    whole = base(tmp_path / "base")
+    folder, state = trained(tmp_path / "whole", whole, plan=LONG)
+    assert state.step == LONG.steps == 40
+    chance = random.Random()  # new moments every time
+    resumed = []
+    for _ in range(KILLS):
+        moment = f", kill_after={chance.randrange(4, 11)}, delay={chance.uniform(0, 0.05)}"
+        assert child(tmp_path / "killed", tmp_path / "base", moment) == -signal.SIGKILL, moment
+        resumed.append([path.name for path in (tmp_path / "killed" / "training").glob("step-*")])
+    assert all(len(names) == 1 for names in resumed) and resumed[0] != resumed[-1], resumed
+    again = base(tmp_path / "base")
+    killed, end = trained(tmp_path / "killed", again, plan=LONG)
+    assert end.step == 40 and len(losses(killed)) == 40
+    assert losses(killed) == pytest.approx(losses(folder), abs=1e-6)
+    first, second = whole.parameters(), again.parameters()
+    assert all(torch.allclose(first[name], second[name], atol=1e-6) for name in first)
+
+
+def test_a_run_resumes_from_every_stored_step(tmp_path: Path) -> None:
+    """Stopped after each of the stored steps in turn, by what reports it."""
+    folder, _ = trained(tmp_path / "whole", base(tmp_path / "base"))
+    for at in range(PLAN.save_every, PLAN.steps, PLAN.save_every):
+        path = tmp_path / f"stopped-{at}"
+        with pytest.MonkeyPatch.context() as patch:
+            save = checkpoints.RunFolder.save
+
+            def stop(self, base, optimiser, state, save=save, at=at) -> None:
+                save(self, base, optimiser, state)
+                if state.step == at:
+                    raise KeyboardInterrupt
+
+            patch.setattr(checkpoints.RunFolder, "save", stop)
+            with pytest.raises(KeyboardInterrupt):
+                trained(path, base(tmp_path / "base"))
+        said: list[str] = []
+        again, state = trained(path, base(tmp_path / "base"), report=said.append)
+        assert said[0] == f"Resumed after step {at} of {PLAN.steps}" and state.step == PLAN.steps
+        assert losses(again) == pytest.approx(losses(folder), abs=1e-6)
+
+
+def test_a_state_that_was_half_written_is_no_state(tmp_path: Path) -> None:
+    encoder = base(tmp_path / "base")
+    folder = run_folder(tmp_path / "run", encoder)
+    draft = folder.training / f".step-000004.draft-{2**22 + 1}"
+    draft.mkdir()
+    (draft / "state.json").write_text("{")
+    _, state = trained(tmp_path / "run", encoder)
+    assert state.step == PLAN.steps and not draft.exists()

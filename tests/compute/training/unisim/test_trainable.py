@@ -1,0 +1,87 @@
+"""Bases that can be tuned and that cannot, their towers' gradients, and texts that are encoded once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from compute.catalog import shipped
+from compute.models import load
+from compute.training.unisim import loop, trainable
+from compute.types import CannotDo
+from tests.compute.models import checkpoints
+from tests.compute.training.unisim.small_training import CPU, PLAN, base
+
+
+@pytest.mark.parametrize("tune", ["lora", "full"])
+@pytest.mark.parametrize("adapter", ["clip", "siglip", "blip", "open_clip"])
+def test_images_have_gradients_in_the_vision_tower_alone_and_vectors_are_the_adapter_s(
+    tmp_path: Path, adapter: str, tune: str
+) -> None:
+    encoder = base(tmp_path / "base", adapter)
+    usual = load(encoder.row, hardware=CPU)
+    loop.tune(encoder, replace(PLAN, tune=tune))
+    pictures = checkpoints.images()[:3]
+    vectors = encoder.image_vectors([encoder.prepared(picture) for picture in pictures])
+    same = torch.from_numpy(usual.embed("image", [usual.prepare("image", picture) for picture in pictures]))
+    assert torch.allclose(vectors, torch.nn.functional.normalize(same, dim=-1), atol=1e-5)
+    vectors[0].sum().backward()
+    with_gradient = {name for name, weight in encoder.module.named_parameters() if weight.grad is not None}
+    assert with_gradient and with_gradient <= encoder.parameters().keys()
+    assert all(name.partition(".")[0] in encoder.vision.parts for name in with_gradient)
+    texts = encoder.text_vectors(["a cat", "dog"])
+    assert not texts.requires_grad and texts.norm(dim=-1).tolist() == pytest.approx([1, 1])
+
+
+def test_a_full_align_is_trained_with_its_norms_statistics_as_they_are(tmp_path: Path) -> None:
+    encoder = base(tmp_path / "base", "align")
+    loop.tune(encoder, replace(PLAN, tune="full"))
+    statistics = {name: value.clone() for name, value in encoder.module.named_buffers()}
+    encoder.training(True)
+    encoder.image_vectors([encoder.prepared(picture) for picture in checkpoints.images()[:3]]).sum().backward()
+    assert all(torch.equal(value, statistics[name]) for name, value in encoder.module.named_buffers())
+
+
+def test_each_text_is_encoded_once_and_whatever_stands_beside_it(tmp_path: Path, monkeypatch) -> None:
+    encoder, again = base(tmp_path / "base"), base(tmp_path / "base")
+    texts = ["a cat", "two red squares", "dog", "a cat"]
+    together = encoder.text_vectors(texts)
+    alone = torch.cat([again.text_vectors([text]) for text in reversed(texts)]).flip(0)
+    assert torch.equal(together, alone)
+    monkeypatch.setattr(encoder.towers, "embed", lambda *_: pytest.fail("a text was encoded twice"))
+    assert torch.equal(encoder.text_vectors(texts[::-1]), together.flip(0))
+    usual = load(encoder.row, hardware=CPU)
+    reference = usual.embed("text", [usual.prepare("text", text) for text in texts])
+    reference /= np.linalg.norm(reference, axis=1, keepdims=True)
+    assert together.numpy() == pytest.approx(reference, abs=1e-5)
+
+
+def test_what_the_base_gave_is_known_while_it_is_tuned(tmp_path: Path) -> None:
+    for tune in ("lora", "full"):
+        encoder = base(tmp_path / "base")
+        prepared = [encoder.prepared(picture) for picture in checkpoints.images()[:2]]
+        before = encoder.image_vectors(prepared)
+        loop.tune(encoder, replace(PLAN, tune=tune), keep_base=True)
+        with torch.no_grad():
+            for weight in encoder.parameters().values():
+                weight += 0.1
+        assert not torch.allclose(encoder.image_vectors(prepared), before, atol=1e-3)
+        assert torch.allclose(encoder.base_image_vectors(prepared), before, atol=1e-6)
+
+
+def test_a_base_without_a_tower_is_refused_before_it_is_loaded(tmp_path: Path) -> None:
+    rows = {row.key: row for row in shipped().models}
+    texts = next(row for row in rows.values() if row.abilities == ("embed_text",) and row.adapter)
+    with pytest.raises(CannotDo, match="has no vision tower"):
+        trainable.load(texts, hardware=CPU)
+    with pytest.raises(CannotDo, match="adapter 'vision' cannot be tuned. Those of clip"):
+        trainable.load(checkpoints.row(tmp_path, "vision"), hardware=CPU)
+    folder = checkpoints.clip(tmp_path / "images")
+    row = replace(checkpoints.row(folder, "clip"), abilities=("embed_image",), modalities=("image",))
+    with pytest.raises(CannotDo, match="no text tower, which the task image-for-text needs"):
+        trainable.load(row, hardware=CPU, tasks=("image-choice", "image-for-text"))
+    assert trainable.load(row, hardware=CPU, tasks=("image-choice",)).towers.text is None
