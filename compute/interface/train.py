@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from compute.catalog import Catalog
 from compute.engine import named_models, workspace
+from compute.interface import training_report
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
-from compute.training.unisim import held_out, loop, mini, results, trackers, trainable
+from compute.training.unisim import held_out, loop, mini, preserving, results, trackers, trainable
 from compute.training.unisim import plan as plans
 from compute.training.unisim.checkpoints import RunFolder
 from compute.training.unisim.evaluation import Evaluator, HeldOutTask
@@ -33,20 +34,24 @@ def train(
     out: str | Path,
     suite: str = "mini",
     tasks: str | Sequence[str] = (),
+    examples: Sequence[ExampleSet] = (),
     options: Mapping[str, Any] | Sequence[str] = (),
     save: str = "merged",
     track: str = "",
     device: str = "",
     offline: bool = False,
+    final: bool = True,
     report: Callable[[str], None] | None = None,
 ) -> TrainingResult:
     """Tunes a dual encoder's vision tower by UniSim's recipe (section 3.3, appendix B.2) and stores it in `out`.
 
     `base`: a key of the catalogue, a checkpoint's folder, or a hub id, `hub:org/name@revision`. `suite`: whose kind of
     examples it is trained on; none of the suite's own items is. `tasks`: only these of image-choice, image-for-text,
-    text-for-image and quality. `options`: values of the plan (compute/training/unisim/plan.py), as a mapping or as
-    `name=value`; the others are the suite's. `save`: merged, a whole checkpoint, or adapter, LoRA weights alone.
-    `track`: tensorboard, or another tracker of accelerate. `report` takes a line at every evaluation.
+    text-for-image and quality. `examples`: what to train on instead. `options`: values of the plan
+    (compute/training/unisim/plan.py), as a mapping or as `name=value`; the others are the suite's. `save`: merged, a
+    whole checkpoint, or adapter, LoRA weights alone. `track`: tensorboard, or another tracker of accelerate. `report`
+    takes a line at every evaluation. At the end base and tuned model are measured on the suite's own items, and
+    `training.html` in `out` shows both curves and that table; `final=False` leaves that out.
 
     A call that was interrupted goes on from its last stored step with the same result; one that is complete returns it.
     Raises UnknownKey, BadInput, NotHere, CannotDo before the first step, and LikenessError where a loss is not finite:
@@ -58,10 +63,10 @@ def train(
             f"Nothing to train on for the suite {suite!r}.{suggestion(suite, SUITES)} Choose {' or '.join(SUITES)}"
         )
     plan = plans.with_options(plans.MINI, options)
-    sets = _sets(suite, (tasks,) if isinstance(tasks, str) and tasks else tuple(tasks), plan)
+    sets = list(examples) or _sets(suite, (tasks,) if isinstance(tasks, str) and tasks else tuple(tasks), plan)
     kinds = list(by_task(sets))
     hardware = chosen_hardware(device)
-    row = _row(base, offline=offline)
+    row = model_row(base, offline=offline)
     trainable.check(row, tasks=kinds)
     encoder = trainable.load(row, hardware=hardware, tasks=kinds)
     results.check_save(encoder, save=save, plan=plan)
@@ -82,7 +87,8 @@ def train(
                 sets,
                 plan=plan,
                 folder=folder,
-                evaluator=_evaluator(suite, encoder),
+                evaluator=_evaluator(held_out.validation_items(suite), encoder),
+                penalties=preserving.penalties(plan.keep, plan.strength),
                 tracker=tracker,
                 report=report,
             )
@@ -93,7 +99,11 @@ def train(
         folder.finish(state)
     else:
         report(f"{folder.path} is complete: nothing was trained")
-    return results.result(folder, state, base=row.key, plan=plan)
+    result = results.result(folder, state, base=row.key, plan=plan)
+    if not final:
+        return result
+    tuned = model_row(folder.path, offline=True)
+    return training_report.added(result, base=row, tuned=tuned, suite=suite, hardware=hardware, report=report)
 
 
 def _sets(suite: str, tasks: Sequence[str], plan: TuningPlan) -> list[ExampleSet]:
@@ -102,7 +112,8 @@ def _sets(suite: str, tasks: Sequence[str], plan: TuningPlan) -> list[ExampleSet
     return [part for part in mini.training(seed=plan.seed) if not tasks or part.task in tasks]
 
 
-def _row(base: str | Path, *, offline: bool) -> Model:
+def model_row(base: str | Path, *, offline: bool) -> Model:
+    """The row of a model by key, folder or hub id. Raises UnknownKey, BadInput, NotHere."""
     catalog: Catalog = workspace.catalog_with_own(None, warn=lambda problem: warnings.warn(problem, stacklevel=2))
     text = str(base)
     if isinstance(base, Path) and not named_models.of_folder(text):
@@ -111,15 +122,10 @@ def _row(base: str | Path, *, offline: bool) -> Model:
     return chosen.row
 
 
-def _evaluator(suite: str, encoder: trainable.DualEncoder) -> Evaluator:
-    data = mini.validation()
+def _evaluator(items: Sequence[HeldOutTask], encoder: trainable.DualEncoder) -> Evaluator:
     towers = encoder.towers
 
     def embed_texts(texts: Sequence[str]) -> Any:
         return towers.embed("text", [towers.prepare("text", text) for text in texts])
 
-    return Evaluator(
-        [HeldOutTask(task=task, data=data[task.key]) for task in held_out.suite_tasks(suite) if task.key in data],
-        row=encoder.row,
-        embed_texts=embed_texts,
-    )
+    return Evaluator(items, row=encoder.row, embed_texts=embed_texts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,8 @@ from compute.types import WHOLE, BadInput, BadItem, CannotDo, LikenessError, Mod
 
 if TYPE_CHECKING:
     from PIL import Image
+
+    from compute.models.adapter import Encoder
 
     Embed = Callable[[Sequence[Image.Image]], np.ndarray] | Callable[[Sequence[str]], np.ndarray]
 
@@ -156,6 +158,16 @@ class Evaluator:
             batch=self.batch,
         )
         return Measurement(tasks={part.task.key: _measured(part, subject) for part in self.held_out})
+
+
+def measured(held_out: Sequence[HeldOutTask], *, row: Model, encoder: Encoder) -> Measurement:
+    """A loaded model on held-out items. Raises BadInput, BadItem as `Evaluator`."""
+    embed_images, embed_texts = (partial(_embedded, encoder, modality) for modality in ("image", "text"))
+    return Evaluator(held_out, row=row, embed_texts=embed_texts).measure(embed_images)
+
+
+def _embedded(encoder: Encoder, modality: str, contents: Sequence[Any]) -> np.ndarray:
+    return encoder.embed(modality, [encoder.prepare(modality, each) for each in contents])
 
 
 class _InMemory:

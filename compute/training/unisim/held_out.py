@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from compute import tasks
 from compute.catalog import shipped
 from compute.tasks.source import Source
+from compute.training.unisim import mini
 from compute.training.unisim.evaluation import HeldOutTask
 from compute.types import BadInput, NotHere, Task
 
@@ -56,3 +57,14 @@ def load(chosen: Sequence[Task], *, source: Source) -> tuple[list[HeldOutTask], 
         except NotHere as error:
             missing[task.key] = str(error)
     return present, missing
+
+
+def validation_items(suite: str) -> list[HeldOutTask]:
+    """Items that the best checkpoint is chosen by: none is trained on, and none is the suite's own.
+
+    Raises BadInput for a suite that has none: of UniSim-Bench only part of the training splits can serve.
+    """
+    if suite != "mini":
+        raise BadInput(f"There are no validation items of {suite!r}: choose mini")
+    data = mini.validation()
+    return [HeldOutTask(task=task, data=data[task.key]) for task in suite_tasks(suite)]

@@ -88,9 +88,10 @@ def train(
     """Tunes the base in place, from the folder's last state on; at the end it has the best weights.
 
     Best is the highest core average of the evaluator among those within `plan.max_ood_drop`; without an evaluator, the
-    last weights. Raises LikenessError at a loss that is not finite, and leaves the last good state in the folder.
+    last weights; interpolated with the base's where the plan says so. Raises LikenessError at a loss that is not
+    finite, and leaves the last good state in the folder.
     """
-    tune(base, plan, keep_base=bool(penalties))
+    tune(base, plan, keep_base=bool(penalties) or plan.keep == "interpolate")
     optimiser = optimiser_of(base, plan)
     state = folder.load(base, optimiser)
     if state.step:
@@ -118,6 +119,8 @@ def train(
                 break
     if state.best is not None and state.best != state.step:
         folder.load_best(base)
+    if plan.keep == "interpolate":
+        trainable.move_towards_base(base, base_share=plan.strength)
     base.training(False)
     return state
 
@@ -245,7 +248,7 @@ class _Measuring:
             if losses:
                 self.report(start)
             return
-        with self.base.evaluated() as towers:
+        with _as_stored(self.base, self.plan), self.base.evaluated() as towers:
             measurement = self.evaluator.measure(
                 lambda images: towers.embed("image", [towers.prepare("image", image) for image in images])
             )
@@ -268,6 +271,13 @@ class _Measuring:
         if now.core is not None and (best is None or now.core > best):
             state.best = state.step
             self.folder.save_best(self.base)
+
+
+def _as_stored(base: DualEncoder, plan: TuningPlan) -> AbstractContextManager:
+    """What is measured is the model that would be stored: interpolated, where the plan says so."""
+    if plan.keep != "interpolate":
+        return nullcontext()
+    return trainable.moved_towards_base(base, base_share=plan.strength)
 
 
 def _side(title: str, now: float | None, first: float | None) -> str:
@@ -341,8 +351,12 @@ def _autocast(base: DualEncoder, plan: TuningPlan) -> AbstractContextManager:
 
 def precision(base: DualEncoder, plan: TuningPlan) -> str:
     """The precision of matrix products that the plan means on the base's device."""
-    usual = "bfloat16" if base.hardware.device.startswith("cuda") else "float32"
-    return usual if plan.precision == "auto" else plan.precision
+    if plan.precision in ("float32", "bfloat16"):
+        return plan.precision
+    import torch
+
+    has_amx = plan.precision == "fast" and torch.cpu._is_amx_tile_supported()
+    return "bfloat16" if base.hardware.device.startswith("cuda") or has_amx else "float32"
 
 
 @contextmanager

@@ -76,7 +76,7 @@ class DrawnExamples:
     def __getitem__(self, row: int) -> TrainingExample:
         if not 0 <= row < self.count:
             raise IndexError(row)
-        rng = Random(f"unisim {self.seed} {self.task} {row}")
+        rng = self.random(row)
         drawn = DRAWN[self.task](rng, row, part="train")
         *reference, right, wrong = (self._content(value, row) for value in drawn)
         preferred = rng.randrange(2)
@@ -87,6 +87,10 @@ class DrawnExamples:
             alternatives=(wrong, right) if preferred else (right, wrong),
             preferred=preferred,
         )
+
+    def random(self, row: int) -> Random:
+        """The random numbers that a row is drawn from."""
+        return Random(f"unisim {self.seed} {self.task} {row}")
 
     def keys(self, progress: Progress | None = None) -> np.ndarray:
         """(n, 3) S32: the content keys of reference and alternatives; about 1 ms an example unless they are stored."""

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from compute.training.unisim import preserving
 from compute.types import BadInput, suggestion
 
 TUNINGS = ("lora", "full")
-PRECISIONS = ("auto", "float32", "bfloat16")
+PRECISIONS = ("auto", "float32", "bfloat16", "fast")
 TRUE, FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 
@@ -38,12 +39,14 @@ class TuningPlan:
     clip_norm: float = 0.0  # highest norm of a step's gradient; 0: not clipped, as the paper names none
     accumulate: int = 1  # parts that a step's batches are processed in, to save memory
     checkpointing: bool = False  # activations are computed again rather than stored, to save memory
-    precision: str = "auto"  # of matrix products: bfloat16 on CUDA, else float32
+    precision: str = "auto"  # of matrix products: bfloat16 on CUDA, else float32; fast: on processors with AMX too
     seed: int = 0
     threads: int = 0  # of torch on a CPU, which decide the order of sums; 0: as many as it takes
     evaluate_every: int = 500  # steps
     save_every: int = 100  # steps after which a killed run goes on
     max_ood_drop: float = 0.0  # points that the out-of-distribution average may fall before training stops; 0: any
+    keep: str = "none"  # how generalisation is kept: one of preserving.WAYS
+    strength: float = 0.0  # of `keep`: the weight of its term, or the base's share of interpolated weights
 
     def __post_init__(self) -> None:
         _check(self)
@@ -124,6 +127,7 @@ def _check(plan: TuningPlan) -> None:
     for name in ("dropout", "beta1", "beta2"):
         if not 0 <= getattr(plan, name) < 1:
             raise BadInput(f"Training option {name}: {getattr(plan, name)} is not from 0 to below 1")
+    preserving.check(plan.keep, plan.strength)
     if plan.accumulate > plan.batch_size:
         raise BadInput(
             f"Training option accumulate: a batch of {plan.batch_size} cannot be processed in {plan.accumulate} parts"

@@ -6,8 +6,9 @@ functions: the weights of base and tuned model interpolated after training, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
 from compute.types import BadInput, suggestion
 
@@ -28,6 +29,46 @@ def check(keep: str, strength: float) -> None:
     if strength < 0 or not strength < float("inf") or (keep == "interpolate" and strength > 1):
         bounds = "from 0 to 1, the base's share of the weights" if keep == "interpolate" else "0 or more"
         raise BadInput(f"Training option strength: {strength} is not {bounds}, as keep={keep} takes it")
+
+
+class KnowsBase(Protocol):
+    """A model in training that still gives what its base gave."""
+
+    def base_image_vectors(self, prepared: Sequence[Mapping[str, Any]]) -> Tensor:
+        """(n, d) of length 1, without gradients."""
+        ...
+
+
+class ImageBatch(Protocol):
+    """What the terms need of a batch: its images as prepared, and (n, d) by the tower that is trained."""
+
+    base: KnowsBase
+    prepared: Sequence[Mapping[str, Any]]
+    images: Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preserving:
+    """The term of `distill` or `features` as the loop takes it, times its strength."""
+
+    key: str  # of WAYS
+    strength: float
+
+    def __call__(self, batch: ImageBatch) -> Tensor:
+        """The term over the batch's images, in float32 whatever the loop's precision."""
+        import torch
+
+        base = batch.base.base_image_vectors(batch.prepared)
+        with torch.autocast(batch.images.device.type, enabled=False):
+            term = penalty(self.key, tuned=batch.images.float(), base=base.float())
+        if term is None:
+            raise BadInput(f"keep={self.key} adds no term to the loss")
+        return self.strength * term
+
+
+def penalties(keep: str, strength: float) -> list[Preserving]:
+    """What `keep` adds to the loop's losses: nothing for `none` and `interpolate`, and at strength 0."""
+    return [Preserving(key=keep, strength=strength)] if keep in ("distill", "features") and strength else []
 
 
 def penalty(keep: str, *, tuned: Tensor, base: Tensor) -> Tensor | None:

@@ -17,6 +17,7 @@ from compute.models.files import weights
 from compute.models.own import checkpoints as own_checkpoints
 from compute.training.unisim import lora
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState, write_weights
+from compute.training.unisim.curves import TaskChange
 from compute.training.unisim.loop import precision
 from compute.types import CannotDo, CannotWrite
 
@@ -43,6 +44,7 @@ class TrainingResult:
     seconds: float
     measurements: tuple[StepMeasurement, ...]  # the first is the base's
     losses: tuple[Mapping[str, float], ...]  # of every step
+    changes: tuple[TaskChange, ...] = ()  # base and tuned model on the suite's own items, which decided nothing
 
     @property
     def before(self) -> StepMeasurement | None:

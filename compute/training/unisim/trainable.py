@@ -12,8 +12,9 @@ from compute.models import ADAPTERS, load_trainable, required_files
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import Towers
 from compute.models.files import weights
+from compute.training.unisim import preserving
 from compute.training.unisim.examples import TASKS
-from compute.types import BadInput, CannotDo, Model
+from compute.types import BadInput, CannotDo, LikenessError, Model
 
 if TYPE_CHECKING:
     import torch
@@ -176,7 +177,46 @@ def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS))
     if missing:
         raise CannotDo(f"{row.key} has no {missing[0]}, where its vision tower is expected: it cannot be tuned")
     module.requires_grad_(False)
+    if hardware.device == "cpu" and hasattr(module, "set_attn_implementation"):
+        module.set_attn_implementation("eager")  # torch's fused attention takes 1.5 times as long backward on a CPU
     return base
+
+
+def move_towards_base(base: DualEncoder, *, base_share: float) -> None:
+    """Replaces the tuned weights by those between base and tuned model, `preserving.interpolated`, in place.
+
+    LoRA's change of a weight is alpha / rank x B A: shrinking B by the share interpolates the weights themselves. Full
+    tuning needs the copy of the base.
+    """
+    import torch
+
+    tuned = base.parameters()
+    if base.adapted is not None:
+        start = {name: torch.zeros_like(weight) for name, weight in tuned.items() if ".lora_B." in name}
+        tuned = {name: tuned[name] for name in start}
+    elif base.frozen is not None:
+        first = dict(base.frozen.module.named_parameters())
+        start = {name: first[name] for name in tuned}
+    else:
+        raise LikenessError(f"{base.row.key}: the base's weights were not stored before it was tuned")
+    with torch.no_grad():
+        for name, weight in preserving.interpolated(base=start, tuned=tuned, base_share=base_share).items():
+            tuned[name].copy_(weight)
+
+
+@contextmanager
+def moved_towards_base(base: DualEncoder, *, base_share: float) -> Iterator[None]:
+    """Within it, the weights are those of `move_towards_base`; afterwards they are as they were."""
+    import torch
+
+    before = {name: weight.detach().clone() for name, weight in base.parameters().items()}
+    move_towards_base(base, base_share=base_share)
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for name, weight in base.parameters().items():
+                weight.copy_(before[name])
 
 
 def check(row: Model, *, tasks: Sequence[str]) -> None:

@@ -1,0 +1,88 @@
+"""python -m compute tradeoff: ways of keeping generalisation in tuning, compared over seeds; Table 4's ablation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from compute.cli.workspace import Offline
+from compute.types import BadInput
+
+Number = TypeVar("Number", int, float)
+
+
+def tradeoff(
+    out: Annotated[Path, typer.Option(help="Folder of the trainings; the same command goes on where it stopped.")],
+    base: Annotated[str, typer.Option(help="The dual encoder that is tuned, as in train --base.")] = "tiny",
+    suite: Annotated[str, typer.Option(help="Whose kind of examples it learns from: mini.")] = "mini",
+    seeds: Annotated[str, typer.Option(help="Comma-separated whole numbers; every setting is trained with each.")] = (
+        "0,1,2"
+    ),
+    ways: Annotated[
+        str,
+        typer.Option(
+            help="What to compare with plain tuning, as way=strength/strength, comma-separated: "
+            "interpolate=0.25/0.5,distill=1,features=0.1; default: all ways at two or three strengths."
+        ),
+    ] = "",
+    steps: Annotated[int | None, typer.Option(help="Steps of each training; default: the suite's.", min=1)] = None,
+    option: Annotated[list[str] | None, typer.Option(help="A value of the plan, as in train; repeatable.")] = None,
+    ablation: Annotated[
+        bool,
+        typer.Option(
+            "--ablation",
+            help="Instead, Table 4: the image-for-text task from one, two and three data sets, for which drawn "
+            "domains stand in.",
+        ),
+    ] = False,
+    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; default: the best available.")] = "",
+    offline: Offline = False,
+):
+    """Compares ways of keeping generalisation over seeds, and draws core gain against out-of-distribution change."""
+    from compute.interface import tradeoff as interface
+    from compute.training.unisim import tradeoff as rules
+    from compute.training.unisim.plan import MINI, with_options
+
+    options = list(option or [])
+    if steps is not None:
+        options.append(f"samples={steps * with_options(MINI, options).batch_size}")
+    numbers = [_number(part, int, "seed") for part in seeds.split(",") if part.strip()]
+    if ablation:
+        rows = interface.ablate(
+            base, out=out, seeds=numbers, options=options, device=device, offline=offline, report=typer.echo
+        )
+        lines = rules.lines(rows, names=[f"{row.strength:g} data sets" for row in rows])
+    else:
+        rows = interface.tradeoff(
+            base,
+            out=out,
+            suite=suite,
+            seeds=numbers,
+            ways=_ways(ways) if ways else rules.STRENGTHS,
+            options=options,
+            device=device,
+            offline=offline,
+            report=typer.echo,
+        )
+        lines = rules.lines(rows) + rules.conclusions(rows)
+    for line in lines:
+        typer.echo(line)
+
+
+def _ways(text: str) -> dict[str, tuple[float, ...]]:
+    ways: dict[str, tuple[float, ...]] = {}
+    for part in text.split(","):
+        keep, equals, strengths = part.strip().partition("=")
+        if not equals:
+            raise BadInput(f"--ways {part.strip()!r} names no strength: write interpolate=0.25/0.5")
+        ways[keep] = tuple(_number(each, float, "strength") for each in strengths.split("/"))
+    return ways
+
+
+def _number(text: str, kind: type[Number], noun: str) -> Number:
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise BadInput(f"{text.strip()!r} is no {noun}") from error

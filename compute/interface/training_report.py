@@ -1,0 +1,83 @@
+"""The end of a training run: base and tuned model on the suite's own items, as a table and as a page of one file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from compute import drafts, models
+from compute.interface import training_page
+from compute.interface.training_page import CurvePoint
+from compute.models.adapter import Hardware
+from compute.tasks.source import Source
+from compute.training.unisim import curves, held_out
+from compute.training.unisim.checkpoints import FOLDER
+from compute.training.unisim.curves import TaskChange
+from compute.training.unisim.evaluation import measured
+from compute.training.unisim.results import TrainingResult
+from compute.types import BadInput, Model
+
+EVALUATION, PAGE = "evaluation.json", "training.html"
+
+
+def added(
+    result: TrainingResult,
+    *,
+    base: Model,
+    tuned: Model,
+    suite: str,
+    hardware: Hardware,
+    report: Callable[[str], None],
+) -> TrainingResult:
+    """The result with the table of changes, which is reported, stored and drawn; a stored table is not made again."""
+    stored = result.folder / FOLDER / EVALUATION
+    rows = _stored(stored)
+    if not rows:
+        rows = compared(base, tuned, suite=suite, hardware=hardware)
+        with drafts.replacing(stored) as draft:
+            draft.write_text(json.dumps(curves.record(rows), indent=1) + "\n", encoding="utf-8")
+    for line in curves.lines(rows):
+        report(line)
+    if result.measurements:
+        with drafts.replacing(result.folder / PAGE) as draft:
+            draft.write_text(_page(result, rows, base=base, suite=suite), encoding="utf-8")
+        report(f"Both curves: {result.folder / PAGE}")
+    return replace(result, changes=tuple(rows))
+
+
+def compared(base: Model, tuned: Model, *, suite: str, hardware: Hardware) -> list[TaskChange]:
+    """Base and tuned model on the suite's own items. Raises NotHere where they are not here."""
+    items, _ = held_out.evaluation_items(suite, source=Source(offline=True))
+    before, after = (measured(items, row=each, encoder=models.load(each, hardware=hardware)) for each in (base, tuned))
+    return curves.changes(before=before, after=after)
+
+
+def _stored(path: Path) -> list[TaskChange]:
+    if not path.is_file():
+        return []
+    try:
+        return curves.from_record(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path} is damaged ({error}). Remove it, and the same command makes it again") from error
+
+
+def _page(result: TrainingResult, rows: list[TaskChange], *, base: Model, suite: str) -> str:
+    core, ood = (next((row for row in rows if row.key == side), None) for side in curves.TITLES)
+    lead = [f"{base.title}, its vision tower tuned by UniSim’s recipe in {result.steps:,} steps."]
+    if core and ood:
+        lead.append(
+            f"On the {suite} suite’s own items the core average went from {curves.numbers(core)[0]} to "
+            f"{curves.numbers(core)[1]}, the out-of-distribution average from {curves.numbers(ood)[0]} to "
+            f"{curves.numbers(ood)[1]}."
+        )
+    if result.stopped:
+        lead.append(f"Training stopped early: {result.stopped}.")
+    return training_page.page(
+        title=result.folder.name,
+        lead=lead,
+        points=[CurvePoint(step=each.step, core=each.core, ood=each.ood) for each in result.measurements],
+        rows=rows,
+        best=result.best,
+    )

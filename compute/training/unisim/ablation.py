@@ -1,0 +1,85 @@
+"""Table 4's ablation on drawn data: how many image-text data sets the image-for-text task is trained on.
+
+The paper adds HPDv2 and ImageReward to one data set; their images cannot be drawn. Three domains of the drawn scenes
+stand in: they differ in what the background is, as real data sets differ in what their images show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from compute.tasks.drawing.scenes import Scene
+from compute.tasks.drawing.variants import Shown
+from compute.training.unisim import mini
+from compute.training.unisim.examples import ExampleSet, TrainingExample
+from compute.training.unisim.mini import DRAWN, DrawnExamples
+from compute.types import UnknownKey
+
+DOMAINS = ("photographs", "plain", "textures")  # of backgrounds, in the order in which they are added
+TASK = "image-for-text"
+COUNT = 2048  # examples of each domain
+
+
+@dataclass(frozen=True)
+class DomainExamples:
+    """The examples of `drawn` whose right image has a background of `domain`, the first `count` of them."""
+
+    drawn: DrawnExamples
+    domain: str
+    count: int = COUNT
+
+    @property
+    def task(self) -> str:
+        """That of the drawn examples."""
+        return self.drawn.task
+
+    @property
+    def dataset(self) -> str:
+        """The drawn scenes, and the domain."""
+        return f"{self.drawn.dataset}, {self.domain}"
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, row: int) -> TrainingExample:
+        return self.drawn[int(self._rows[row])]
+
+    def keys(self) -> np.ndarray:
+        """(n, 3) S32: the content keys of reference and alternatives."""
+        return np.array([[content.key() for content in self[row].contents] for row in range(len(self))], dtype="S32")
+
+    @cached_property
+    def _rows(self) -> np.ndarray:
+        rows: list[int] = []
+        for row in range(len(self.drawn)):
+            _, right, _ = DRAWN[self.task](self.drawn.random(row), row, part="train")
+            if domain_of(right) == self.domain:
+                rows.append(row)
+                if len(rows) == self.count:
+                    break
+        return np.array(rows, dtype=np.int64)
+
+
+def domain_of(image: Shown | Scene) -> str:
+    """Of DOMAINS: what the image's background is."""
+    background = (image.scene if isinstance(image, Shown) else image).background
+    if background.photograph:
+        return "photographs"
+    return "plain" if background.texture == "plain" else "textures"
+
+
+def examples(domains: Sequence[str], *, seed: int, count: int = COUNT) -> list[ExampleSet]:
+    """All core tasks' examples; of the image-for-text task those of these domains alone, `count` each.
+
+    Raises UnknownKey for a domain that is not in DOMAINS.
+    """
+    for domain in domains:
+        if domain not in DOMAINS:
+            raise UnknownKey("domain", domain, DOMAINS)
+    pool = DrawnExamples(task=TASK, seed=seed, count=count * 20)
+    others: list[ExampleSet] = [part for part in mini.training(seed=seed) if part.task != TASK]
+    return [*others, *(DomainExamples(pool, domain, count) for domain in domains)]

@@ -1,0 +1,177 @@
+"""What each way of keeping generalisation gives and costs over seeds, and whether one wins clearly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from compute.analysis import variance
+from compute.rounding import rounded
+
+# The strengths compared by default. Of `interpolate` the base's share of the weights.
+STRENGTHS: Mapping[str, tuple[float, ...]] = {
+    "none": (0.0,),
+    "interpolate": (0.25, 0.5, 0.75),
+    "distill": (1.0, 10.0),
+    "features": (0.1, 1.0),
+}
+RULE = (
+    "A way becomes the default when, over the same seeds, its out-of-distribution average is significantly higher than "
+    "that of plain tuning and its core average is not significantly lower (paired t tests, 95%), by validation items."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One training: how generalisation is kept, how strongly, and the seed."""
+
+    keep: str  # of preserving.WAYS
+    strength: float
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """`distill 10`; plain tuning is `none`."""
+        return setting(self.keep, self.strength)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialOutcome:
+    """Both averages of a trial less the base's, fractions: of validation items, which decide, and of the suite's."""
+
+    trial: Trial
+    core: float
+    ood: float
+    suite_core: float
+    suite_ood: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """A mean over seeds, and the half width of its 95% interval; NaN of a single seed."""
+
+    mean: float
+    half_width: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SettingSummary:
+    """A way and its strength over its seeds; `verdict`: what the rule says of it beside plain tuning."""
+
+    keep: str
+    strength: float
+    seeds: int
+    core: Spread  # of validation items
+    ood: Spread
+    suite_core: Spread
+    suite_ood: Spread
+    wins: bool
+    verdict: str
+
+    @property
+    def name(self) -> str:
+        """As `Trial.name`."""
+        return setting(self.keep, self.strength)
+
+
+def setting(keep: str, strength: float) -> str:
+    """A way and its strength in words."""
+    return keep if keep == "none" else f"{keep} {strength:g}"
+
+
+def trials(ways: Mapping[str, Sequence[float]], seeds: Sequence[int]) -> list[Trial]:
+    """Every trial: a seed at a time, plain tuning first, which interpolation starts from."""
+    order = sorted(ways, key=lambda keep: keep != "none")
+    return [
+        Trial(keep=keep, strength=strength, seed=seed) for seed in seeds for keep in order for strength in ways[keep]
+    ]
+
+
+def summaries(outcomes: Sequence[TrialOutcome]) -> list[SettingSummary]:
+    """Each setting over its seeds, in the order of the outcomes."""
+    groups: dict[tuple[str, float], dict[int, TrialOutcome]] = {}
+    for each in outcomes:
+        groups.setdefault((each.trial.keep, each.trial.strength), {})[each.trial.seed] = each
+    plain = groups.get(("none", 0.0), {})
+    out = []
+    for (keep, strength), by_seed in groups.items():
+        wins, verdict = (False, "plain tuning") if keep == "none" else _verdict(by_seed, plain)
+        spreads = {
+            name: spread([getattr(each, name) for each in by_seed.values()])
+            for name in ("core", "ood", "suite_core", "suite_ood")
+        }
+        out.append(
+            SettingSummary(keep=keep, strength=strength, seeds=len(by_seed), wins=wins, verdict=verdict, **spreads)
+        )
+    return out
+
+
+def winner(rows: Sequence[SettingSummary]) -> SettingSummary | None:
+    """Of the settings that win by RULE the one with the highest sum of both averages; None where none wins."""
+    return max((row for row in rows if row.wins), key=lambda row: row.core.mean + row.ood.mean, default=None)
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """The mean of (n,) values with the half width of its 95% t interval."""
+    array, n = np.asarray(values, float), len(values)
+    if n < 2:
+        return Spread(mean=float(array.mean()), half_width=math.nan)
+    half = variance.half_width(variance=np.array([array.var(ddof=1) / n]), dof=np.array([n - 1.0]))
+    return Spread(mean=float(array.mean()), half_width=float(half[0]))
+
+
+def _verdict(by_seed: Mapping[int, TrialOutcome], plain: Mapping[int, TrialOutcome]) -> tuple[bool, str]:
+    shared = sorted(by_seed.keys() & plain.keys())
+    if len(shared) < 2:
+        return False, "not known: it takes two seeds of this and of plain tuning"
+    core, ood = (
+        spread([getattr(by_seed[seed], side) - getattr(plain[seed], side) for seed in shared])
+        for side in ("core", "ood")
+    )
+    better, worse = ood.mean - ood.half_width > 0, core.mean + core.half_width < 0
+    gained = f"out of distribution {_points(ood.mean)} ± {_width(ood)}"
+    cost = f"core {_points(core.mean)} ± {_width(core)}"
+    return better and not worse, f"{gained}, {cost} against plain tuning"
+
+
+def lines(rows: Sequence[SettingSummary], *, names: Sequence[str] = ()) -> list[str]:
+    """Differences to the base in points, of the suite's own items, with 95% intervals over seeds; `names` of rows."""
+    table = [["", "seeds", "core", "", "out of distribution", ""]]
+    for row, name in zip(rows, names or [row.name for row in rows], strict=True):
+        table.append(
+            [
+                name,
+                str(row.seeds),
+                _points(row.suite_core.mean),
+                _plus_minus(row.suite_core),
+                _points(row.suite_ood.mean),
+                _plus_minus(row.suite_ood),
+            ]
+        )
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return ["  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]).rstrip() for name, *cells in table]
+
+
+def conclusions(rows: Sequence[SettingSummary]) -> list[str]:
+    """What the rule says of each setting, the rule, and which setting wins."""
+    best = winner(rows)
+    return [
+        *(f"{row.name}: {row.verdict}" for row in rows if row.keep != "none"),
+        RULE,
+        f"Wins clearly: {best.name if best else 'none'}",
+    ]
+
+
+def _plus_minus(part: Spread) -> str:
+    return "" if math.isnan(part.half_width) else f"± {_width(part)}"
+
+
+def _width(part: Spread) -> str:
+    return rounded(part.half_width, 1, scale=100)
+
+
+def _points(value: float) -> str:
+    return rounded(value, 1, scale=100, sign=True)
