@@ -236,6 +236,7 @@ def bind(
     message: gr.HTML | None = None,
     blank: Callable[..., tuple] | None = None,
     lists: Mapping[str, Listed] | None = None,
+    lists_at_start: bool = True,
     completed: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda query: query,
 ) -> Bound:
     """Ties a page's controls to its address and its outputs.
@@ -245,11 +246,13 @@ def bind(
     `?preset=name` is short for a whole query string of `presets`; single parameters beside it override it. `blank`,
     called like `draw`, gives the outputs of a page that opens with an error, or whose address names something that does
     not exist: that parameter is None then, and nothing is drawn in its place. `lists` gives, by parameter, the titles
-    and keys of a control that lists what is in the database: a page built on an older file opens with today's.
+    and keys of a control that lists what is in the database: a page built on an older file opens with today's. Without
+    `lists_at_start` they take long to make: the controls were built empty, and are filled whenever the page is opened.
     `completed` adds defaults to the query of an address that depend on the rest of it. Each answer comes from one file
     of the database.
     """
-    message, built, lists = message or message_box(), site.db.version, lists or {}
+    message, lists = message or message_box(), lists or {}
+    built = site.db.version if lists_at_start else ""
     names = [parameter.key for parameter in parameters]
     whole = PartialRedraw(keys=(), outputs=outputs, draw=draw)
 

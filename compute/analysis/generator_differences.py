@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
 
 from compute.analysis.ties import holm
 from compute.analysis.variance import LEVEL, UNCHANGED
@@ -58,6 +57,8 @@ def generator_differences(
     the blocks are the same; else the errors are independent (Welch 1947 for the degrees of freedom). `higher` says
     whether more is better. Raises BadInput for unlike shapes and fewer than three blocks.
     """
+    from scipy.special import stdtrit  # slow to import: not at start
+
     value, without = np.asarray(values, float), np.asarray(left_out, float)
     if value.ndim != 1 or without.ndim != 2 or len(without) != len(value):
         raise BadInput(f"{value.shape} values and {without.shape} without blocks do not fit: give (k,) and (k, blocks)")
@@ -95,6 +96,8 @@ def generator_differences(
 
 def _p(value: Floats, covariance: Floats, *, freedom: int, paired: bool) -> Floats:
     """(k, k) two-sided p of Student's t; 1 where two values are equal, NaN where a difference has no spread."""
+    from scipy.special import stdtr  # slow to import: not at start
+
     own = np.diag(covariance)
     total = own[:, None] + own
     variance = total - 2 * covariance if paired else total

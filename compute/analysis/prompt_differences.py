@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtrit
 
 from compute.analysis.variance import LEVEL
 from compute.arrays import Floats, Ints
@@ -66,6 +65,8 @@ def prompt_differences(
     is that over prompts, each with the mean of its images, and its interval Student's over prompts. Raises BadInput for
     unlike or non-finite values, Undefined below FEWEST prompts.
     """
+    from scipy.special import ndtri, stdtrit  # slow to import: not at start
+
     x, y = np.asarray(first, float), np.asarray(second, float)
     if x.ndim != 1 or x.shape != y.shape:
         raise BadInput(f"Values of the same prompts are needed, got shapes {x.shape} and {y.shape}")

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from compute.analysis.variance import LEVEL, UNCHANGED
 from compute.arrays import Floats, ranks
@@ -65,6 +64,8 @@ def sensitivity(
     jackknife's covariance. Raises BadInput for unlike shapes, fewer than three strengths or blocks, strengths that do
     not rise from 0, and values that are not finite.
     """
+    from scipy.special import stdtrit  # slow to import: not at start
+
     strength, value, without, blocks = (np.asarray(part, float) for part in (strengths, values, left_out, sizes))
     _check(strength, value, without, blocks)
     freedom, count = len(blocks) - 1, len(strength)

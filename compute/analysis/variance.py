@@ -28,7 +28,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtri, stdtr, stdtrit
 
 from compute.analysis.ranking import Block
 from compute.arrays import Bools, Floats, Ints
@@ -63,6 +62,8 @@ class CategoryVariance:
     @property
     def weight(self) -> Floats:
         """What v is multiplied by in the sum's degrees of freedom [rows]: its upper limit over itself."""
+        from scipy.special import chdtri  # slow to import: not at start
+
         dof = np.unique(self.dof)
         limit = np.where(np.isinf(dof), 1.0, dof / chdtri(np.where(np.isinf(dof), 1.0, dof), UPPER))
         return limit[np.searchsorted(dof, self.dof)]
@@ -216,6 +217,8 @@ def listed(names: Sequence[str]) -> str:
 
 def half_width(*, variance: ArrayLike, dof: ArrayLike) -> Floats:
     """Half of the two-sided interval at LEVEL: the t quantile of `dof` times the root of `variance`."""
+    from scipy.special import stdtrit  # slow to import: not at start
+
     return stdtrit(np.asarray(dof, float), (1 + LEVEL) / 2) * np.sqrt(np.asarray(variance, float))
 
 
@@ -225,6 +228,8 @@ def one_sided(*, difference: Floats, variance: Floats, dof: Floats, tasks: Float
     Arguments of one shape; NaN where the variance is. A difference that is the same on all `tasks` has no spread to
     compare it with, and the sign test stands in: 2^-tasks; 0.5 for no difference.
     """
+    from scipy.special import stdtr  # slow to import: not at start
+
     gap, root = np.abs(difference), np.sqrt(variance)
     t = np.divide(gap, root, out=np.zeros(gap.shape), where=root > 0)
     return np.where(root == 0, np.where(gap > 0, 0.5**tasks, 0.5), stdtr(dof, -t) + 0 * root)

@@ -32,15 +32,14 @@ def draw(site: Site) -> None:
     """One page of text; its numbers are those of the database at the time it is opened."""
     heading(title="About", sentence=SENTENCE, copy=False)
     whole = memoised(lambda: body(site), of=site.db)
-    component = gr.HTML(whole(), apply_default_css=False)
-    built = site.db.version
+    component = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False)
 
-    def renew() -> Any:
+    def text() -> Markup:
         if site.data is None:
-            return whole() if site.db.version != built else gr.skip()
+            return whole()
         return whole() + render("pages/about/data_set.html", status=site.data.status)  # which may change by itself
 
-    site.blocks.load(renew, outputs=component, queue=False, show_progress="hidden", api_visibility="private")
+    site.blocks.load(text, outputs=component, queue=False, show_progress="hidden", api_visibility="private")
 
 
 def body(site: Site) -> Markup:

@@ -11,14 +11,14 @@ from leaderboard.html.templates import macro, macros
 from leaderboard.page import Site, View, bind, citations, heading, message_box
 from leaderboard.pages.cost import figures
 from leaderboard.pages.cost.described import describe
-from leaderboard.pages.cost.suite_front import AXES, SIZE, STATES, SUITE, TIME, CostQuery, SuiteFronts, parameters
+from leaderboard.pages.cost.suite_front import AXES, SIZE, STATES, TIME, CostQuery, SuiteFronts, parameters
 
 FIGURE = "cost-figure"
 SENTENCE = (
     "Scores against parameters, release date and measured encode time, and which models no smaller, older or faster "
     "model is proved to beat: the Pareto front with its uncertainty."
 )
-MEAN = ("The suite's mean", "")
+MEAN, MOST_USED = ("The suite's mean", ""), ("The most used", "")
 
 
 def draw(site: Site) -> None:
@@ -26,20 +26,17 @@ def draw(site: Site) -> None:
     suite_fronts, texts = SuiteFronts(site.suite_cache), macros("pages/cost/page.html")
     lists = {
         "suite": lambda: suite_choices(suite_fronts.suites()),
-        "device": lambda: [("The most used", ""), *((device, device) for device in suite_fronts.devices())],
+        "device": lambda: [MOST_USED, *((device, device) for device in suite_fronts.devices())],
     }
-    suites, devices = (lists[name]() for name in ("suite", "device"))
     heading(title="Size, age and cost", sentence=SENTENCE, cite=citations(site))
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing scores and costs …</p>", apply_default_css=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
     with gr.Row(elem_classes="pg-controls"):
-        suite = gr.Dropdown(suites, value=SUITE, label="Suite", scale=2)
-        category = gr.Dropdown(
-            [MEAN, *((name, name) for name in suite_fronts.categories())], value="", label="Score", scale=2
-        )
+        suite = gr.Dropdown([], value=None, label="Suite", scale=2)
+        category = gr.Dropdown([MEAN], value="", label="Score", scale=2)
         axis = gr.Radio([(each.title, key) for key, each in AXES.items()], value=SIZE, label="Against", scale=3)
-        device = gr.Dropdown(devices, value="", label="Device", visible=False, scale=1)
+        device = gr.Dropdown([MOST_USED], value="", label="Device", visible=False, scale=1)
     foot = gr.HTML("", apply_default_css=False)
 
     def page(**values: Any) -> tuple:
@@ -61,13 +58,14 @@ def draw(site: Site) -> None:
 
     bind(
         site,
-        parameters=parameters([key for _, key in suites], suite_fronts.devices()),
+        parameters=parameters(),
         controls=[suite, category, axis, device],
         outputs=[category, device, head, figure, foot],
         draw=page,
         message=message,
         blank=blank,
         lists=lists,
+        lists_at_start=False,
     )
 
 

@@ -151,13 +151,13 @@ class SuiteFront:
         return len({point.unknown for point in self.points} - {"", NO_RIVAL})
 
 
-def parameters(suites: list[str], devices: list[str]) -> tuple[Parameter, ...]:
-    """The page's query parameters."""
+def parameters() -> tuple[Parameter, ...]:
+    """The page's query parameters, before it is known which suites and devices there are."""
     return (
-        Choice(key="suite", default=SUITE, choices=tuple(suites), noun="suite"),
+        Choice(key="suite", default=SUITE, choices=(SUITE,), noun="suite"),
         Text(key="category", longest=120),
         Choice(key="axis", default=SIZE, choices=tuple(AXES)),
-        Choice(key="device", default="", choices=("", *devices)),
+        Choice(key="device", default="", choices=("",)),
     )
 
 
@@ -178,10 +178,6 @@ class SuiteFronts:
     def devices(self) -> list[str]:
         """The devices that runs name, that with most timed models first."""
         return _devices(self.times())
-
-    def categories(self) -> list[str]:
-        """Every category of these suites."""
-        return sorted({name for suite in self.suites()["key"] for name in _categories(self.suite_cache, suite)})
 
     def get(self, query: CostQuery) -> SuiteFront:
         """The front of one choice. Raises UnknownKey for a suite that does not exist, BadInput for one without a

@@ -18,7 +18,7 @@ from leaderboard.data.language_evidence import (
     LanguageRanking,
     ModelInLanguage,
 )
-from leaderboard.data.languages import spellings_of
+from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import Site, View, bind, heading, message_box
@@ -32,6 +32,7 @@ SENTENCE = (
 )
 FIGURE = "language-figure"
 MOST_COLUMNS = 6  # single scores that a table shows; of more it shows the categories
+ALL, ANY = ("All languages", ""), ("Any", "")
 WAITING = "<p class='pg-waiting pg-quiet'>Loading …</p>"
 
 
@@ -53,27 +54,19 @@ def draw(site: Site) -> None:
     evidence = site.suite_cache.languages
 
     def languages() -> list[tuple[str, str]]:
-        return [("All languages", ""), *((name, code) for code, name in evidence().names.items())]
+        return [ALL, *((name, code) for code, name in evidence().names.items())]
 
     def models() -> list[tuple[str, str]]:
         titles = {one.model: one.title for each in evidence().rankings.values() for one in each.models}
         return [
-            ("Any", ""),
+            ANY,
             *sorted(((title, key) for key, title in titles.items()), key=lambda one: one[0].casefold()),
         ]
 
-    spellings = {
-        spelling: code for code, name in evidence().names.items() for spelling in (*spellings_of(code), name.lower())
-    }
-    parameters = (
-        Choice(
-            key="language",
-            default="",
-            choices=tuple(code for _, code in languages()),
-            noun="language",
-            spellings=spellings,
-        ),
-        Choice(key="model", default="", choices=tuple(key for _, key in models()), noun="model"),
+    spellings = SPELLINGS | {name.lower(): code for code, name in NAMES.items()}
+    parameters = (  # of which languages and models there are, nothing is known before the page is opened
+        Choice(key="language", default="", choices=("",), noun="language", spellings=spellings),
+        Choice(key="model", default="", choices=("",), noun="model"),
         Choice(key="origin", default="", choices=("", *ORIGINS)),
     )
     message = message_box()
@@ -81,8 +74,8 @@ def draw(site: Site) -> None:
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE, elem_classes="pg-names")
     figure_bridge(site.assets, script="js/named_points.js", figure=FIGURE)
     with gr.Row(elem_classes="pg-controls"):
-        language = gr.Dropdown(languages(), value="", label="Language (type to search)")
-        model = gr.Dropdown(models(), value="", label="Model (type to search)")
+        language = gr.Dropdown([ALL], value="", label="Language (type to search)")
+        model = gr.Dropdown([ANY], value="", label="Model (type to search)")
         origins = [("Published first", ""), *((name.capitalize(), name) for name in ORIGINS)]
         origin = gr.Dropdown(origins, value="", label="Figures")
     rest = gr.HTML("", apply_default_css=False)
@@ -95,6 +88,7 @@ def draw(site: Site) -> None:
         message=message,
         blank=lambda **_: (index(evidence()), gr.update(value=None, visible=False), ""),
         lists={"language": languages, "model": models},
+        lists_at_start=False,
     )
 
 
