@@ -56,7 +56,7 @@ def front(*, cost: ArrayLike, rank: ArrayLike, better: ArrayLike, known: ArrayLi
     cheapest_first = np.lexsort((ranks, price))
     return Front(
         states=tuple(str(state) if counts[model] else "" for model, state in enumerate(states)),
-        beaten_by=tuple(tuple(int(other) for other in cheapest_first if row[other]) for row in beats),
+        beaten_by=tuple(tuple(cheapest_first[row].tolist()) for row in beats[:, cheapest_first]),
         untested=(higher & ~testable).sum(axis=1),
         points=counts & ~higher.any(axis=1),
     )

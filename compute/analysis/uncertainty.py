@@ -125,19 +125,14 @@ def rank_with_uncertainty(
 
 def _pairs(mean: Floats, between: Floats, dof: Floats, *, scored: Ints) -> Floats:
     """One-sided p of every two means: [rows, rows], symmetric. scored [rows]: scores behind a mean."""
-    p = np.full(between.shape, np.nan)
-    first, second = np.triu_indices(len(mean), 1)
-    gap, spread = mean[first] - mean[second], between[first, second]
-    inner = np.where(np.isnan(spread), np.nan, 0.5)
+    p = np.where(np.isnan(between), np.nan, 0.5)
+    np.fill_diagonal(p, np.nan)
+    gap = np.subtract.outer(mean, mean)
     # The distribution function is slow, and what no number of degrees of freedom makes significant is not asked for.
-    at = np.flatnonzero(gap**2 > NOT_SIGNIFICANT**2 * spread)
-    inner[at] = variance.one_sided(
-        difference=gap[at],
-        variance=spread[at],
-        dof=dof[first[at], second[at]],
-        tasks=np.minimum(scored[first[at]], scored[second[at]]),
+    at = np.nonzero(np.triu(gap**2 > NOT_SIGNIFICANT**2 * between, 1))
+    p[at] = p.T[at] = variance.one_sided(
+        difference=gap[at], variance=between[at], dof=dof[at], tasks=np.minimum(scored[at[0]], scored[at[1]])
     )
-    p[first, second] = p[second, first] = inner
     return p
 
 

@@ -145,28 +145,32 @@ def of_differences(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
     Where a pair's scores differ by the same on every task the variance is 0. NaN where either row's is unknown.
     """
     rows = len(parts[0].scored)
-    total, rounding = np.zeros((rows, rows)), np.zeros((rows, rows))
+    total, rounding = np.zeros((rows, rows)), np.zeros(rows)
     upper, squares = np.zeros((rows, rows)), np.zeros((rows, rows))  # sums of u v and (u v)^2 / df
+    v, scratch = np.empty((rows, rows)), np.empty((rows, rows))  # to allocate them anew takes longer than to fill them
     for part in parts:
         x = part.deviations
         own = np.einsum("ij,ij->i", x, x)
-        rounding += np.add.outer(own, own)
-        if part.tasks > 1:
-            # What all rows share cancels in every difference; left in, the products would lose digits to it.
-            x = x - x.mean(axis=0)
-            own = np.einsum("ij,ij->i", x, x)
-        v = np.add.outer(own, own)
-        if part.tasks > 1:
-            v -= 2 * (x @ x.T)
+        rounding += own
+        if part.tasks == 1:
+            np.add.outer(own, own, out=v)
+            total += v
+            upper += v
+            continue
+        # What all rows share cancels in every difference; left in, the products would lose digits to it.
+        x = x - x.mean(axis=0)
+        own = np.einsum("ij,ij->i", x, x)
+        np.add.outer(own, own, out=v)
+        np.matmul(x, x.T, out=scratch)
+        scratch *= 2
+        v -= scratch
         total += v
-        if part.tasks > 1:
-            v *= _of_fewer(part.weight)
+        v *= _of_fewer(part.weight, out=scratch)
         upper += v
-        if part.tasks > 1:
-            v *= v
-            v *= _of_fewer(1 / part.dof)
-            squares += v
-    total[total <= NO_SPREAD * rounding] = 0.0
+        v *= v
+        v *= _of_fewer(1 / part.dof, out=scratch)
+        squares += v
+    total[total <= np.add.outer(NO_SPREAD * rounding, NO_SPREAD * rounding, out=scratch)] = 0.0
     upper *= upper
     dof = np.divide(upper, squares, out=np.full(total.shape, np.inf), where=squares > 0)
     unknown = ~known_rows(parts)
@@ -176,10 +180,11 @@ def of_differences(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
     return total, dof
 
 
-def _of_fewer(values: Floats) -> Floats | float:
-    """Of what is larger for fewer tasks, every pair's larger one: [rows, rows], or one number where all are alike."""
+def _of_fewer(values: Floats, *, out: Floats) -> Floats | float:
+    """Of what is larger for fewer tasks, every pair's larger one: written to `out` [rows, rows], or one number where all
+    are alike."""
     same = len(values) > 0 and (values == values[0]).all()
-    return float(values[0]) if same else np.maximum.outer(values, values)
+    return float(values[0]) if same else np.maximum.outer(values, values, out=out)
 
 
 def known_rows(parts: Sequence[CategoryVariance]) -> Bools:

@@ -122,7 +122,8 @@ def category_marks(table: SuiteTable, ranked: Ranked) -> np.ndarray:
 
 
 def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool = False) -> dict[str, Any]:
-    """The ranking as lists, one entry a row, in shown units; `with_categories` adds the category means.
+    """The ranking as lists, one entry a row, in shown units; `with_categories` adds the category means, which the table
+    has where all its tasks count.
 
     They come as cells with their marks. `unknown` says why a ranked row's intervals and class are not known; `few`,
     that they rest on few tasks; `fixed` names the categories of one task; `front` lists the rows of known size that no
@@ -151,6 +152,8 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
         "front": list(front),
         "front_untested": list(front.values()),
         "changed": ranked.changed,
+        "families": None,
+        "family_marks": None,
     }
     if with_categories:
         shown = category_means(table, ranked) * [column.scale for column in table.category_columns]

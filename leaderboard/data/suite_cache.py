@@ -82,6 +82,14 @@ class SuiteCache:
     def _board(self, suite: str, cut: Cut) -> bytes:
         return compress(payload.encode(payload.board(self.db, self.table(suite, cut), self.ranked(suite, cut=cut))))
 
-    def _ranking(self, suite: str, cut: Cut, *choice: object) -> bytes:
-        ranked = self.ranked(suite, *choice, cut=cut)
-        return payload.encode(payload.ranking(self.table(suite, cut), ranked, with_categories=True))
+    def _ranking(
+        self,
+        suite: str,
+        cut: Cut,
+        weights: tuple[tuple[str, float], ...] = (),
+        tasks: frozenset[str] | None = None,
+        coverage: float | None = None,
+    ) -> bytes:
+        ranked = self.ranked(suite, weights, tasks, coverage, cut=cut)
+        # Only other tasks make other means of categories: else the browser has them, with the table.
+        return payload.encode(payload.ranking(self.table(suite, cut), ranked, with_categories=tasks is not None))

@@ -32,6 +32,7 @@ from tests.bench.measure import (  # noqa: E402
     ARGUMENTS,
     BOARD,
     FIRST,
+    PAINTED,
     READY,
     ROOT,
     STOCK,
@@ -318,9 +319,10 @@ def answers(report: Report, browser: Browser, address: str, stock: Stock, repeat
             context = browser.new_context()
             page = context.new_page()
             page.on("request", lambda request, urls=requests: urls.append(request.url))
+            page.add_init_script(f"({PAINTED})({answer!r})")
             page.goto(address + key, wait_until="commit")
-            page.wait_for_selector(answer, state="attached")
-            drawn.append(page.evaluate("performance.now()"))
+            page.wait_for_function("window.painted !== null")
+            drawn.append(page.evaluate("window.painted"))
             context.close()
         name = key or "overview"
         report.row(f"answer of the page {name}", drawn, budget=1.0, reference=stock.first, beside=beside)

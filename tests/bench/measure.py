@@ -38,6 +38,15 @@ window.stood = null;
   else requestAnimationFrame(look);
 }})();
 """
+# When the answer, the elements of a selector, was painted, on the page's own clock: in the frame after the one that has
+# it. Asked from outside, the time would include what the page does next, such as drawing a figure below.
+PAINTED = """(answer) => {
+  window.painted = null;
+  (function look() {
+    if (document.querySelector(answer)) requestAnimationFrame(() => { window.painted = performance.now(); });
+    else requestAnimationFrame(look);
+  })();
+}"""
 # Time from doing something to the second animation frame after its effect stands.
 TIMED = """async ({act, done}) => {
   const frame = () => new Promise(requestAnimationFrame);

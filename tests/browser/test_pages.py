@@ -104,3 +104,21 @@ def test_plotly_is_only_fetched_where_a_figure_stands(open_page: Callable, key: 
         assert not [path for path in page.watch.requests if "plotly" in path.lower()]
     if key == "board":
         assert page.locator(".js-plotly-plot").count() == 0
+
+
+# Notes in which order the answer was painted, which is before the frame after the one that shows it, and plotly ran.
+ORDER = """
+window.order = [];
+Object.defineProperty(window, 'Plotly', { set() { order.push('plotly'); }, configurable: true });
+(function look() {
+  if (document.querySelector('.pg-lead')) requestAnimationFrame(() => order.push('answer'));
+  else requestAnimationFrame(look);
+})();
+"""
+
+
+@pytest.mark.parametrize("key", ["cost", "generators", "languages", "map"])
+def test_the_answer_is_painted_before_plotly_runs(visit: Callable, key: str) -> None:
+    page = visit(key, before=lambda page: page.add_init_script(ORDER))
+    page.wait_for_function("order.length === 2", timeout=60_000)
+    assert page.evaluate("order") == ["answer", "plotly"]

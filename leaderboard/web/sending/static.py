@@ -30,6 +30,15 @@ COMPONENTS = {
     for folder in sorted({path.parent for kind in ("*.js", "*.woff2") for path in ROOT.rglob(kind)})
 }
 QUALITY = 6  # of brotli: the largest file, plotly's, takes a third of a second once
+FIGURES, WHOLE = "PlotlyPlot-*.js", "whole"  # Gradio's module with plotly, and the query under which it is served
+# Served in its place: to run plotly and to draw keeps a browser busy for a second, so what came with the figure, the
+# page's answer, is painted first. A page in the background paints nothing.
+AFTER_PAINT = """\
+const frame = () => new Promise(requestAnimationFrame);
+if (!document.hidden) await frame().then(frame);
+const {{ default: figure }} = await import('./{name}?{whole}');
+export default figure;
+"""
 
 
 def version() -> str:
@@ -65,6 +74,9 @@ async def _file(request: Request, *, folder: Path, suffix: str = "") -> Response
     path = folder / f"{Path(request.path_params['name']).name}{suffix}"
     if path.suffix not in TYPES or not path.is_file():
         return Response("Not found", status_code=404)
+    if folder == GRADIO and path.match(FIGURES) and request.url.query != WHOLE:
+        module = AFTER_PAINT.format(name=path.name, whole=WHOLE).encode()
+        return respond(request, module, media=TYPES[".js"], cache=FOREVER)
     compressed = None if path.suffix in COMPRESSED else takes_brotli(request)
     key = (path, path.stat().st_mtime_ns, bool(compressed))
     if key not in _ready:  # a thread costs more than the answer, so only the first request uses one
@@ -81,11 +93,17 @@ def _content(path: Path, stamp: int, compressed: bool) -> bytes:
 
 
 def figures_link() -> str:
-    """A Link header that loads Gradio's copy of plotly, relative to hold under any root; empty when it is not there."""
-    return ", ".join(f"<assets/{path.name}>; rel=modulepreload" for path in sorted(GRADIO.glob("PlotlyPlot-*.js")))
+    """A Link header that loads Gradio's copy of plotly, after what the page itself needs; empty when it is not there.
+
+    Its addresses are relative, to hold under any root.
+    """
+    return ", ".join(
+        f"<assets/{path.name}>; rel=modulepreload, <assets/{path.name}?{WHOLE}>; rel=modulepreload; fetchpriority=low"
+        for path in sorted(GRADIO.glob(FIGURES))
+    )
 
 
 def warm() -> None:
     """Compresses the largest file, plotly's, before the first request for it."""
-    for path in GRADIO.glob("PlotlyPlot-*.js"):
+    for path in GRADIO.glob(FIGURES):
         _content(path, path.stat().st_mtime_ns, True)

@@ -56,8 +56,24 @@ def test_the_largest_table_is_small_on_the_wire(suite_cache: SuiteCache) -> None
 
 def test_category_means_come_with_a_ranking_over_chosen_tasks(suite_cache: SuiteCache) -> None:
     table = suite_cache.table("unisim-core")
-    data = payload.ranking(table, suite_cache.ranked("unisim-core"), with_categories=True)
+    tasks = frozenset({"unisim/nights", "unisim/bapps"})
+    data = json.loads(suite_cache.ranking("unisim-core", (), tasks, None))
     assert np.shape(data["families"]) == (len(table.rows), len(table.category_columns))
+    assert np.shape(data["family_marks"]) == np.shape(data["families"])
+
+
+@pytest.mark.parametrize("choice", [((("IQA", 3.0),), None, None), ((), None, 0.0)], ids=["weights", "coverage"])
+def test_other_weights_leave_the_means_that_came_with_the_table(suite_cache: SuiteCache, choice: tuple) -> None:
+    """They are not sent again: half of the bytes of a ranking."""
+    table = suite_cache.table("unisim-core")
+    data = json.loads(suite_cache.ranking("unisim-core", *choice))
+    assert data["families"] is None and data["family_marks"] is None
+    own, other = (
+        payload.ranking(table, each, with_categories=True)
+        for each in (suite_cache.ranked("unisim-core"), suite_cache.ranked("unisim-core", *choice))
+    )
+    assert other["families"] == own["families"] and other["family_marks"] == own["family_marks"]
+    assert other["mean"] != own["mean"] or choice[2] is not None
 
 
 def test_a_mean_has_the_marks_of_the_figures_behind_it(suite_cache: SuiteCache) -> None:

@@ -73,3 +73,13 @@ def test_a_changed_file_of_any_component_gives_all_a_new_address(
     assert static.address() == before
     (tmp_path / "compare" / "a.js").write_text("2")
     assert static.address() != before
+
+
+def test_plotly_runs_after_what_came_with_the_figure_is_painted(client: TestClient) -> None:
+    (path,) = static.GRADIO.glob(static.FIGURES)
+    first = client.get(f"/assets/{path.name}")
+    assert len(first.content) < 1000 and f"import('./{path.name}?{static.WHOLE}')" in first.text
+    assert client.get(f"/assets/{path.name}?{static.WHOLE}").content == path.read_bytes()
+    named, loaded = static.figures_link().split(", ")
+    assert named.startswith(f"<assets/{path.name}>") and loaded.startswith(f"<assets/{path.name}?{static.WHOLE}>")
+    assert "fetchpriority=low" in loaded, "what the page itself needs comes first"
