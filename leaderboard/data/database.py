@@ -41,7 +41,7 @@ class OpenDatabase:
         self.replaced = False
         self.folder, self.copy, self.version = _private_copy(path)
         try:
-            self._connection = store.connect(self.copy, memory_mb=MEMORY_MB, threads=THREADS)
+            self._connection = store.connect(self.copy, memory_mb=MEMORY_MB, threads=THREADS, long_lived=True)
         except DatabaseError:
             self._remove()
             raise
