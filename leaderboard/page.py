@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -12,7 +13,6 @@ from starlette.routing import Route
 
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
-from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
 from leaderboard.html.components import scripted
@@ -153,12 +153,12 @@ def catalogue(
 ) -> None:
     """A page that lists every model or task: its answer in a sentence, then the list with its search and filters.
 
-    `answer` is made once a database file. `script` is the list's own, mounted on the address `source` of its rows; it
+    `script` is the list's own, mounted on the address `source` of its rows; it
     keeps its state in the page's address.
     """
     heading(title=title, sentence=sentence)
-    current = memoised(lambda: answer(site), of=site.db)
-    lead = gr.HTML(current(), apply_default_css=False)
+    lead = gr.HTML(answer(site), apply_default_css=False)
+    current = partial(answer, site)
     site.blocks.load(current, outputs=[lead], queue=False, show_progress="hidden", api_visibility="private")
     scripted(site.assets, script=script, run=f"module.mount(target, '{source}');", css_class="likeness-board")
 

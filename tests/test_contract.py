@@ -306,12 +306,21 @@ def page_parameters(blocks: Any, database: Path) -> dict[str, str]:
     for event in blocks.fns.values():
         if not any(name == "load" for _, name in event.targets):
             continue
-        for one in reached(event.fn):
+        held = list(reached(event.fn))
+        # Those with the keys in the database: some pages are built before it is read.
+        current = {each.key: each for one in held if is_current(one) for each in one()}
+        for one in held:
             if all(hasattr(one, name) for name in ("key", "default", "read", "write")):
+                one = current.get(one.key, one)
                 name = f"/{event.page} ?{one.key}"
                 told = parameter(one, keys, derived=name in DERIVED)
                 assert found.setdefault(name, told) == told, name
     return dict(sorted(found.items()))
+
+
+def is_current(held: Any) -> bool:
+    """Whether this is the function of `leaderboard.page.bind` that gives a page's parameters."""
+    return isinstance(held, FunctionType) and held.__qualname__ == "bind.<locals>.current"
 
 
 def parameter(one: Any, keys: Mapping[str, set[str]], *, derived: bool) -> str:

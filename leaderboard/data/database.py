@@ -41,7 +41,7 @@ class OpenDatabase:
         self.replaced = False
         self.folder, self.copy, self.version = _private_copy(path)
         try:
-            self._connection = store.connect(self.copy, memory_mb=MEMORY_MB, threads=THREADS, long_lived=True)
+            self._connection = _connect(self.copy)
         except DatabaseError:
             self._remove()
             raise
@@ -76,6 +76,11 @@ class OpenDatabase:
             shutil.rmtree(self.folder, ignore_errors=True)  # Windows keeps what is being sent until the process ends
 
 
+def _connect(path: Path) -> duckdb.DuckDBPyConnection:
+    """The file, opened with the same options each time: DuckDB refuses others for a file that is open."""
+    return store.connect(path, memory_mb=MEMORY_MB, threads=THREADS, long_lived=True)
+
+
 def _private_copy(path: Path) -> tuple[Path | None, Path, str]:
     """A folder of its own, the copy in it, and what identifies the content; no folder where none can be written.
 
@@ -83,7 +88,7 @@ def _private_copy(path: Path) -> tuple[Path | None, Path, str]:
     """
     while True:
         # Opened once where it is: that says what is wrong with it, and whether it is written to.
-        store.connect(path, memory_mb=MEMORY_MB, threads=THREADS).close()
+        _connect(path).close()
         folder = None
         try:
             folder = Path(tempfile.mkdtemp(prefix="database-", dir=private_folder()))

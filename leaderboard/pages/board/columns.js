@@ -236,7 +236,7 @@ function rangeColumn({ ranking, font }) {
 
 function classColumn({ ranking, font }) {
   return {
-    key: 'class', title: 'Class', name: 'Tie class', hint: 'Tie class: no model in it is significantly worse than its first', width: widthFor(['Class'], font, ROOM),
+    key: 'class', title: 'Class', name: 'Tie class', hint: 'Tie class: no model in it is significantly worse than its first. A range corrects for the comparisons of its own model, so it may cross a border of classes', width: widthFor(['Class'], font, ROOM),
     draw(cell, row) {
       const tie = ranking.tie[row];
       cell.textContent = tie || '—';

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from markupsafe import Markup
 
+from leaderboard.data.memo import shared
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, catalogue
+from leaderboard.page import Described, Site, View, catalogue
 from leaderboard.pages.tasks.listing import summary
 from leaderboard.pages.tasks.routes import routes
 
@@ -15,9 +18,15 @@ SENTENCE = (
 )
 
 
+@shared
 def answer(site: Site) -> Markup:
     """The first sentence, with links to what it counts."""
     return render("pages/tasks/answer.html", **summary(site.db))
+
+
+def describe(site: Site, query: Mapping[str, str]) -> Described:
+    """What the first sentence counts, whatever the list is filtered by."""
+    return Described(title="Tasks", sentence=answer(site).striptags())
 
 
 def draw(site: Site) -> None:
@@ -32,4 +41,12 @@ def draw(site: Site) -> None:
     )
 
 
-TASKS = View(key="tasks", title="Tasks", sentence=SENTENCE, group="Models & tasks", draw=draw, routes=routes)
+TASKS = View(
+    key="tasks",
+    title="Tasks",
+    sentence=SENTENCE,
+    describe=describe,
+    group="Models & tasks",
+    draw=draw,
+    routes=routes,
+)

@@ -103,6 +103,20 @@ def test_a_view_is_named_by_its_figures(app: Served, path: str, title: str, word
 
 
 @pytest.mark.parametrize(
+    ("path", "title", "words"),
+    [
+        ("", "Likeness", "Ranked first: UniSim-Bench core: UniSim ViT-L/14 (no significant difference from "),
+        ("models?kind=encoder", "Models · Likeness", "models have scores"),
+        ("tasks", "Tasks · Likeness", "tasks have published or computed scores"),
+    ],
+)
+def test_a_list_and_the_first_page_say_what_they_found(app: Served, path: str, title: str, words: str) -> None:
+    facts = meta(get(app, path).text)
+    assert facts["title"] == [title] and words in facts["description"][0]
+    assert facts["canonical"] == [app.url + path.partition("?")[0]]
+
+
+@pytest.mark.parametrize(
     ("path", "query"),
     [
         ("generators?set=coco&metric=cfred&backbone=x&first=y", "set=coco&metric=cfred"),
