@@ -1,20 +1,47 @@
-"""What a view of the metric lens is about: a metric, and what it makes of each fault."""
+"""What a view of the metric lens is about: a metric and what it makes of each fault, or pairs of backbones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from compute.analysis.sensitivity import REWARDS, SEES, Sensitivity
 from compute.engine.generators.backbones import JOIN
 from compute.tasks.mini.generators import FAULTS
 from leaderboard.data import suite_queries
+from leaderboard.data.memo import shared
 from leaderboard.html.formatting import blank, number
 from leaderboard.page import Described, DescribedRow, Site
+from leaderboard.pages.lens import heatmap
 from leaderboard.pages.lens.study import study_of, verdict_words
 
 
 def describe(site: Site, query: Mapping[str, str]) -> Described | None:
-    """The metric that the query names on the backbone that it names; None for no metric or an unknown one."""
+    """The metric that the query names on the backbone that it names, else the pairs of backbones; None for neither."""
+    metric, pairs = _metric(site, query), query.get("pairs", "")
+    title = next((title for title, key in heatmap.choices(site, study_of(site)) if key == pairs), "") if pairs else ""
+    if not title:
+        return metric
+    if metric:
+        return replace(metric, query=(*metric.query, ("pairs", pairs)))
+    return Described(
+        title=f"Pairs of backbones of cFreD: {title}", sentence=_of_pairs(site, pairs), query=(("pairs", pairs),)
+    )
+
+
+@shared
+def _of_pairs(site: Site, key: str) -> str:
+    grid = heatmap.load(site, study_of(site), key=key)
+    if grid is None:
+        return "No agreement is defined for these pairs of backbones."
+    images, texts = len(grid.images), len(grid.texts)
+    return (
+        f"{images} image × {texts} text backbone{'s' if texts > 1 else ''}: cFreD follows {grid.order} with a "
+        f"correlation of {number(grid.cells.min(), digits=2)} to {number(grid.cells.max(), digits=2)}."
+    )
+
+
+def _metric(site: Site, query: Mapping[str, str]) -> Described | None:
     study = study_of(site)
     metric, backbone = query.get("metric", ""), query.get("backbone", "")
     if metric not in study.subsets:

@@ -90,6 +90,11 @@ def test_no_two_pages_share_a_title(app: Served) -> None:
         ("correlations?preset=mieb-tasks", "Correlations: tasks of MIEB", "Least alike are"),
         ("map?of=models&colour=kind", "Map of the models of MIEB", "groups"),
         ("smaller-suite?suite=mieb", "A smaller MIEB", "130 tasks"),
+        (
+            "lens?pairs=study-blur",
+            "Pairs of backbones of cFreD: Known order of strengths: blur (synthetic)",
+            "2 text backbones: cFreD follows the known order",
+        ),
         ("choose?need=search&page=3", "Search images by text or by image", "has the highest mean over 45 tasks"),
     ],
 )
