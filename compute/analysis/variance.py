@@ -181,7 +181,7 @@ def of_differences(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
 
 
 def _of_fewer(values: Floats, *, out: Floats) -> Floats | float:
-    """Of what is larger for fewer tasks, every pair's larger one: written to `out` [rows, rows], or one number where all
+    """Of what is larger for fewer tasks, every pair's larger one, written to `out` [rows, rows]; one number where all
     are alike."""
     same = len(values) > 0 and (values == values[0]).all()
     return float(values[0]) if same else np.maximum.outer(values, values, out=out)
