@@ -46,7 +46,8 @@ def changes(*, before: Measurement, after: Measurement) -> list[TaskChange]:
 
     A task's interval is that of a paired t test over its items. An average's joins those of its tasks, which show
     different items, as independent: the half width is the root of the sum of squares of theirs, each times its weight.
-    A task whose difference is the same on every item adds nothing to it; one without an interval leaves none.
+    A task without a change on any item adds nothing to it; another without an interval, or no change at all, leaves
+    none.
     """
     out: list[TaskChange] = []
     for side in SIDES:
@@ -54,7 +55,7 @@ def changes(*, before: Measurement, after: Measurement) -> list[TaskChange]:
         tasks = [_of_task(before, after, key) for key in weights]
         if tasks:
             squares = sum((weights[each.key] * _half_width(each)) ** 2 for each in tasks)
-            gap, half = getattr(after, side) - getattr(before, side), math.sqrt(squares)
+            gap, half = getattr(after, side) - getattr(before, side), math.sqrt(squares) or math.nan
             out.append(
                 TaskChange(
                     key=side,

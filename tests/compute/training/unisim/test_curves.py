@@ -60,6 +60,11 @@ def test_a_task_that_changed_alike_on_every_item_leaves_no_interval() -> None:
     assert curves.lines(rows)[1].endswith("+100.0")
 
 
+def test_no_change_at_all_leaves_no_interval() -> None:
+    rows = curves.changes(before=measurement(BEFORE), after=measurement(BEFORE))
+    assert all(row.difference == 0 and math.isnan(row.low) and math.isnan(row.high) for row in rows)
+
+
 def test_the_printed_table() -> None:
     printed = curves.lines(curves.changes(before=measurement(BEFORE), after=measurement(AFTER)))
     assert printed[0].split() == ["before", "after", "difference", "95%", "interval"]
