@@ -19,7 +19,7 @@ import numpy as np
 from compute import tasks
 from compute.catalog import Catalog
 from compute.engine.checking import overlap
-from compute.features.passes import DistinctItems, distinct, positions
+from compute.features.passes import DistinctItems, distinct
 from compute.progress import Progress
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import Source
@@ -28,6 +28,8 @@ from compute.types import BadInput, LikenessError, Task
 
 BENCHMARKS = ("unisim", "mini")  # whose tasks are evaluated beside a training
 LISTED = 5  # hits that an error names
+# Odd numbers without a pattern, one for each 8 bytes of a key: what keys are hashed by before they are compared.
+MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], np.uint64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,10 +97,10 @@ def check(sets: Sequence[ExampleSet], evaluated: EvaluatedImages, *, progress: P
 
     Raises BadInput naming task, data set and item of the first hits: nothing may be trained then.
     """
-    keys = evaluated.keys
-    known = np.unique(np.concatenate([np.zeros(0, "S32"), *keys.values()]))
+    known = np.concatenate([np.zeros(0, "S32"), *evaluated.keys.values()])
     known = known[known != NO_KEY]
-    trained = np.zeros(0, "S32")
+    known_short = np.sort(_short(known))
+    trained: list[np.ndarray] = []
     hits: list[str] = []
     count = 0
     for part in sets:
@@ -106,10 +108,12 @@ def check(sets: Sequence[ExampleSet], evaluated: EvaluatedImages, *, progress: P
         for at, modality in enumerate((TASKS[part.task][0], *2 * (TASKS[part.task][1],))):
             if modality != "image":
                 continue
-            rows = np.flatnonzero(positions(own[:, at], among=known) >= 0)
+            short = _short(own[:, at])
+            rows = np.flatnonzero(_among(short, known_short))
+            rows = rows[np.isin(own[rows, at], known)]  # the whole key decides
             count += len(rows)
             hits += [_hit(part, int(row), at, own[row, at], evaluated) for row in rows[: LISTED - len(hits)]]
-            trained = np.union1d(trained, own[:, at])
+            trained.append(short)
     if count:
         more = f", and {count - len(hits)} more" if count > len(hits) else ""
         raise BadInput(
@@ -117,13 +121,30 @@ def check(sets: Sequence[ExampleSet], evaluated: EvaluatedImages, *, progress: P
             "examples out of the training data, or leave the data set out"
         )
     return LeakCheck(
-        trained=int((trained != NO_KEY).sum()),
-        evaluated=len(known),
+        trained=_distinct(np.sort(np.concatenate(trained))) if trained else 0,
+        evaluated=_distinct(known_short),
         tasks=tuple(evaluated.items),
         by_items=tuple(evaluated.stored),
         missing=evaluated.missing,
         unreadable=tuple(evaluated.unreadable),
     )
+
+
+def _short(keys: np.ndarray) -> np.ndarray:
+    """(n,) uint64 of keys (n,) S32: equal keys have equal ones. They are sorted 20 times faster than the keys."""
+    words = np.ascontiguousarray(keys).view(np.uint64).reshape(len(keys), len(MULTIPLIERS))
+    return (words * MULTIPLIERS).sum(axis=1, dtype=np.uint64)
+
+
+def _among(values: np.ndarray, ordered: np.ndarray) -> np.ndarray:
+    """(n,) bool: which values are among the ordered ones."""
+    if not len(ordered):
+        return np.zeros(len(values), dtype=bool)
+    return ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values
+
+
+def _distinct(ordered: np.ndarray) -> int:
+    return int((ordered[1:] != ordered[:-1]).sum()) + (len(ordered) > 0)
 
 
 def sentence(found: LeakCheck) -> str:
