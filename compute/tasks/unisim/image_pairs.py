@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from pathlib import PurePosixPath
 from random import Random
 
@@ -22,9 +23,12 @@ from compute.types import BadInput
 
 BAPPS_SUBSETS = ("cnn", "color", "deblur", "frameinterp", "superres", "traditional")
 BAPPS_SHARE = 0.15
-KADID_TEST_IMAGES = range(73, 82)
+KADID_IMAGES = {"train": range(1, 73), "test": range(73, 82)}
 KADID_DISTORTIONS, KADID_SEVERITIES = range(1, 26), range(1, 6)
+KADID_PAIRS = 5  # of a training image and distortion, so that there are as many pairs as distorted images
 PIPAL_REFERENCE_SCORE, PIPAL_REFERENCES = 1500, 5
+# References, distorted images, and scores by split; the scores of `train` are a file a reference.
+PIPAL_FILES = {"train": ("Train_Ref", "Dist_Imgs", "Train_Label"), "test": ("Val_Ref", "Val_Dist", "val_label.txt")}
 SICE_SHARE, SICE_SCALE = 0.1, 0.2
 
 
@@ -34,8 +38,8 @@ def rows(files: Files, name: str) -> list[dict[str, str]]:
     return [{(key or "").strip(): (value or "").strip() for key, value in line.items()} for line in lines]
 
 
-def nights(files: Files, random: Random, count: int) -> list[Sample]:
-    """Test rows with at least 6 votes; the right one is what people voted for."""
+def nights(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
+    """A split's rows with at least 6 votes; the right one is what people voted for."""
     return [
         Sample(
             name=row["ref_path"],
@@ -44,7 +48,7 @@ def nights(files: Files, random: Random, count: int) -> list[Sample]:
             alternatives=(f"nights/{row['left_path']}", f"nights/{row['right_path']}"),
         )
         for row in rows(files, "nights/data.csv")
-        if row["split"] == "test" and float(row["votes"]) >= 6
+        if row["split"] == split and float(row["votes"]) >= 6
     ]
 
 
@@ -74,50 +78,66 @@ def _first_number(data: bytes, *, of: str) -> float:
         raise BadInput(f"{of} is not an array of numbers") from error
 
 
-def _pieapp(files: Files) -> list[tuple[str, str, str, str, float]]:
+def _pieapp(files: Files, split: str) -> list[tuple[str, str, str, str, float]]:
     """(scene, reference, A, B, preference for A) with a clear preference and no reference among the alternatives."""
+    column = "preference for A" if split == "test" else "processed preference for A"
     comparisons = []
-    for line in files.text("pie_app/test_reference_list.txt").split():
+    for line in files.text(f"pie_app/{split}_reference_list.txt").split():
         scene = line.removesuffix(".png")
-        for row in rows(files, f"pie_app/labels/test/{scene}_pairwise_labels.csv"):
-            first, second, preference = row["distorted image A"], row["distorted image B"], row["preference for A"]
+        for row in rows(files, f"pie_app/labels/{split}/{scene}_pairwise_labels.csv"):
+            first, second, preference = row["distorted image A"], row["distorted image B"], row[column]
             if row["ref. image"] in (first, second) or 0.4 <= float(preference) <= 0.6:
                 continue
             comparisons.append((scene, row["ref. image"], first, second, float(preference)))
     return comparisons
 
 
-def pieapp(files: Files, random: Random, count: int) -> list[Sample]:
+def pieapp(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
     """Which of two distorted images is nearer to the reference."""
     return [
         Sample(
             name=f"{first}/{second}",
-            reference=f"pie_app/reference_images/test/{reference}",
-            alternatives=tuple(f"pie_app/distorted_images/test/{scene}/{name}" for name in (first, second)),
+            reference=f"pie_app/reference_images/{split}/{reference}",
+            alternatives=tuple(f"pie_app/distorted_images/{split}/{scene}/{name}" for name in (first, second)),
             answer=0 if preference > 0.5 else 1,
         )
-        for scene, reference, first, second, preference in _pieapp(files)
+        for scene, reference, first, second, preference in _pieapp(files, split)
     ]
 
 
-def pieapp_quality(files: Files, random: Random, count: int) -> list[Sample]:
-    """The reference against each distorted image: the reference always wins."""
+def pieapp_quality(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
+    """The reference against each distorted image: the reference always wins.
+
+    To train, each comparison gives the reference against one of its two images: as many as Table 5 prints.
+    """
     pairs = [
-        (f"pie_app/reference_images/test/{reference}", f"pie_app/distorted_images/test/{scene}/{name}")
-        for scene, reference, first, second, _ in _pieapp(files)
-        for name in (first, second)
+        (f"pie_app/reference_images/{split}/{reference}", f"pie_app/distorted_images/{split}/{scene}/{name}")
+        for scene, reference, first, second, _ in _pieapp(files, split)
+        for name in ((first, second) if split == "test" else (random.choice((first, second)),))
     ]
-    drawn = random.sample(pairs, min(count, len(pairs)))
+    drawn = random.sample(pairs, min(count, len(pairs))) if split == "test" else pairs
     return [shuffled(random, f"{at}", good, bad) for at, (good, bad) in enumerate(drawn)]
 
 
-def kadid(files: Files, random: Random, count: int) -> list[Sample]:
-    """Two severities of one distortion of one test image; the milder is better."""
+def kadid(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
+    """Two severities of one distortion of one image; the milder is better. The data set has no splits of its own: the
+    benchmark evaluates the last 9 of 81 images."""
+    if split == "test":
+        chosen = (
+            (random.choice(KADID_IMAGES[split]), random.choice(KADID_DISTORTIONS), random.sample(KADID_SEVERITIES, 2))
+            for _ in range(count)
+        )
+    else:
+        pairs = list(combinations(KADID_SEVERITIES, 2))
+        chosen = (
+            (image, distortion, pair)
+            for image in KADID_IMAGES[split]
+            for distortion in KADID_DISTORTIONS
+            for pair in random.sample(pairs, KADID_PAIRS)
+        )
     samples = []
-    for at in range(count):
-        image, distortion = random.choice(KADID_TEST_IMAGES), random.choice(KADID_DISTORTIONS)
-        mild, strong = sorted(random.sample(KADID_SEVERITIES, 2))
-        names = [f"kadid10k/images/I{image:02d}_{distortion:02d}_{severity:02d}.png" for severity in (mild, strong)]
+    for at, (image, distortion, pair) in enumerate(chosen):
+        names = [f"kadid10k/images/I{image:02d}_{distortion:02d}_{severity:02d}.png" for severity in sorted(pair)]
         samples.append(shuffled(random, str(at), *names))
     return samples
 
@@ -147,15 +167,17 @@ def _scored_pairs(values: dict[str, float], random: Random, count: int, *, folde
     return pairs
 
 
-def pipal(files: Files, random: Random, count: int) -> list[Sample]:
+def pipal(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
     """Each low-scored image against its reference and the images that score 1500 or more, at most 5 of them."""
-    scores = [line.split(",") for line in files.text("PIPAL/val_label.txt").split()]
+    references, distorted, labels = PIPAL_FILES[split]
+    whole = "" if split == "train" else files.text(f"PIPAL/{labels}")
     pairs = []
-    for path in files.within("PIPAL/Val_Ref"):
+    for path in files.within(f"PIPAL/{references}"):
         scene = PurePosixPath(path).stem
+        scores = [line.split(",") for line in (whole or files.text(f"PIPAL/{labels}/{scene}.txt")).split()]
         own = [(name, float(score)) for name, score in scores if scene in name]
-        good = [path, *(f"PIPAL/Val_Dist/{name}" for name, score in own if score >= PIPAL_REFERENCE_SCORE)]
-        bad = [f"PIPAL/Val_Dist/{name}" for name, score in own if score < PIPAL_REFERENCE_SCORE]
+        good = [path, *(f"PIPAL/{distorted}/{name}" for name, score in own if score >= PIPAL_REFERENCE_SCORE)]
+        bad = [f"PIPAL/{distorted}/{name}" for name, score in own if score < PIPAL_REFERENCE_SCORE]
         pairs += [(better, worse) for better in good[:PIPAL_REFERENCES] for worse in bad]
     return [shuffled(random, str(at), better, worse) for at, (better, worse) in enumerate(pairs)]
 

@@ -20,7 +20,7 @@ from compute.types import BadInput
 FIELDS = ("name", "reference", "answer")  # then one column an alternative
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Sample:
     """One question: a reference (file name or text; empty: none), k alternatives, and which of them is right."""
 

@@ -59,19 +59,29 @@ def _existing(files: Files, *names: str) -> str:
     return next(filter(files.has, names), names[0])
 
 
-def hpdv2(files: Files, random: Random, count: int, *, alternatives: int) -> list[Sample]:
-    """Random images of a test prompt, as many as alternatives; the one people rank first wins (Figure 4: 2 to 8)."""
+def hpdv2(files: Files, random: Random, count: int, *, alternatives: int = 2, split: str = "test") -> list[Sample]:
+    """Random images of a test prompt, as many as alternatives; the one people rank first wins (Figure 4: 2 to 8).
+
+    The training split is pairs already: every one of them, with the image that people prefer.
+    """
     prompts = [
         row
-        for row in _json(files, "hpdv2/test.json")
+        for row in _json(files, f"hpdv2/{split}.json")
         if not set(HPDV2_DAMAGED) & set(row["image_path"]) and len(row["image_path"]) >= alternatives
     ]
     samples = []
+    if split == "train":
+        for at, row in enumerate(prompts):
+            names = [f"hpdv2/{split}/{name}" for name in row["image_path"]]
+            if row["human_preference"][1]:
+                names.reverse()
+            samples.append(shuffled(random, str(at), *names, reference=row["prompt"]))
+        return samples
     for at in range(count if prompts else 0):
         row = random.choice(prompts)
         ranked = dict(zip(row["rank"], row["image_path"], strict=True))
         ranks = sorted(random.sample(sorted(ranked), alternatives))
-        names = [f"hpdv2/test/{ranked[rank]}" for rank in ranks]
+        names = [f"hpdv2/{split}/{ranked[rank]}" for rank in ranks]
         samples.append(shuffled(random, str(at), *names, reference=row["prompt"]))
     return samples
 
@@ -89,41 +99,41 @@ def agiqa(files: Files, random: Random, count: int) -> list[Sample]:
     return samples
 
 
-def magicbrush(files: Files, random: Random, count: int) -> list[Sample]:
+def magicbrush(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
     """Source and edited image: the edited one fits the instruction."""
     samples = []
-    for at, row in enumerate(_json(files, "MagicBrush/test.json")):
+    for at, row in enumerate(_json(files, f"MagicBrush/{split}.json")):
         if row["metadata"]["dataset"] == "MagicBrush-Diff" or len(row["image"]) > 2:
             continue
-        source, target = map(_tested, row["image"])
+        source, target = (_in_split(path, split) for path in row["image"])
         samples.append(shuffled(random, str(at), target, source, reference=row["conversations"][1]["value"]))
     return samples
 
 
-def _tested(path: str) -> str:
-    """The path within the test split's folder."""
+def _in_split(path: str, split: str) -> str:
+    """The path within the split's folder."""
     parts = PurePosixPath(path).parts
-    return str(PurePosixPath(parts[0], "test", *parts[2:]))
+    return str(PurePosixPath(parts[0], split, *parts[2:]))
 
 
-def _hq_edit(files: Files) -> list[dict]:
-    return [row for row in _json(files, "HQ-Edit/test.json") if row["metadata"]["dataset"] != "HQ-Edit-Diff"]
+def _hq_edit(files: Files, split: str) -> list[dict]:
+    return [row for row in _json(files, f"HQ-Edit/{split}.json") if row["metadata"]["dataset"] != "HQ-Edit-Diff"]
 
 
-def hq_edit_images(files: Files, random: Random, count: int) -> list[Sample]:
+def hq_edit_images(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
     """Source and edited image; each of the two descriptions makes a sample."""
     return [
         Sample(name=f"{at}-{which}", reference=row[side], alternatives=tuple(row["image"]), answer=which)
-        for at, row in enumerate(_hq_edit(files))
+        for at, row in enumerate(_hq_edit(files, split))
         for which, side in enumerate(("input", "output"))
     ]
 
 
-def hq_edit_texts(files: Files, random: Random, count: int) -> list[Sample]:
+def hq_edit_texts(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
     """Both descriptions; each of the two images makes a sample."""
     return [
         Sample(name=f"{at}-{which}", reference=image, alternatives=(row["input"], row["output"]), answer=which)
-        for at, row in enumerate(_hq_edit(files))
+        for at, row in enumerate(_hq_edit(files, split))
         for which, image in enumerate(row["image"])
     ]
 
@@ -156,28 +166,29 @@ def _resource(files: Files, name: str) -> str:
     return _existing(files, f"coco-triplets/resources/{name}", f"resources/{name}")
 
 
-def polaris(files: Files, random: Random, count: int) -> list[Sample]:
-    """Model captions scored 0.5 or lower against each reference caption; equal texts are dropped."""
+def polaris(files: Files, random: Random, count: int, *, split: str = "test") -> list[Sample]:
+    """Model captions scored 0.5 or lower against each reference caption; equal texts are dropped. To train, all."""
     triples = []
-    for line in rows(files, "polaris/polaris_test.csv"):
+    table = f"polaris/polaris_{split}.csv"
+    for line in rows(files, table):
         image, references, candidate, *_ = line.values()
         score = float(list(line.values())[-1])
-        captions = _captions(references)
+        captions = _captions(references, of=table)
         if score <= POLARIS_HIGHEST_SCORE and _folded(candidate) not in {_folded(text) for text in captions}:
             triples += [(image, caption, candidate) for caption in captions]
-    drawn = random.sample(triples, min(count, len(triples)))
+    drawn = random.sample(triples, min(count, len(triples))) if split == "test" else triples
     return [
         shuffled(random, f"{at} {image}", good, bad, reference=f"polaris/images/{image}")
         for at, (image, good, bad) in enumerate(drawn)
     ]
 
 
-def _captions(text: str) -> list[str]:
+def _captions(text: str, *, of: str) -> list[str]:
     """A printed list of strings; read as a literal, so nothing in it can run."""
     try:
         values = ast.literal_eval(text)
     except (ValueError, SyntaxError) as error:
-        raise BadInput(f"polaris_test.csv: {text[:60]!r} is not a list of captions") from error
+        raise BadInput(f"{of}: {text[:60]!r} is not a list of captions") from error
     return [str(value) for value in values]
 
 
