@@ -14,6 +14,7 @@ from compute.cli.calibrate import calibrate
 from compute.cli.coverage import coverage
 from compute.cli.fetch import fetch
 from compute.cli.frechet import frechet
+from compute.cli.instructions import instructions
 from compute.cli.listing import show
 from compute.cli.lite import lite
 from compute.cli.project import project
@@ -73,7 +74,7 @@ publishing = typer.Typer(invoke_without_command=True, callback=publish.publish)
 publishing.command("results")(publish.results)
 own_tasks = typer.Typer(no_args_is_help=True, help="Checks data of your own.")
 own_tasks.command("check")(task.check)
-for command in (fetch, run, frechet, calibrate, train, tradeoff, build, lite, rank, project, coverage):
+for command in (fetch, run, frechet, calibrate, train, tradeoff, instructions, build, lite, rank, project, coverage):
     app.command()(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")

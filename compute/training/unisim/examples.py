@@ -180,7 +180,9 @@ def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int
     come. So 12,500 steps of 32 are the paper's 400K samples of every task (appendix B.2).
     """
     return {
-        task: [_example(parts, row) for row in rows(sum(map(len, parts)), batch_size, seed=seed, task=task, step=step)]
+        task: [
+            example_at(parts, row) for row in rows(sum(map(len, parts)), batch_size, seed=seed, task=task, step=step)
+        ]
         for task, parts in by_task(sets).items()
     }
 
@@ -204,7 +206,8 @@ def _shuffled(count: int, seed: int, task: str, epoch: int) -> np.ndarray:
     return np.random.default_rng([seed, list(TASKS).index(task), epoch]).permutation(count)
 
 
-def _example(parts: Sequence[ExampleSet], row: int) -> TrainingExample:
+def example_at(parts: Sequence[ExampleSet], row: int) -> TrainingExample:
+    """The example of a row of the concatenated sets."""
     starts = cumulative([len(part) for part in parts])
     at = int(np.searchsorted(starts, row, side="right")) - 1
     return parts[at][row - int(starts[at])]

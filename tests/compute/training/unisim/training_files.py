@@ -114,7 +114,7 @@ BUILDERS = {
 
 
 def write(root: Path, *names: str, packed: bool = False) -> Path:
-    """Evaluated and training splits of the named data sets, by default all of Table 5, as folders or as one tar each."""
+    """Evaluated and training splits of the named data sets, by default of all, as folders or as one tar each."""
     folder = unisim_files.write(root, *(names or BUILDERS))
     for name in names or BUILDERS:
         BUILDERS[name](folder)

@@ -1,0 +1,264 @@
+"""Training examples as conversations: what a trainer's loader reads, answers that hold, balance, mixing, streaming."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import datasets
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from compute.__main__ import app
+from compute.content.items import content_key, images, texts
+from compute.tasks.drawing.lexicon import COLOURS
+from compute.training.unisim import instructions, mini
+from compute.training.unisim.examples import TASKS, ColumnExamples
+from compute.training.unisim.instructions import TEMPLATES, TOKEN, OtherInstructions, entries, export, verify
+from compute.types import BadInput
+
+COUNT = 24  # of each task: every template, both orders, four times
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("instructions")
+    export(mini.training(seed=2, count=COUNT), folder)
+    return folder
+
+
+def read(folder: Path) -> list[dict]:
+    return json.loads((folder / "instructions.json").read_text())
+
+
+def other_file(path: Path, count: int, *, lines: bool = False, broken: int = 0) -> Path:
+    """Another instruction file: a turn about one image each; `broken` entries have a token too many."""
+    rows = [
+        {
+            "id": f"other-{at}",
+            "image": "photo.png",
+            "conversations": [
+                {"from": "human", "value": TOKEN * (2 if at < broken else 1) + f"\nWhat is {at}? [{{,]"},
+                {"from": "gpt", "value": "A number."},
+            ],
+        }
+        for at in range(count)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)) if lines else json.dumps(rows, indent=1))
+    Image.new("RGB", (4, 4)).save(path.parent / "photo.png")
+    return path
+
+
+def test_a_loader_reads_every_entry_and_each_token_is_an_image(exported: Path, tmp_path: Path) -> None:
+    rows = datasets.load_dataset(
+        "json", data_files=str(exported / "instructions.json"), split="train", cache_dir=str(tmp_path)
+    )
+    assert len(rows) == COUNT * len(TASKS) == len(set(rows["id"]))
+    for row in rows:
+        human, gpt = row["conversations"]
+        assert (human["from"], gpt["from"]) == ("human", "gpt")
+        assert human["value"].count(TOKEN) == len(row["image"]) > 0 and TOKEN not in gpt["value"]
+        for name in row["image"]:
+            with Image.open(exported / name) as image:
+                assert image.size == (64, 64)
+    assert verify(exported / "instructions.json") == len(rows)
+
+
+def test_images_are_written_once_by_their_content(exported: Path) -> None:
+    named = {name for row in read(exported) for name in row["image"]}
+    written = {str(path.relative_to(exported)) for path in (exported / "images").rglob("*") if path.is_file()}
+    assert named == written
+    assert all(Path(name).stem == content_key((exported / name).read_bytes()).decode() for name in named)
+    assert json.loads((exported / "record.json").read_text())["images"] == len(named)
+
+
+def test_both_orders_and_all_templates_are_equally_frequent(exported: Path) -> None:
+    for task in TASKS:
+        answers = Counter(
+            row["conversations"][1]["value"] for row in read(exported) if row["id"].startswith(f"{task}-drawn")
+        )
+        expected = Counter({answer: COUNT // 6 for each in TEMPLATES[task] for answer in each.answers})
+        assert answers == expected
+
+
+def test_an_answer_names_the_preferred_alternative() -> None:
+    """Of examples whose preferred caption is the word right, whatever order they are shown in."""
+    part = ColumnExamples(
+        task="text-for-image",
+        dataset="words",
+        reference=images([b"i"] * 12, of="i"),
+        alternatives=(texts(["right"] * 6 + ["wrong"] * 6, of="a"), texts(["wrong"] * 6 + ["right"] * 6, of="b")),
+        preferred=np.repeat([0, 1], 6),
+    )
+    for number in range(12):
+        entry = instructions.conversation(part[number], number, lambda content: "x.png")
+        question, answer = (turn["value"] for turn in entry["conversations"])
+        first = question.index("right") < question.index("wrong")
+        template = TEMPLATES["text-for-image"][number // 2 % 3]
+        assert answer == template.answers[0 if first else 1]
+        assert first == (number % 2 == 0)
+
+
+def test_images_stand_in_the_order_of_their_tokens() -> None:
+    """In the third form the reference comes last."""
+    part = ColumnExamples(
+        task="image-choice",
+        dataset="files",
+        reference=images([b"reference"] * 6, of="r"),
+        alternatives=(images([b"better"] * 6, of="a"), images([b"worse"] * 6, of="b")),
+        preferred=np.zeros(6, int),
+    )
+    named = [instructions.conversation(part[at], at, lambda content: content.data().decode()) for at in range(6)]
+    assert named[0]["image"] == ["reference", "better", "worse"]
+    assert named[5]["image"] == ["worse", "better", "reference"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_templates_show_each_content_once_and_tell_answers_apart(task: str) -> None:
+    assert len(TEMPLATES[task]) >= 3
+    for template in TEMPLATES[task]:
+        shown = {"first", "second"} | (set() if task == "quality" else {"reference"})
+        assert all(
+            template.question.count(f"{{{name}}}") == (name in shown) for name in ("reference", "first", "second")
+        )
+        assert template.answers[0] != template.answers[1]
+
+
+def test_a_caption_that_holds_the_token_or_braces_adds_no_image() -> None:
+    part = ColumnExamples(
+        task="text-for-image",
+        dataset="captions",
+        reference=images([b"i"], of="i"),
+        alternatives=(texts([f"an {TOKEN} of {{first}}"], of="a"), texts(["b"], of="b")),
+        preferred=np.zeros(1, int),
+    )
+    entry = instructions.conversation(part[0], 0, lambda content: "x.png")
+    assert instructions.problem(entry) == "" and "an image of {first}" in entry["conversations"][0]["value"]
+
+
+def test_counts_limit_each_task_and_no_example_comes_twice(tmp_path: Path) -> None:
+    record = export(mini.training(count=10), tmp_path, counts={"quality": 4, "image-for-text": 99}, lines=True)
+    assert dict(record.counts) == {"image-choice": 0, "image-for-text": 10, "text-for-image": 0, "quality": 4}
+    rows = [json.loads(line) for line in (tmp_path / "instructions.jsonl").read_text().splitlines()]
+    assert len(rows) == 14 == verify(tmp_path / "instructions.jsonl")
+    assert len({tuple(sorted(row["image"])) for row in rows}) == 14
+    with pytest.raises(BadInput, match="No example is to be written"):
+        export(mini.training(count=10), tmp_path, counts={})
+
+
+def test_the_same_seed_writes_the_same_file_and_the_beginning_is_a_sample(exported: Path, tmp_path: Path) -> None:
+    export(mini.training(seed=2, count=COUNT), tmp_path)
+    assert (tmp_path / "instructions.json").read_bytes() == (exported / "instructions.json").read_bytes()
+    beginning = Counter(row["id"].rpartition("-drawn")[0] for row in read(exported)[: 2 * len(TASKS)])
+    assert set(beginning.values()) == {2}
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_another_file_is_mixed_in_at_the_ratio_over_the_whole_length(tmp_path: Path, lines: bool, monkeypatch) -> None:
+    monkeypatch.setattr(instructions, "CHUNK", 50)  # entries are longer than what is read at once
+    (tmp_path / "other").mkdir()
+    other = other_file(tmp_path / "other/other.json", 40, lines=lines, broken=4)
+    record = export(
+        mini.training(count=8),
+        tmp_path / "out",
+        other=OtherInstructions(file=other, ratio=0.5, images=tmp_path / "other"),
+    )
+    rows = read(tmp_path / "out")
+    positions = [at for at, row in enumerate(rows) if row["id"].startswith("other-")]
+    assert (len(rows), len(positions), record.mixed, record.skipped) == (48, 16, 16, 4)
+    assert max(b - a for a, b in zip(positions, positions[1:], strict=False)) <= 4
+    chosen = [int(rows[at]["id"].removeprefix("other-")) for at in positions]
+    assert chosen == sorted(set(chosen)) and chosen[0] < 10 and chosen[-1] > 30
+    assert verify(tmp_path / "out/instructions.json") == 48
+
+
+@pytest.mark.parametrize(
+    ("ratio", "message"), [(3.0, r"takes 24, and it has 10 that can be used"), (0.0, "A ratio of 0 mixes nothing in")]
+)
+def test_a_ratio_that_cannot_be_had_is_refused_before_anything_is_written(tmp_path: Path, ratio, message) -> None:
+    other = OtherInstructions(file=other_file(tmp_path / "other.json", 10), ratio=ratio, images=tmp_path)
+    with pytest.raises(BadInput, match=message):
+        export(mini.training(count=2), tmp_path / "out", other=other)
+    assert not (tmp_path / "out/instructions.json").exists()
+
+
+def test_another_files_images_are_looked_for(tmp_path: Path) -> None:
+    other = OtherInstructions(file=other_file(tmp_path / "other.json", 10), ratio=0.5)
+    with pytest.raises(BadInput, match="its image photo.png is not in .*--mix-images FOLDER"):
+        export(mini.training(count=2), tmp_path / "out", other=other)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[{"id": 1}, {"id": ', "entry 1: not JSON"),
+        ("[1]", "entry 0: int, not an object"),
+        ("no json", "entry 0: not JSON"),
+    ],
+)
+def test_a_file_that_is_no_instruction_file_is_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(BadInput, match=message):
+        list(entries(path))
+    with pytest.raises(BadInput, match="cannot be read"):
+        list(entries(tmp_path / "none.json"))
+
+
+def test_what_a_trainer_could_not_use_is_refused(exported: Path, tmp_path: Path) -> None:
+    row = read(exported)[0]
+    for change, message in (
+        ({"image": row["image"][:1]}, "it has 3 <image> for 1 images"),
+        ({"conversations": row["conversations"][:1]}, "do not take turns"),
+        ({"conversations": []}, "no conversations"),
+        ({"image": ["images/none.png"] * 3}, "its image images/none.png is missing"),
+    ):
+        path = exported / "changed.json"
+        path.write_text(json.dumps([row | change]))
+        with pytest.raises(BadInput, match=message):
+            verify(path)
+    (exported / "changed.json").write_text(json.dumps([row, row]))
+    with pytest.raises(BadInput, match="an earlier entry has its id"):
+        verify(exported / "changed.json")
+    (exported / "changed.json").unlink()
+
+
+def test_a_damaged_image_is_named(tmp_path: Path) -> None:
+    part = ColumnExamples(
+        task="quality",
+        dataset="files",
+        reference=texts(["A high quality photo."], of="p"),
+        alternatives=(images([b"broken"], of="left"), images([b"damaged"], of="right")),
+        preferred=np.zeros(1, int),
+    )
+    with pytest.raises(BadInput, match="left, image 0: not an image"):
+        export([part], tmp_path)
+    assert not (tmp_path / "instructions.json").exists()
+
+
+def test_the_command_writes_compares_and_says_what_it_did(tmp_path: Path) -> None:
+    called = CliRunner().invoke(
+        app,
+        ["instructions", str(tmp_path / "out"), "--count", "6", "--datasets", "quality=", "--results", str(tmp_path)],
+    )
+    assert called.exit_code == 0, called.output
+    assert "training images is one of" in called.output and "18 conversations" in called.output
+    assert not any(row["id"].startswith("quality") for row in read(tmp_path / "out"))
+    assert any(colour in json.dumps(read(tmp_path / "out")) for colour in COLOURS)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--suite", "minis"], "No suite 'minis' to train on. Did you mean 'mini'"),
+        (["--datasets", "quality=hpdv2"], "No data set 'hpdv2' has examples of quality"),
+        (["--suite", "unisim", "--offline", "--data", "."], "is not on this machine"),
+    ],
+)
+def test_the_command_refuses_what_it_does_not_know(tmp_path: Path, options: list[str], message: str) -> None:
+    called = CliRunner().invoke(app, ["instructions", str(tmp_path / "out"), *options, "--results", str(tmp_path)])
+    assert called.exit_code == 1 and message in called.output
+    assert not (tmp_path / "out").exists()
