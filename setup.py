@@ -20,5 +20,6 @@ setup(
             "lpips>=0.1.4",  # LPIPS's architectures and linear weights
             "peft>=0.18",  # LoRA checkpoints: DreamSim's ensemble, VLM2Vec's
         ],
+        "ray": ["ray[data]>=2.50"],  # runs the work on a cluster: --engine ray
     },
 )

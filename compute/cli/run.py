@@ -23,6 +23,7 @@ from compute.types import BadInput
 
 
 def run(
+    context: typer.Context,
     suite: Annotated[
         str,
         typer.Option(
@@ -47,6 +48,19 @@ def run(
     columns: Columns = "",
     images: Images = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")] = "",
+    engine: Annotated[
+        str, typer.Option(help="Where the work runs: local, on this machine, or ray, on a Ray cluster.")
+    ] = "local",
+    address: Annotated[
+        str, typer.Option(help="The Ray cluster: HOST:PORT or auto; default: RAY_ADDRESS, else one started here.")
+    ] = "",
+    workers: Annotated[
+        int | None,
+        typer.Option(help="How many Ray workers encode; default: one a GPU, or a core where there is none.", min=1),
+    ] = None,
+    devices: Annotated[
+        str, typer.Option(help="Devices of this machine, comma-separated, one process on each: cuda:0,cuda:1.")
+    ] = "",
     dtype: Annotated[
         str,
         typer.Option(
@@ -93,12 +107,16 @@ def run(
     from compute.engine import fault_study, measure, plan, results_table, workspace
     from compute.engine.named_models import joined, record_named, settled
     from compute.engine.run import execute
+    from compute.engine.workers.chosen import chosen
     from compute.models import hardware_for
     from compute.models.own import factories
     from compute.tasks.own import OwnReading
 
     if estimate is not None and not dry_run:
         raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
+    many = names(devices)
+    where = chosen(engine, address=address, workers=workers, devices=many, device=device, dtype=dtype)
+    crews, hardware = (None, None) if dry_run else context.with_resource(where)
     texts = list(dict.fromkeys(names(models)))
     files = [text for text in texts if factories.is_factory(text)]
     made = made_models(files, name=model_name, device=device, dtype=dtype, batch_size=batch_size)
@@ -110,7 +128,7 @@ def run(
         offline=offline,
         device=device,
         dtype=dtype,
-        hardware=made[files[0]][1] if len(texts) == len(files) == 1 else None,
+        hardware=made[files[0]][1] if len(texts) == len(files) == 1 else hardware,
         batch_size=batch_size,
         skip_bad=skip_bad_items,
         again=again,
@@ -178,7 +196,13 @@ def run(
     for model in chosen:
         record_named(model, results=root)
     outcomes = execute(
-        planned, bench=bench, results=root, skip_bad=skip_bad_items, pictures=thumbnails, report=typer.echo
+        planned,
+        bench=bench,
+        results=root,
+        skip_bad=skip_bad_items,
+        pictures=thumbnails,
+        report=typer.echo,
+        workers=crews,
     )
     for line in results_table.lines(planned, outcomes, catalog=catalog):
         typer.echo(line)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,8 @@ class Bench:
     identity: Callable[[Task], Mapping[str, Any]]  # what decides the items beside the catalogue's row
     subject: Callable[[Model], LoadedSubject]
     fetch: Callable[[Model], Any] = lambda row: None  # brings what the model can only be identified by
+    # Makes the same bench in another process, on its own hardware or on the `device` that it is called with.
+    recipe: Callable[..., Bench] | None = None
 
 
 def assemble(
@@ -85,7 +87,18 @@ def assemble(
         identity=cache(lambda task: tasks.identity(task, source=source)),
         fetch=fetch,
         subject=subject,
+        recipe=partial(
+            _again, features=features, source=source, hardware=hardware, batch_size=batch_size, skip_bad=skip_bad
+        ),
     )
+
+
+def _again(*, device: str = "", hardware: Hardware, **settings: Any) -> Bench:
+    """What `assemble` made, in another process; no bars are drawn there."""
+    from compute.progress import Progress
+
+    hardware = replace(hardware, device=device) if device else hardware
+    return assemble(hardware=hardware, progress=Progress(watched=False), **settings)
 
 
 def once(load: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,8 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -20,9 +21,12 @@ from compute import tasks, versions
 from compute.content.items import Column
 from compute.engine import run_folders, scoring, thumbnails
 from compute.engine.bench import Bench
+from compute.engine.execution import Encoding, Execution, Outcome, items_key
 from compute.engine.plan import Job, Plan, by_comparison, in_words
 from compute.engine.run_folders import StoredRun
-from compute.features import encoding
+from compute.engine.workers.crew import Crew, Workers
+from compute.features import encoding as encoding_pipeline
+from compute.features.subject import Encoders, ModelNeeded
 from compute.models import hardware_for
 from compute.models.own.own_model import ADAPTER as OWN
 from compute.models.own.ownership import own_line
@@ -35,57 +39,6 @@ from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, N
 SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What became of one job."""
-
-    job: Job
-    state: str  # made | stored | failed | skipped; stopped: not begun, because the whole run was stopped
-    stored: StoredRun | None = None
-    reason: str = ""  # why it failed or was left out
-    trace: Path | None = None  # the file with the traceback of an error that is none of ours
-
-
-@dataclass(kw_only=True)
-class _Execution:
-    """What all runs of a plan share: how they are made, and the tasks' items, loaded once each, or its error."""
-
-    bench: Bench
-    results: Path
-    skip_bad: bool
-    pictures: int
-    report: Callable[[str], None]
-    loaded: dict[tuple[str, str], Mapping[str, Data] | Exception] = field(default_factory=dict)
-    seconds: dict[tuple[str, str], float] = field(default_factory=dict)
-    uses: Counter[tuple[str, str]]  # unfinished jobs that need a task's items
-
-    def items(self, job: Job) -> Mapping[str, Data]:
-        """A task's items by subset. Raises what loading them raised, at every call."""
-        key = _items_key(job)
-        if key not in self.loaded:
-            started = time.perf_counter()
-            try:
-                self.loaded[key] = self.bench.load(job.task, job.task_options)
-            except Exception as error:
-                self.loaded[key] = error
-            self.seconds[key] = time.perf_counter() - started
-        items = self.loaded[key]
-        if isinstance(items, Exception):
-            raise items
-        return items
-
-    def done(self, job: Job) -> None:
-        """Drops the items that no unfinished job needs."""
-        key = _items_key(job)
-        self.uses[key] -= 1
-        if self.uses[key] <= 0:
-            self.loaded.pop(key, None)
-
-
-def _items_key(job: Job) -> tuple[str, str]:
-    return job.task.key, run_folders.canonical(job.task_options)
-
-
 def execute(
     plan: Plan,
     *,
@@ -95,30 +48,31 @@ def execute(
     pictures: int = thumbnails.MOST_ITEMS,
     report: Callable[[str], None] = lambda line: None,
     ended: Callable[[Outcome], None] = lambda outcome: None,
+    workers: Workers | None = None,
 ) -> list[Outcome]:
     """Makes every missing run of the plan; one outcome per job, in the plan's order.
 
     A run that fails leaves its reason in its folder and the others continue, but for NoService: it stops them all.
     `report` gets a line for each run that ends, and `ended` its outcome; `pictures` is for how many items per task
-    thumbnails are stored.
+    thumbnails are stored. `workers` encode in place of this process.
     """
-    execution = _Execution(
+    execution = Execution(
         bench=bench,
         results=results,
         skip_bad=skip_bad,
         pictures=pictures,
         report=report,
-        uses=Counter(map(_items_key, plan.missing)),
+        uses=Counter(map(items_key, plan.missing)),
     )
     outcomes: dict[int, Outcome] = {
         id(job): Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored is not None
     }
     reasons: set[str] = set()  # why runs failed; each reason is reported in full once
 
-    def end(outcome: Outcome, *, stops: bool = False) -> None:
+    def end(outcome: Outcome) -> None:
         outcomes[id(outcome.job)] = outcome
         execution.done(outcome.job)
-        report(_line(outcome, stops=stops, repeated=outcome.state == "failed" and outcome.reason in reasons))
+        report(_line(outcome, repeated=outcome.state == "failed" and outcome.reason in reasons))
         reasons.add(outcome.reason)
         ended(outcome)
 
@@ -126,15 +80,21 @@ def execute(
         missing = [job for job in plan.of(row) if job.stored is None]
         if missing:
             try:
-                _run_model(row, missing, execution, end)
+                _run_model(row, missing, execution, end, workers)
             except NoService:
                 break
             finally:
-                encoding.release()
+                encoding_pipeline.release()
     return [outcomes.get(id(job), Outcome(job=job, state="stopped")) for job in plan.jobs]
 
 
-def _run_model(row: Model, jobs: list[Job], execution: _Execution, end: Callable[[Outcome], None]) -> None:
+def _run_model(
+    row: Model,
+    jobs: list[Job],
+    execution: Execution,
+    end: Callable[[Outcome], None],
+    workers: Workers | None,
+) -> None:
     """All of one model's missing runs; `end` gets each one's outcome. Raises NoService after it has got it."""
     ready: list[Job] = []
     for job in jobs:
@@ -144,33 +104,53 @@ def _run_model(row: Model, jobs: list[Job], execution: _Execution, end: Callable
             execution.items(job)
             ready.append(job)
         except Exception as error:
-            end(_failed(job, error, execution))
+            end(failed(job, error, execution))
     if not ready:
         return
     subject = execution.bench.subject(row)
-    encoding_began = time.perf_counter()
-    ready, refused = _prepared(subject, ready, execution)
-    seconds, shared = time.perf_counter() - encoding_began, list(subject.done)
-    for job, error in refused:
-        end(_failed(job, error, execution))
-    for job in ready:
+    with ExitStack() as stack:
         try:
-            stored, data, table = _run(job, subject, execution, encoding=seconds / len(ready), shared=shared)
-            end(Outcome(job=job, state="made", stored=stored))
-        except CannotDo as error:
-            end(Outcome(job=job, state="skipped", reason=str(error)))
-        except Exception as error:
-            end(_failed(job, error, execution), stops=isinstance(error, NoService))
-            if isinstance(error, NoService):
-                raise
+            crew = stack.enter_context(workers.crew(row, ready, execution)) if workers else Crew()
+        except LikenessError as error:
+            for job in ready:
+                end(failed(job, error, execution))
+            return
+        encoding_began = time.perf_counter()
+        ready, refused = _prepared(subject, ready, execution, crew.encoders)
+        seconds = time.perf_counter() - encoding_began
+        for job, error in refused:
+            end(failed(job, error, execution))
+        encoding = Encoding(seconds=seconds / max(1, len(ready)), passes=tuple(subject.done))
+        if crew.runs is None:
+            outcomes = (attempt(job, subject, execution, encoding) for job in ready)
         else:
-            try:
-                thumbnails.add(execution.results, task=job.task.key, data=data, items=table, most=execution.pictures)
-            except (LikenessError, OSError) as error:  # a run without them is complete
-                execution.report(f"{job.task.key}: no thumbnails: {error}")
+            outcomes = crew.runs(ready, encoding)
+        for outcome in outcomes:
+            end(outcome)
+            if outcome.stops:
+                raise NoService(outcome.reason)
 
 
-def _prepared(subject: Any, jobs: list[Job], execution: _Execution) -> tuple[list[Job], list[tuple[Job, Exception]]]:
+def attempt(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> Outcome:
+    """One run, or why it could not be made. Raises ModelNeeded where the subject may not load its model."""
+    try:
+        stored, data, table = _run(job, subject, execution, encoding)
+    except ModelNeeded:
+        raise
+    except CannotDo as error:
+        return Outcome(job=job, state="skipped", reason=str(error))
+    except Exception as error:
+        return replace(failed(job, error, execution), stops=isinstance(error, NoService))
+    try:
+        thumbnails.add(execution.results, task=job.task.key, data=data, items=table, most=execution.pictures)
+    except (LikenessError, OSError) as error:  # a run without them is complete
+        execution.report(f"{job.task.key}: no thumbnails: {error}")
+    return Outcome(job=job, state="made", stored=stored)
+
+
+def _prepared(
+    subject: Any, jobs: list[Job], execution: Execution, encoders: Encoders | None
+) -> tuple[list[Job], list[tuple[Job, Exception]]]:
     """Encodes the items of all jobs at once; jobs with an unusable item are returned apart, with the error.
 
     After any other error (no weights, a full disk) every job is tried on its own: one whose items are stored already
@@ -178,12 +158,12 @@ def _prepared(subject: Any, jobs: list[Job], execution: _Execution) -> tuple[lis
     """
     left, refused = list(jobs), []
     while left:
-        columns = {id(job): _columns(job, execution.items(job)) for job in left}
+        columns = {id(job): prepared_columns(job, execution.items(job)) for job in left}
         try:
             sides: dict[bool, list[Any]] = {False: [], True: []}
             for job in left:
                 sides[by_comparison(job.model, job.task)] += columns[id(job)]
-            subject.prepare(sides[False], compared=sides[True])
+            subject.prepare(sides[False], compared=sides[True], encoders=encoders)
             break
         except BadItem as error:
             hit = [job for job in left if error.key and any(error.key in column.keys for column in columns[id(job)])]
@@ -197,11 +177,10 @@ def _prepared(subject: Any, jobs: list[Job], execution: _Execution) -> tuple[lis
 
 
 def _run(
-    job: Job, subject: Any, execution: _Execution, *, encoding: float, shared: list[Any]
+    job: Job, subject: Any, execution: Execution, encoding: Encoding
 ) -> tuple[StoredRun, Mapping[str, Data], pd.DataFrame]:
-    """One run from items to folder; also returns the items it rests on, and the table stored of them.
-
-    `encoding` is its share of the seconds that the passes `shared` by all runs took. Raises whatever prevents the run.
+    """One run from items to folder; also returns the items it rests on, and the table stored of them. Raises whatever
+    prevents the run.
     """
     before = len(subject.done)
     began, started = time.perf_counter(), _now()
@@ -215,11 +194,11 @@ def _run(
     usable = sum(rated.values()) / total
     shares = {subset: rated[subset] / tasks.size(part) for subset, part in whole.items()}
     coverage = usable * scoring.answered(frames, job.task.metrics[0])
-    timings = {"items": execution.seconds[_items_key(job)], "encode": encoding, "procedure": procedure_seconds}
+    timings = {"items": execution.seconds[items_key(job)], "encode": encoding.seconds, "procedure": procedure_seconds}
     run = Run(
         **_identity(job, execution.bench),
         seed=job.model.options.get("seed"),
-        seconds=round(encoding + procedure_seconds, 3),
+        seconds=round(encoding.seconds + procedure_seconds, 3),
         started=started,
         status="complete" if coverage >= 1 else "partial",
         error=_unanswered(evidence),
@@ -236,7 +215,7 @@ def _run(
             "found": {subset: part.settings for subset, part in evidence.items() if part.settings},
             "catalogue_items": _other_count(job.task, whole),
             "timings": {stage: round(seconds, 3) for stage, seconds in timings.items()},
-            "encodings": [vars(done) for done in (*shared, *subject.done[before:])],
+            "encodings": [vars(done) for done in (*encoding.passes, *subject.done[before:])],
             "left_out": _skipped_items(job, subject, whole),
         },
     )
@@ -295,7 +274,7 @@ def _evidence(
 
     With `skip_bad` bad items are dropped first, and those that only the procedure meets when it does.
     """
-    columns = _columns(job, whole)
+    columns = prepared_columns(job, whole)
     compared = by_comparison(job.model, job.task)
     subject.prepare([] if compared else columns, compared=columns if compared else [])
     while True:
@@ -315,7 +294,7 @@ def _unanswered(evidence: Mapping[str, Evidence]) -> str:
     return f"{errors} questions could not be asked: the same command asks them again" if errors else ""
 
 
-def _columns(job: Job, whole: Mapping[str, Data]) -> list[Column]:
+def prepared_columns(job: Job, whole: Mapping[str, Data]) -> list[Column]:
     """What is prepared of a task's items: of an image with its text, where the model embeds both as one, neither by
     itself. Random applications are for vectors alone: a judge in words is not shown them, and a model that compares
     reads each in its turn, as making an image may take longer than comparing it."""
@@ -326,7 +305,7 @@ def _columns(job: Job, whole: Mapping[str, Data]) -> list[Column]:
 def _skipped_items(job: Job, subject: Any, whole: Mapping[str, Data]) -> list[str]:
     """This task's skipped items by name, and why; a content that several items show is named once."""
     skipped = {}
-    for column in _columns(job, whole) if subject.bad else ():
+    for column in prepared_columns(job, whole) if subject.bad else ():
         for row in np.flatnonzero(np.isin(column.keys, np.array(list(subject.bad), dtype="S32"))).tolist():
             skipped.setdefault(column.keys[row], f"{column.name(row)}: {subject.bad[bytes(column.keys[row])]}")
     return sorted(skipped.values())
@@ -342,7 +321,7 @@ def _contents(whole: Mapping[str, Data]) -> str:
     return digest.hexdigest()
 
 
-def _failed(job: Job, error: Exception, execution: _Execution) -> Outcome:
+def failed(job: Job, error: Exception, execution: Execution) -> Outcome:
     """Stores why a run failed in its folder, with the traceback of an error that is none of ours."""
     reason, foreign, noted = failure(error), not isinstance(error, LikenessError), None
     if foreign and job.model.adapter == OWN and (line := own_line(error)):
@@ -362,11 +341,10 @@ def failure(error: Exception) -> str:
     return str(error) if isinstance(error, LikenessError) else f"{type(error).__name__}: {error}".partition("\n")[0]
 
 
-def _line(outcome: Outcome, *, repeated: bool = False, stops: bool = False) -> str:
-    """One run's outcome; `repeated`: its reason was reported before, for another run; `stops`: it ends them all, and
-    the summary has the reason."""
+def _line(outcome: Outcome, *, repeated: bool = False) -> str:
+    """One run's outcome; `repeated`: its reason was reported before, for another run."""
     job, stored, name = outcome.job, outcome.stored, f"{outcome.job.model.key}, {outcome.job.name}"
-    if stops:
+    if outcome.stops:  # the summary has the reason
         return f"{name}: failed; the whole run stops here"
     if repeated:
         return f"{name}: failed for the same reason"

@@ -207,7 +207,7 @@ class Shelf:
             of_shards = {name: shards.mapped(self.folder / name).arrays["keys"] for name in self._listed()}
             parts = [name for name, own in of_shards.items() if len(own) and np.isin(own.view("S32"), wanted).all()]
             if len(parts) > 1:
-                self._merged(parts)
+                self._merged(parts, noted=False)
 
     def plan(self) -> tuple[np.ndarray, np.ndarray]:
         """The unfinished pass's keys (n,) S32 and cuts (shards + 1,) int64; both empty when there is none."""
@@ -259,7 +259,10 @@ class Shelf:
 
     # ---- within
 
-    def _merged(self, names: Sequence[str]) -> bool:
+    def _merged(self, names: Sequence[str], *, noted: bool = True) -> bool:
+        """Makes one shard of several; False where there is no room. `noted`: it says which it stands for, so that they
+        are removed even after a process that died meanwhile. A shard of parts does not: its file is then the same as
+        of one written at once, and parts that stay are merged with it later."""
         files = [shards.mapped(self.folder / name) for name in names]
         lookup = Lookup(files, where=str(self.folder))
         keys = np.unique(np.concatenate([shard.keys for shard in lookup.shards]))
@@ -276,10 +279,16 @@ class Shelf:
         path = self._path(keys)
         others = [name for name in names if name != path.name]
         try:
-            shards.place(path, lambda draft: shards.write(draft, arrays, replaces=others, is_sorted=True))
+            shards.place(
+                path, lambda draft: shards.write(draft, arrays, replaces=others if noted else (), is_sorted=True)
+            )
         except LikenessError:
             return False
-        self._drop_replaced()
+        if noted:
+            self._drop_replaced()
+        else:
+            for name in others:
+                (self.folder / name).unlink(missing_ok=True)
         return True
 
     def _drop_replaced(self) -> None:

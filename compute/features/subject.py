@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from compute.content import decoding
 from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
-from compute.features.passes import DistinctItems, Operation, Pass, Steps
+from compute.features.passes import DistinctItems, Encoded, Operation, Pass, PlannedShard, Steps
 from compute.features.store import FeatureStore, Shelf
 from compute.models import abilities
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
@@ -28,6 +29,20 @@ ABILITY = {"image": ("embed_image",), "text": ("embed_text",), "pair": ("embed_i
 # LARGE_M million parameters take an eighth.
 BATCH = {"cpu": (32, 8), "cuda": (256, 32), "mps": (64, 8)}
 LARGE_M = 1000
+
+
+class ModelNeeded(Exception):  # noqa: N818 - not an error: the same is done where the model is
+    """A subject that was to read what is stored alone would have to load its model."""
+
+
+class Encoders(Protocol):
+    """Other processes that hold the model and encode in place of this one."""
+
+    def settings(self) -> Mapping[str, Any]:
+        """What the loaded model says of itself."""
+
+    def encode(self, modality: str, shards: Sequence[PlannedShard], batch: int) -> Generator[Encoded]:
+        """Encodes and stores shards in batches of a size; yields what became of each."""
 
 
 class LoadedSubject:
@@ -68,11 +83,15 @@ class LoadedSubject:
         """Whether the model has an ability, one of types.ABILITIES."""
         return ability in self.row.abilities
 
-    def prepare(self, columns: Sequence[Column], *, compared: Sequence[Column] = ()) -> None:
-        """Encodes every distinct missing item of all columns once. For a model that compares or answers, which has
-        nothing to encode, the items are decoded once to find those that cannot be used, and so are those of `compared`,
-        which a model that has vectors too will only compare. Columns of a kind that the model has no ability for are
-        passed over."""
+    def prepare(
+        self, columns: Sequence[Column], *, compared: Sequence[Column] = (), encoders: Encoders | None = None
+    ) -> None:
+        """Encodes every distinct missing item of all columns once, in this process or by the `encoders`.
+
+        For a model that compares or answers, which has nothing to encode, the items are decoded once to find those that
+        cannot be used, and so are those of `compared`, which a model that has vectors too will only compare. Columns of
+        a kind that the model has no ability for are passed over.
+        """
         for modality in ABILITY:
             embedded, checked = (
                 [column for column in some if column.modality == modality and len(column)]
@@ -81,9 +100,35 @@ class LoadedSubject:
             if not self._embeds(modality):
                 embedded, checked = [], embedded + checked
             if embedded:
-                self._ensure(partial(self._encode, modality), self._home, modality, embedded)
+                self._ensure(partial(self._encode, modality), self._home, modality, embedded, encoders=encoders)
             if checked and (self.can("compare") or self.can("choose")):
                 self._ensure(partial(self._check, modality), self._checked, modality, checked)
+
+    def encode_shard(
+        self, wanted: DistinctItems, modality: str, shard: PlannedShard, *, batch: int, again: bool = False
+    ) -> Encoded:
+        """Encodes and stores one shard of a pass that another process plans, which holds the shelf's lock.
+
+        `again`: a process that was lost may have stored parts of it.
+        """
+        shelf = self._shelf(self._home, modality)
+        items = int(shard.pending.sum())
+        if again:
+            shelf.refresh()
+            shard = replace(shard, pending=shard.pending & ~shelf.has(shard.keys))
+        if not shard.pending.any():
+            return Encoded(items=items, effective=batch)
+        operation = replace(self._encode(modality), batch=batch)
+        (done,) = passes.encode(operation, shelf=shelf, wanted=wanted, shards=[shard])
+        return replace(done, items=items)
+
+    def leave_unloaded(self) -> None:
+        """From now on ModelNeeded is raised in place of loading the model."""
+
+        def refuse(row: Model, **settings: Any) -> Any:
+            raise ModelNeeded(row.key)
+
+        self._load = refuse
 
     def embed(self, column: Column) -> np.ndarray:
         """(n, d) float32, one row an item, not normalised; a model of many vectors an item raises CannotDo."""
@@ -180,31 +225,51 @@ class LoadedSubject:
         columns: Sequence[Column],
         *,
         whole: bool = False,
+        encoders: Encoders | None = None,
     ) -> Shelf:
         """The shelf with every usable item of the columns on it; with `whole`, items left out raise BadItem."""
+        shelf = self._shelf(home, name)
+        wanted = passes.distinct(columns)
+        if self._missing(shelf, wanted, whole=whole).any():
+            with shelf.locked(waiting=self._progress.tell):
+                missing = self._missing(shelf, wanted, whole=whole)
+                if missing.any():
+                    self._run(operation(), home, name, shelf, wanted, missing, encoders)
+            self._missing(shelf, wanted, whole=whole)
+        return shelf
+
+    def _shelf(self, home: Path, name: str) -> Shelf:
         shelf = self._shelves.get(home / name)
         if shelf is None:
             shelf = self._shelves[home / name] = self.store.shelf(home, name)
             if self._retry_bad and shelf.bad:
                 with shelf.locked(waiting=self._progress.tell):
                     shelf.forget_bad()
-        wanted = passes.distinct(columns)
-        if self._missing(shelf, wanted, whole=whole).any():
-            with shelf.locked(waiting=self._progress.tell):
-                missing = self._missing(shelf, wanted, whole=whole)
-                if missing.any():
-                    self._run(operation(), home, name, shelf, wanted, missing)
-            self._missing(shelf, wanted, whole=whole)
         return shelf
 
     def _run(
-        self, operation: Operation, home: Path, name: str, shelf: Shelf, wanted: DistinctItems, missing: np.ndarray
+        self,
+        operation: Operation,
+        home: Path,
+        name: str,
+        shelf: Shelf,
+        wanted: DistinctItems,
+        missing: np.ndarray,
+        encoders: Encoders | None,
     ) -> None:
-        ours = home == self._home
-        self.store.settle(
-            home, identity=self.identity if ours else _decoding(), settings=self._model.settings if ours else {}
+        if home == self._home:
+            settings = self._model.settings if encoders is None else encoders.settings()
+            self.store.settle(home, identity=self.identity, settings=settings)
+        else:
+            self.store.settle(home, identity=_decoding(), settings={})
+        done = passes.run(
+            operation,
+            shelf=shelf,
+            wanted=wanted,
+            missing=missing,
+            progress=self._progress,
+            elsewhere=None if encoders is None else partial(encoders.encode, name),
         )
-        done = passes.run(operation, shelf=shelf, wanted=wanted, missing=missing, progress=self._progress)
         self.done.append(done)
         self._effective[name] = min(done.effective, self._effective.get(name, done.effective))
 

@@ -15,6 +15,8 @@ from compute.catalog import own_models
 from compute.engine import fault_study, named_models, plan, results_table, workspace
 from compute.engine.plan import Plan
 from compute.engine.run import Outcome, execute
+from compute.engine.workers.chosen import chosen
+from compute.engine.workers.crew import Workers
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, placement, wrapping
 from compute.models.own.own_model import ARGUMENTS
@@ -51,6 +53,10 @@ def evaluate(
     offline: bool = False,
     skip_bad: bool = False,
     options: str | Sequence[str] = (),
+    engine: str = "local",
+    address: str = "",
+    workers: int | None = None,
+    devices: str | Sequence[str] = (),
     progress: bool = True,
 ) -> Evaluation:
     """Makes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
@@ -69,8 +75,9 @@ def evaluate(
     file's) and `images` (folders) say what they do not tell themselves; or with a suite a folder of data sets, searched
     before the hub's cache. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by
     default the project's; what is stored there is not made again. `skip_bad` leaves out items that cannot be used.
-    `options`: `name=value`. Of `tasks`, `images` and `options`, a single value needs no list. `progress=False` shows no
-    bars.
+    `options`: `name=value`. `engine="ray"` encodes by `workers` of the Ray cluster at `address`, `devices` by a process
+    on each; neither takes an object in memory. Of `tasks`, `images`, `options` and `devices`, a single value needs no
+    list. `progress=False` shows no bars.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
     finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
@@ -78,8 +85,13 @@ def evaluate(
     """
     tasks, options = _several(tasks), _several(options)
     folders = tuple(map(Path, [images] if isinstance(images, str | Path) else images))
-    with _as_before():
-        hardware = None
+    with (
+        _as_before(),
+        chosen(engine, address=address, workers=workers, devices=_several(devices), device=device, dtype=dtype) as (
+            crews,
+            hardware,
+        ),
+    ):
         if isinstance(model, str | Path):
             of_objects = {
                 "preprocess": preprocess,
@@ -90,6 +102,8 @@ def evaluate(
             if needless := [argument for argument, value in of_objects.items() if value is not None]:
                 raise BadInput(f"{needless[0]}= is for objects in memory: a model that is named has its own. Omit it")
         else:
+            if crews is not None:
+                raise BadInput("An object in memory runs in this process: omit engine= and devices=")
             hardware = placement.hardware_of(model, device=device, dtype=dtype)
         space = workspace.opened(
             suite=str(suite) or ("" if data is not None else _suite_of(tasks, results=results)),
@@ -146,7 +160,7 @@ def evaluate(
         )
         if not planned.jobs:
             raise CannotDo("; ".join(plan.reasons(planned)))
-        outcomes = _executed(planned, space, skip_bad=skip_bad, shown=progress)
+        outcomes = _executed(planned, space, skip_bad=skip_bad, shown=progress, workers=crews)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     if failed:
         first = f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}"
@@ -202,7 +216,9 @@ def _suite_of(tasks: Sequence[str], *, results: str | Path | None) -> str:
     raise BadInput(f"No suite holds all of these tasks: {', '.join(tasks)}. Evaluate those of each suite by themselves")
 
 
-def _executed(planned: Plan, space: workspace.Workspace, *, skip_bad: bool, shown: bool) -> list[Outcome]:
+def _executed(
+    planned: Plan, space: workspace.Workspace, *, skip_bad: bool, shown: bool, workers: Workers | None
+) -> list[Outcome]:
     """Runs the plan, with a bar over its runs. Raises KeyboardInterrupt that says what is stored."""
     missing = len(planned.missing)
     title = f"{planned.models[0].key} on {planned.suite.key}"
@@ -214,7 +230,9 @@ def _executed(planned: Plan, space: workspace.Workspace, *, skip_bad: bool, show
                 ended.append(outcome)
                 advance(1)
 
-            return execute(planned, bench=space.bench, results=space.root, skip_bad=skip_bad, ended=count)
+            return execute(
+                planned, bench=space.bench, results=space.root, skip_bad=skip_bad, ended=count, workers=workers
+            )
     except KeyboardInterrupt:
         made = sum(outcome.state == "made" for outcome in ended)
         raise KeyboardInterrupt(

@@ -232,13 +232,13 @@ def test_exact_ties_are_counted_and_said_where_they_decide_many_items(world: Wor
 def test_items_are_let_go_when_no_run_is_left_for_them(world: World, execute: Execute) -> None:
     held: list[int] = []
 
-    class Items(run._Execution):
+    class Items(run.Execution):
         def done(self, job) -> None:
             super().done(job)
             held.append(len(self.loaded))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "_Execution", Items)
+        patch.setattr(run, "Execution", Items)
         execute("small/eye", "small/dim")
     assert held[-1] == 0 and max(held) == len(TASKS)
 

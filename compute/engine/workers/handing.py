@@ -1,0 +1,148 @@
+"""Hands shards to worker processes, each the next one when it has finished the last; a lost worker's shard to another.
+
+Where workers run, and how they are started, is for the process pool or for Ray.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any, Protocol
+
+from compute.engine.workers.worker import Failure
+from compute.features.passes import Encoded, PlannedShard
+from compute.types import LikenessError
+
+LOSSES = 3  # workers lost over the same shard, or in a row before they could start: it is no accident then
+WAITING = 60.0  # seconds without a worker after which it is reported
+
+
+class Hand(Protocol):
+    """One worker process, seen from here."""
+
+    def submit(self, method: str, *arguments: Any) -> Future:
+        """Has a method of its Worker called. The future raises one of `lost` where the process is no more."""
+
+    def stop(self) -> None:
+        """Ends the process."""
+
+
+class HandedEncoders:
+    """The processes that encode for one model; started when first needed."""
+
+    def __init__(
+        self,
+        start: Sequence[Callable[[], Hand]],
+        *,
+        lost: tuple[type[Exception], ...],
+        report: Callable[[str], None],
+    ) -> None:
+        """`start` has a function for each worker, which starts it, and starts it anew where it was lost."""
+        self._start, self._lost, self._report = start, lost, report
+        self._starting: dict[Future, tuple[Hand, Callable[[], Hand]]] = {}
+        self._idle: deque[tuple[Hand, Callable[[], Hand]]] = deque()
+        self._running: dict[Future, tuple[int, Hand, Callable[[], Hand]]] = {}
+        self._settings: dict[str, Any] = {}
+        self._failed_starts = 0
+
+    # ---- what a subject asks
+
+    def settings(self) -> dict[str, Any]:
+        """What the model says of itself, from the first worker that has loaded it. Raises LikenessError."""
+        self._begin()
+        while not self._idle:
+            self._watch(wait(self._starting, timeout=WAITING, return_when=FIRST_COMPLETED).done)
+        return self._settings
+
+    def encode(self, modality: str, shards: Sequence[PlannedShard], batch: int) -> Generator[Encoded]:
+        """What became of each shard, in the order in which they end. Raises LikenessError."""
+        self._begin()
+        waiting = deque(range(len(shards)))
+        running = self._running
+        losses: Counter[int] = Counter()
+        full = ""
+        while waiting or running:
+            while waiting and self._idle:
+                at = waiting.popleft()
+                hand, start = self._idle.popleft()
+                running[hand.submit("encode", modality, shards[at], batch, losses[at] > 0)] = at, hand, start
+            if not running and not self._starting:
+                raise LikenessError(full or "No worker is left")
+            done = wait([*running, *self._starting], timeout=WAITING, return_when=FIRST_COMPLETED).done
+            self._watch(done & self._starting.keys(), quiet=bool(running))
+            for future in done & running.keys():
+                at, hand, start = running.pop(future)
+                try:
+                    result = future.result()
+                except self._lost as error:
+                    losses[at] += 1
+                    if losses[at] == LOSSES:
+                        raise LikenessError(
+                            f"{LOSSES} workers were lost over the same {len(shards[at].keys):,} items, the last by: "
+                            f"{_line(error)}. Give each worker more memory, or a smaller --batch-size"
+                        ) from error
+                    self._report(f"A worker was lost; another encodes its {len(shards[at].keys):,} items")
+                    waiting.appendleft(at)
+                    self._begin_one(start)
+                    continue
+                if isinstance(result, Encoded):
+                    self._idle.append((hand, start))
+                    yield result
+                elif result.is_full:
+                    full = result.reason
+                    self._report(f"A worker stops: {full}")
+                    hand.stop()
+                    waiting.appendleft(at)
+                else:
+                    raise LikenessError(result.reason)
+
+    def attempt(self, job: Any, encoding: Any) -> Any:
+        """`Worker.attempt` by the first worker that is free. Raises what says that a worker was lost."""
+        self.settings()
+        hand, start = self._idle[0]
+        return hand.submit("attempt", job, encoding).result()
+
+    def stop(self) -> None:
+        """Ends all processes."""
+        hands = [hand for hand, _ in (*self._idle, *self._starting.values())]
+        for hand in [*hands, *(hand for _, hand, _ in self._running.values())]:
+            hand.stop()
+        for some in (self._idle, self._starting, self._running):
+            some.clear()
+
+    # ---- within
+
+    def _begin(self) -> None:
+        if not self._idle and not self._starting:
+            self._failed_starts = 0
+            for start in self._start:
+                self._begin_one(start)
+
+    def _begin_one(self, start: Callable[[], Hand]) -> None:
+        hand = start()
+        self._starting[hand.submit("settings")] = hand, start
+
+    def _watch(self, started: set[Future], *, quiet: bool = False) -> None:
+        """Takes the workers that have started. Raises LikenessError where the model cannot be loaded, and where worker
+        after worker is lost before it has."""
+        if not started and not quiet and not self._idle:
+            self._report("Waiting for a worker to start")
+        for future in started:
+            hand, start = self._starting.pop(future)
+            try:
+                result = future.result()
+            except self._lost as error:
+                self._failed_starts += 1
+                if self._failed_starts >= LOSSES + len(self._start):
+                    raise LikenessError(f"Workers are lost before they have started: {_line(error)}") from error
+                self._begin_one(start)
+                continue
+            if isinstance(result, Failure):
+                raise LikenessError(result.reason)
+            self._failed_starts, self._settings = 0, result
+            self._idle.append((hand, start))
+
+
+def _line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -1,0 +1,89 @@
+"""One process a device of this machine: `--devices cuda:0,cuda:1`. Each holds the model and encodes shards; the
+procedures run in the process that started them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing.synchronize import Event
+from typing import Any
+
+from compute.engine.execution import Execution
+from compute.engine.plan import Job
+from compute.engine.workers import assigning
+from compute.engine.workers.crew import Crew
+from compute.engine.workers.handing import HandedEncoders
+from compute.engine.workers.worker import Assignment, Worker
+from compute.types import Model
+
+
+class DeviceProcesses:
+    """Workers on devices of this machine; the same device several times is several processes."""
+
+    def __init__(self, devices: Sequence[str]) -> None:
+        self.devices = tuple(devices)
+
+    @contextmanager
+    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> Iterator[Crew]:
+        """As `crew.Workers` says. Raises CannotDo for a model that another process cannot load."""
+        assignment = assigning.assignment(row, jobs, execution)
+        threads = assigning.threads(len(self.devices))
+        encoders = HandedEncoders(
+            [partial(_DeviceProcess, assignment, device=device, threads=threads) for device in self.devices],
+            lost=(BrokenProcessPool,),
+            report=execution.report,
+        )
+        try:
+            yield Crew(encoders=encoders)
+        finally:
+            encoders.stop()
+
+
+class _DeviceProcess:
+    """One process; an executor of one worker tells what became of its calls."""
+
+    def __init__(self, assignment: Assignment, *, device: str, threads: int) -> None:
+        context = multiprocessing.get_context("spawn")  # CUDA bears no fork
+        self._stopped = context.Event()
+        self._executor = ProcessPoolExecutor(
+            1,
+            mp_context=context,
+            initializer=_begin,
+            initargs=(assigning.on_device(assignment, device), threads, self._stopped),
+        )
+
+    def submit(self, method: str, *arguments: Any) -> Future:
+        """As `handing.Hand` says."""
+        return self._executor.submit(_call, method, *arguments)
+
+    def stop(self) -> None:
+        """Ends the process at once: what it has stored of a shard stays."""
+        self._stopped.set()
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+_worker: Worker | None = None  # of this process
+
+
+def _begin(assignment: Assignment, threads: int, stopped: Event) -> None:
+    global _worker
+    # A process whose parent was killed would wait for its next call for ever.
+    for ending in (multiprocessing.parent_process().join, stopped.wait):
+        threading.Thread(target=_end_after, args=(ending,), daemon=True).start()
+    assigning.limit_threads(threads)
+    _worker = Worker(assignment)
+
+
+def _end_after(ending: Callable[[], Any]) -> None:
+    ending()
+    os._exit(0)
+
+
+def _call(method: str, *arguments: Any) -> Any:
+    return getattr(_worker, method)(*arguments)
