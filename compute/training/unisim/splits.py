@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -271,6 +271,45 @@ def packed(
         preferred=np.array([sample.answer for sample in samples], dtype=np.int8),
         cache=cache,
     )
+
+
+def divided(part: FileExamples, *, share: float) -> tuple[FileExamples, FileExamples]:
+    """What is trained on, and about a share of the examples to choose a checkpoint by: no image is in both.
+
+    Examples that have an image in common, over however many others, stay together; so do all distortions of one of
+    KADID-10k's images. Which side they are on depends on their names alone: of any seed the same are held out.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    if not 0 < share < 1:
+        raise BadInput(f"A share of {share:g} of {part.dataset} cannot be held out: name one between 0 and 1")
+    names = [_scene(part.dataset, name) for name in part.contents["image"]]
+    scenes, scene = np.unique(names, return_inverse=True)
+    shown = scene[part.rows[:, [kind == "image" for kind in part.modalities]]]
+    first = np.repeat(shown[:, 0], shown.shape[1])
+    links = coo_matrix((np.ones(len(first), dtype=np.int8), (first, shown.ravel())), shape=(len(scenes),) * 2)
+    _, group = connected_components(links, directed=False)
+    by_name = np.unique(group, return_index=True)[1]  # a group's first scene by name stands for it
+    fraction = np.array([int(content_key(str(scenes[at]))[:8], 16) / 2**32 for at in by_name])
+    held_out = (fraction < share)[group[shown[:, 0]]]
+    return _taken(part, ~held_out), _taken(part, held_out)
+
+
+def _scene(dataset: str, name: str) -> str:
+    """What an image shows, where its name says so."""
+    return name.rpartition("/")[2].partition("_")[0] if dataset == "kadid-10k" else name
+
+
+def _taken(part: FileExamples, chosen: np.ndarray) -> FileExamples:
+    """The examples at `chosen` (n,) bool, with the contents that they have."""
+    rows, contents = part.rows[chosen].copy(), {}
+    for modality, values in part.contents.items():
+        columns = [at for at, kind in enumerate(part.modalities) if kind == modality]
+        used, renumbered = np.unique(rows[:, columns], return_inverse=True)
+        contents[modality] = tuple(values[at] for at in used.tolist())
+        rows[:, columns] = renumbered.reshape(len(rows), len(columns))
+    return replace(part, contents=contents, rows=rows, preferred=part.preferred[chosen])
 
 
 def every() -> dict[str, tuple[str, ...]]:

@@ -10,6 +10,8 @@ import pytest
 
 from compute.catalog import shipped
 from compute.tasks.source import Source
+from compute.tasks.unisim.files import Files
+from compute.tasks.unisim.samples import Sample
 from compute.training.unisim import leaks, splits
 from compute.training.unisim.examples import TASKS, batches
 from compute.types import BadInput, NotHere
@@ -235,3 +237,33 @@ def test_naming_a_task_twice_or_leaving_nothing_is_refused() -> None:
         splits.chosen(["quality=pipal", "quality=kadid-10k"])
     with pytest.raises(BadInput, match="No data set is left"):
         splits.chosen([f"{task}=" for task in TASKS])
+
+
+def test_a_share_is_held_out_and_no_image_is_on_both_sides(sets) -> None:
+    kadid = sets["quality", "kadid-10k"]
+    train, held_out = splits.divided(kadid, share=0.2)
+    assert len(train) + len(held_out) == len(kadid) and 0.05 < len(held_out) / len(kadid) < 0.4
+    shown = [{name[-13:-10] for name in part.contents["image"]} for part in (train, held_out)]
+    assert not shown[0] & shown[1] and len(shown[0] | shown[1]) == 72  # by reference image
+    names = [
+        {tuple(content.name() for content in part[row].contents) for row in range(0, len(part), 7)}
+        for part in (train, held_out)
+    ]
+    whole = {tuple(content.name() for content in kadid[row].contents) for row in range(len(kadid))}
+    assert names[0] | names[1] <= whole and not names[0] & names[1]
+
+
+def test_examples_that_share_an_image_stay_together(data: Path) -> None:
+    """Fifty prompts of three images each, in two pairs that share one image."""
+    drawn = [
+        Sample(name=f"{at}", reference=f"p{at}", alternatives=(f"{at}a", f"{at}{other}"), answer=0)
+        for at in range(50)
+        for other in "bc"
+    ]
+    part = splits.packed(drawn, task="image-for-text", dataset="own", files=Files.of("own", data))
+    train, held_out = splits.divided(part, share=0.3)
+    assert 10 <= len(held_out) <= 50 and len(train) + len(held_out) == 100
+    assert not set(train.contents["image"]) & set(held_out.contents["image"])
+    assert held_out[0].reference.text().removeprefix("p") == held_out.contents["image"][0][:-1]
+    with pytest.raises(BadInput, match="A share of 1 of own cannot be held out"):
+        splits.divided(part, share=1)
