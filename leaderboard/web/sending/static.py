@@ -95,10 +95,11 @@ def _content(path: Path, stamp: int, compressed: bool) -> bytes:
 def figures_link() -> str:
     """A Link header that loads Gradio's copy of plotly, after what the page itself needs; empty when it is not there.
 
-    Its addresses are relative, to hold under any root.
+    It is loaded and not yet compiled, as `modulepreload` would: that takes the time in which the answer is drawn. Its
+    addresses are relative, to hold under any root.
     """
     return ", ".join(
-        f"<assets/{path.name}>; rel=modulepreload, <assets/{path.name}?{WHOLE}>; rel=modulepreload; fetchpriority=low"
+        f"<assets/{path.name}?{WHOLE}>; rel=preload; as=script; crossorigin; fetchpriority=low"
         for path in sorted(GRADIO.glob(FIGURES))
     )
 
