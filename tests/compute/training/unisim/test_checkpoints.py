@@ -1,0 +1,95 @@
+"""A run's folder: it is one run's alone, is written whole, and holds no code."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compute.training.unisim import checkpoints
+from compute.types import BadInput, CannotWrite
+from tests.compute.training.unisim.small_training import PLAN, base, losses, run_folder, trained
+
+
+def test_a_folder_of_another_plan_or_base_is_refused_by_name(tmp_path: Path) -> None:
+    encoder = base(tmp_path / "base")
+    run_folder(tmp_path / "run", encoder)
+    with pytest.raises(BadInput, match="another plan: rank was 4 and is 8"):
+        run_folder(tmp_path / "run", encoder, replace(PLAN, rank=8))
+    other = base(tmp_path / "other", "siglip")
+    with pytest.raises(BadInput, match="another base model: key was 'tiny-clip' and is 'tiny-siglip'"):
+        run_folder(tmp_path / "run", other)
+    run_folder(tmp_path / "run", encoder)
+
+
+def test_a_folder_of_something_else_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "diary.txt").write_text("x")
+    (tmp_path / "file").write_text("x")
+    for name in ("notes", "file"):
+        with pytest.raises(BadInput, match="holds no training run"):
+            run_folder(tmp_path / name, base(tmp_path / "base"))
+    assert [file.name for file in (tmp_path / "notes").iterdir()] == ["diary.txt"]
+
+
+def test_weights_of_another_rank_do_not_fit(tmp_path: Path) -> None:
+    encoder = base(tmp_path / "base")
+    folder, _ = trained(tmp_path / "run", encoder)
+    state = next(folder.training.glob("step-*"))
+    other = base(tmp_path / "base")
+    from compute.training.unisim import loop
+
+    loop.tune(other, replace(PLAN, rank=2))
+    with pytest.raises(BadInput, match="another base model or plan"):
+        checkpoints.read_weights(other, state)
+
+
+def test_a_state_is_safetensors_and_json_and_the_last_alone_stays(tmp_path: Path) -> None:
+    folder, _ = trained(tmp_path / "run", base(tmp_path / "base"))
+    (state,) = folder.training.glob("step-*")
+    assert state.name == "step-000006"
+    files = {file.name for file in state.iterdir()}
+    assert files == {"adapter_model.safetensors", "adapter_config.json", "optimiser.safetensors", "state.json"}
+    full, _ = trained(tmp_path / "full", base(tmp_path / "base"), plan=replace(PLAN, tune="full", learning_rate=1e-4))
+    (state,) = full.training.glob("step-*")
+    assert {file.name for file in state.iterdir()} == {"vision.safetensors", "optimiser.safetensors", "state.json"}
+
+
+def test_a_damaged_state_is_named(tmp_path: Path) -> None:
+    folder, _ = trained(tmp_path / "run", base(tmp_path / "base"))
+    (state,) = folder.training.glob("step-*")
+    (state / "state.json").write_text("{")
+    with pytest.raises(BadInput, match=r"state.json cannot be read.*Remove its folder"):
+        trained(tmp_path / "run", base(tmp_path / "base"))
+
+
+def test_a_full_disk_leaves_the_last_good_state(tmp_path: Path, monkeypatch) -> None:
+    import errno
+
+    real, calls = checkpoints._save_moments, []
+
+    def full(*arguments, **more):
+        calls.append(1)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(*arguments, **more)
+
+    monkeypatch.setattr(checkpoints, "_save_moments", full)
+    with pytest.raises(CannotWrite, match="Free some disk space"):
+        trained(tmp_path / "run", base(tmp_path / "base"))
+    monkeypatch.undo()
+    names = [path.name for path in (tmp_path / "run" / "training").iterdir()]
+    assert sorted(names) == ["losses.jsonl", "plan.json", "step-000002"]
+    said: list[str] = []
+    folder, state = trained(tmp_path / "run", base(tmp_path / "base"), report=said.append)
+    assert said[0] == "Resumed after step 2 of 6" and state.step == 6 and len(losses(folder)) == 6
+
+
+def test_a_finished_run_is_read_back(tmp_path: Path) -> None:
+    folder, state = trained(tmp_path / "run", base(tmp_path / "base"))
+    assert folder.finished() is None
+    folder.finish(state)
+    assert folder.finished() == state and not list(folder.training.glob("step-*"))
+    assert json.loads((folder.training / "finished.json").read_text())["step"] == 6
