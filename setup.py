@@ -15,6 +15,11 @@ setup(
     install_requires=app,
     extras_require={
         "compute": models,
+        "training": [
+            "accelerate>=1.10",  # trackers of training runs: TensorBoard and others
+            "peft>=0.18",  # LoRA on the vision tower that is tuned
+            "tensorboard>=2.20",  # files of a training run's curves, where they are wanted
+        ],
         "perceptual": [
             "dreamsim>=0.2.1",  # DreamSim's architectures and checkpoints' layout
             "lpips>=0.1.4",  # LPIPS's architectures and linear weights

@@ -8,12 +8,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.catalog import Catalog
+from compute import paths
+from compute.catalog import Catalog, shipped
 from compute.engine import named_models, workspace
 from compute.interface import training_report
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
-from compute.training.unisim import held_out, loop, mini, preserving, results, trackers, trainable
+from compute.tasks.source import Source
+from compute.training.unisim import held_out, leaks, loop, lora, mini, preserving, results, trackers, trainable
 from compute.training.unisim import plan as plans
 from compute.training.unisim.checkpoints import RunFolder
 from compute.training.unisim.evaluation import Evaluator, HeldOutTask
@@ -70,6 +72,7 @@ def train(
     trainable.check(row, tasks=kinds)
     encoder = trainable.load(row, hardware=hardware, tasks=kinds)
     results.check_save(encoder, save=save, plan=plan)
+    lora.check(encoder, plan)
     folder = RunFolder(
         path=Path(out).expanduser(),
         identity={
@@ -82,6 +85,8 @@ def train(
     if (state := folder.finished()) is None:
         tracker = trackers.opened(track, folder=folder.training, settings=asdict(plan))
         try:
+            apart = leaks.sentence(_apart(sets))
+            report(apart)
             state = loop.train(
                 encoder,
                 sets,
@@ -95,7 +100,7 @@ def train(
         finally:
             if tracker is not None:
                 tracker.close()
-        results.write(encoder, folder, state, save=save, plan=plan)
+        results.write(encoder, folder, state, save=save, plan=plan, apart=apart)
         folder.finish(state)
     else:
         report(f"{folder.path} is complete: nothing was trained")
@@ -109,7 +114,18 @@ def train(
 def _sets(suite: str, tasks: Sequence[str], plan: TuningPlan) -> list[ExampleSet]:
     for task in tasks:
         check_task(task)
-    return [part for part in mini.training(seed=plan.seed) if not tasks or part.task in tasks]
+    drawn = mini.training(seed=plan.seed, count=min(mini.COUNT, plan.samples), cache=paths.RESULTS / "keys")
+    return [part for part in drawn if not tasks or part.task in tasks]
+
+
+def _apart(sets: Sequence[ExampleSet]) -> leaks.LeakCheck:
+    """Raises BadInput where an image that is trained on is evaluated, naming it."""
+    evaluated = leaks.evaluated_images(
+        leaks.evaluated_tasks(shipped()),
+        source=Source.keeping(paths.RESULTS, root=None, offline=True),
+        roots=(paths.COMPUTED, paths.RESULTS),
+    )
+    return leaks.check(sets, evaluated)
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:

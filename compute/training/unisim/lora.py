@@ -96,9 +96,7 @@ def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
         from peft import LoraConfig, get_peft_model
     except ImportError as error:
         raise NotHere("LoRA needs the package peft, which is not installed: pip install peft. Or tune=full") from error
-    if base.row.adapter == "open_clip":
-        split(base.module.visual)
-    names = target_names(base, plan)
+    names = check(base, plan)
     own = files.own_folder(base.row) is not None
     config = LoraConfig(
         r=plan.rank,
@@ -116,6 +114,18 @@ def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
     config.base_model_name_or_path = str(base.folder) if own else base.row.weights
     config.revision = None if own else base.revision
     return adapted
+
+
+def check(base: DualEncoder, plan: TuningPlan) -> list[str]:
+    """The names of the layers that LoRA changes, none for full tuning; OpenCLIP's attention is split to have some.
+
+    Raises BadInput where the targets match no layer.
+    """
+    if plan.tune != "lora":
+        return []
+    if base.row.adapter == "open_clip":
+        split(base.module.visual)
+    return target_names(base, plan)
 
 
 def target_names(base: DualEncoder, plan: TuningPlan) -> list[str]:

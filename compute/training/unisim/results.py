@@ -71,13 +71,17 @@ def check_save(base: DualEncoder, *, save: str, plan: TuningPlan) -> None:
         raise CannotDo(f"{base.row.key} is a LoRA over another model already: save it merged")
 
 
-def write(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str, plan: TuningPlan) -> None:
+def write(
+    base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str, plan: TuningPlan, apart: str = ""
+) -> None:
     """Writes the tuned base, merged into it or as an adapter, and its card; the base is merged afterwards.
+
+    `apart`: what is known of the training data beside the evaluated items, as a sentence for the card.
 
     Weights are float32, whatever the base's files have: the change may be smaller than half precision can hold.
     Raises CannotWrite.
     """
-    card = _card(base, folder, state, save=save, plan=plan)
+    card = _card(base, folder, state, save=save, plan=plan, apart=apart)
     draft = folder.path / f".model.draft-{os.getpid()}"
     try:
         with drafts.alone(folder.path):
@@ -152,7 +156,7 @@ def _write_open_clip(base: DualEncoder, folder: Path) -> None:
         (folder / OPEN_CLIP_CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
-def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str, plan: TuningPlan) -> str:
+def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str, plan: TuningPlan, apart: str) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     row, data = base.row, folder.identity["data"]
@@ -174,6 +178,7 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         tasks=list(dict.fromkeys(part["task"] for part in data)),
         data=data,
         synthetic=any(part["dataset"] in SYNTHETIC for part in data),
+        apart=apart,
         adapter=save == "adapter",
         lora=plan.tune == "lora",
         options=", ".join(

@@ -1,0 +1,151 @@
+"""`train --base` and `compute.train`: from a base to a folder that runs like any model, and what is refused at once."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import compute
+from compute import models, paths
+from compute.__main__ import app
+from compute.interface import train as interface
+from compute.models.own import checkpoints as own_checkpoints
+from compute.training.unisim import leaks, mini
+from compute.training.unisim.evaluation import Evaluator
+from compute.types import BadInput, CannotDo, UnknownKey
+from tests.compute.commands import assert_refused
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU
+
+FAST = ("batch_size=2", "warm_up=1", "evaluate_every=2", "save_every=1")
+CORE = ("mini/image-choice", "mini/image-for-text", "mini/text-for-image", "mini/quality")
+
+
+@pytest.fixture(autouse=True)
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results in the test's own folder; few items, drawn as ever, to measure by and to compare with."""
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
+    drawn = partial(mini.CORE["mini/quality"], seed=mini.VALIDATION, count=8)
+    monkeypatch.setattr(mini, "validation", lambda: {"mini/quality": {"default": drawn()}})
+    every = leaks.evaluated_tasks
+    monkeypatch.setattr(leaks, "evaluated_tasks", lambda catalog: [row for row in every(catalog) if row.key in CORE])
+
+
+def train(*words: str) -> Result:
+    return CliRunner().invoke(app, ["train", *words])
+
+
+def options(*values: str) -> list[str]:
+    return [word for value in (*FAST, *values) for word in ("--option", value)]
+
+
+def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path: Path) -> None:
+    out = tmp_path / "tuned"
+    made = train("--base", "tiny", "--suite", "mini", "--out", str(out), "--steps", "3", *options())
+    assert made.exit_code == 0, made.output
+    lines = made.output.splitlines()
+    assert any(line.startswith("None of ") and "4 evaluated tasks" in line for line in lines), made.output
+    assert any(line.startswith("Step 0 of 3: core ") for line in lines)
+    assert any(line.startswith("Step 3 of 3, loss ") and "OOD not measured" in line for line in lines)
+    assert lines[-1] == f"Its scores: python -m compute run --suite mini --models {out}"
+    run = CliRunner().invoke(
+        app,
+        ["run", "--suite", "mini", "--tasks", "mini/quality", "--models", str(out), "--results", str(tmp_path / "r")],
+    )
+    assert run.exit_code == 0 and "mini/quality" in run.output, run.output
+    again = train("--base", "tiny", "--suite", "mini", "--out", str(out), "--steps", "3", *options())
+    assert again.exit_code == 0 and "is complete: nothing was trained" in again.output
+    other = train("--base", "tiny", "--suite", "mini", "--out", str(out), "--steps", "4", *options())
+    assert_refused(other, BadInput, "another plan: samples was 6 and is 8")
+    clip = checkpoints.clip(tmp_path / "clip")
+    base = train("--base", str(clip), "--out", str(out), "--steps", "3", *options())
+    assert_refused(base, BadInput, "another base model")
+
+
+def test_from_python_the_result_has_its_curves_and_scores_as_the_evaluator_gives_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = []
+    real = Evaluator.measure
+
+    def measure(self, embed_images):
+        measured.append(real(self, embed_images))
+        return measured[-1]
+
+    monkeypatch.setattr(Evaluator, "measure", measure)
+    folder = checkpoints.clip(tmp_path / "clip")
+    tuned = compute.train(
+        folder,
+        out=tmp_path / "tuned",
+        tasks="image-choice",
+        options={"batch_size": 2, "samples": 4, "warm_up": 1, "learning_rate": 1e-2, "evaluate_every": 1},
+        save="adapter",
+        track="tensorboard",
+    )
+    assert (tuned.steps, len(tuned.losses), tuned.stopped) == (2, 2, "")
+    assert [each.core for each in tuned.measurements] == [each.core for each in measured] and len(measured) == 3
+    assert tuned.before.core == measured[0].core and tuned.after.step == tuned.best
+    assert set(tuned.losses[0]) == {"image-choice", "total"}
+    assert list((tmp_path / "tuned" / "training").rglob("events.out.tfevents.*"))
+    row = own_checkpoints.from_folder(tmp_path / "tuned").row
+    pictures = checkpoints.images()
+    vectors = [
+        encoder.embed("image", [encoder.prepare("image", picture) for picture in pictures])
+        for encoder in (models.load(row, hardware=CPU), models.load(checkpoints.row(folder, "clip"), hardware=CPU))
+    ]
+    assert tuned.best == 0 or np.abs(vectors[0] - vectors[1]).max() > 1e-4
+    plan = json.loads((tmp_path / "tuned" / "training" / "plan.json").read_text())
+    assert plan["plan"]["learning_rate"] == 1e-2 and plan["base"]["revision"].startswith("files-")
+
+
+def test_an_image_that_is_evaluated_stops_the_run_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training examples that are the suite's own items."""
+    from compute.content.items import Column
+    from compute.training.unisim.examples import ColumnExamples
+
+    data = mini.mini.drawn("mini/image-choice")
+    part = data if not isinstance(data, dict) else data["default"]
+    columns: list[Column] = [part.reference, *part.alternatives]
+    leaked = ColumnExamples(
+        task="image-choice",
+        dataset="leaked",
+        reference=columns[0],
+        alternatives=(columns[1], columns[2]),
+        preferred=np.zeros(len(columns[0]), int),
+    )
+    monkeypatch.setattr(interface, "_sets", lambda *_: [leaked])
+    refused = train("--base", "tiny", "--out", str(tmp_path / "out"), *options())
+    assert_refused(refused, BadInput, "training images are evaluated too", "mini/image-choice")
+    assert not list((tmp_path / "out").glob("*.safetensors"))
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "message"),
+    [
+        ([], BadInput, "--base MODEL --out FOLDER"),
+        (["tiny", "--base", "tiny"], BadInput, "leave out --base"),
+        (["huge"], BadInput, "choose from tiny"),
+        (["--base", "tiny"], BadInput, "--out checkpoints/NAME"),
+        (["--base", "tinny", "--out", "{out}"], UnknownKey, "Did you mean"),
+        (["--base", "tiny", "--out", "{out}", "--tasks", "qualty"], BadInput, "Did you mean 'quality'"),
+        (["--base", "tiny", "--out", "{out}", "--suite", "pairbench"], BadInput, "mini"),
+        (["--base", "tiny", "--out", "{out}", "--option", "rat=1"], BadInput, "No training option 'rat'"),
+        (["--base", "tiny", "--out", "{out}", "--option", "targets=query"], BadInput, "match no layer"),
+        (["--base", "tiny", "--out", "{out}", "--track", "tensorbord"], BadInput, "'tensorboard'"),
+        (["--base", "tiny", "--out", "{out}", "--save", "onnx"], CannotDo, "merged or adapter"),
+        (["--base", "ssim", "--out", "{out}"], CannotDo, "no vision tower"),
+        (["--base", "wordllama", "--out", "{out}"], CannotDo, "no vision tower"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_before_the_first_step(
+    tmp_path: Path, words: list[str], error: type, message: str
+) -> None:
+    refused = train(*(word.format(out=tmp_path / "out") for word in words))
+    assert_refused(refused, error, message)
+    assert not (tmp_path / "out" / "training" / "losses.jsonl").exists()
