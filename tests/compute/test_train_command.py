@@ -15,7 +15,7 @@ from compute import models, paths
 from compute.__main__ import app
 from compute.interface import train as interface
 from compute.models.own import checkpoints as own_checkpoints
-from compute.training.unisim import leaks, mini
+from compute.training.unisim import held_out, leaks, mini
 from compute.training.unisim.evaluation import Evaluator
 from compute.types import BadInput, CannotDo, UnknownKey
 from tests.compute.commands import assert_refused
@@ -33,6 +33,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
     drawn = partial(mini.CORE["mini/quality"], seed=mini.VALIDATION, count=8)
     monkeypatch.setattr(mini, "validation", lambda: {"mini/quality": {"default": drawn()}})
+    monkeypatch.setattr(held_out, "MINI", ("mini/quality",))
     every = leaks.evaluated_tasks
     monkeypatch.setattr(leaks, "evaluated_tasks", lambda catalog: [row for row in every(catalog) if row.key in CORE])
 

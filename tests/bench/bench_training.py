@@ -1,0 +1,131 @@
+"""Step time of training beside a bare forward and backward of the same batch: python -m tests.bench.bench_training
+
+A CLIP with random weights at ViT-B/32's size (--size l14: ViT-L/14 at 336 pixels), LoRA as in the paper's plan. The
+reference puts the same images and texts through the same modules and calls backward, nothing else: no optimiser, no
+schedule, no preparing of images, no log. Ours is the whole step, images decoded and prepared while the step before
+runs, on CUDA in bfloat16 where there is a device. Both alternate in one run; the median of each is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from compute.models.adapter import Hardware
+from compute.training.unisim import loop, trainable
+from compute.training.unisim.plan import TuningPlan
+from tests.compute.models import checkpoints
+from tests.compute.training.unisim.small_training import sets
+
+MOST = 1.25  # times the reference
+SIZES = {
+    "b32": {"vision": (768, 3072, 12, 12, 224, 32), "text": (512, 2048, 12, 8), "projection": 512},
+    "l14": {"vision": (1024, 4096, 24, 16, 336, 14), "text": (768, 3072, 12, 12), "projection": 768},
+}
+
+
+def checkpoint(folder: Path, size: str) -> Path:
+    """A random CLIP of that size in the hub's layout."""
+    import torch
+    from transformers import CLIPConfig, CLIPModel
+
+    folder.mkdir()
+    checkpoints.clip_tokens(folder)
+    shape = SIZES[size]
+    keys = ("hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "image_size", "patch_size")
+    vision = dict(zip(keys, shape["vision"], strict=True))
+    text = dict(zip(keys, shape["text"], strict=False))
+    side, last = vision["image_size"], 2 * 256 + 5 - 1
+    ends = {"bos_token_id": last - 1, "eos_token_id": last, "pad_token_id": last, "vocab_size": last + 1}
+    torch.manual_seed(0)
+    config = CLIPConfig(
+        projection_dim=shape["projection"],
+        vision_config=vision,
+        text_config={**text, **ends, "max_position_embeddings": 16},
+    )
+    CLIPModel(config).save_pretrained(folder)
+    checkpoints.image_processor(folder, "CLIPImageProcessor", crop=True)
+    settings = folder / "preprocessor_config.json"
+    settings.write_text(settings.read_text().replace(f": {checkpoints.SIDE}", f": {side}"))
+    return folder
+
+
+def main() -> None:
+    """Prints the median seconds of both and their ratio; exits with 1 above MOST."""
+    import torch
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", choices=tuple(SIZES), default="b32")
+    parser.add_argument("--batch", type=int, default=0, help="examples of each task; default: 32 on CUDA, 4 on a CPU")
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=0)
+    arguments = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    batch = arguments.batch or (32 if device == "cuda" else 4)
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    plan = replace(TuningPlan(), batch_size=batch, samples=batch * (arguments.steps + 1), warm_up=1)
+    with tempfile.TemporaryDirectory() as folder:
+        base = trainable.load(
+            checkpoints.row(checkpoint(Path(folder) / "base", arguments.size), "clip"),
+            hardware=Hardware(device=device, dtype="float32"),
+        )
+        loop.tune(base, plan)
+    optimiser = loop.optimiser_of(base, plan)
+    base.training(True)
+    first = next(loop._prepared(base, sets(), plan, start=0, end=1))
+    steps = loop._prepared(base, sets(), plan, start=0, end=plan.steps)
+    texts = [
+        content for part in first.values() for each in part for content in each.contents if isinstance(content, str)
+    ]
+    base.text_vectors(texts)  # each once, before the clock starts: in an epoch they are encoded once too
+    number = iter(range(plan.steps))
+
+    def ours() -> None:
+        loop.step(base, next(steps), plan=plan, number=next(number), optimiser=optimiser)
+
+    def bare() -> None:
+        with loop._autocast(base, plan):
+            embedded = loop.embed(base, first)
+        sum((vectors[:, 0] * vectors[:, 1]).sum() for vectors in embedded.tasks.values()).backward()
+        optimiser.zero_grad(set_to_none=True)
+
+    times: dict[str, list[float]] = {"ours": [], "bare": []}
+    for at in range(arguments.steps + 1):
+        for name, call in (("ours", ours), ("bare", bare)):
+            seconds = timed(call, device)
+            if at:  # the first is for warming up
+                times[name].append(seconds)
+    medians = {name: float(np.median(values)) for name, values in times.items()}
+    ratio = medians["ours"] / medians["bare"]
+    images = sum(not isinstance(content, str) for part in first.values() for each in part for content in each.contents)
+    print(
+        f"{arguments.size} on {device} in {loop.precision(base, plan)}, {images} images a step: "
+        f"step {medians['ours']:.3f} s, bare forward and backward {medians['bare']:.3f} s, ratio {ratio:.2f} "
+        f"(at most {MOST})"
+    )
+    if ratio > MOST:
+        raise SystemExit(1)
+
+
+def timed(call: Callable[[], None], device: str) -> float:
+    """Seconds of a call, the device's work included."""
+    import torch
+
+    if device == "cuda":
+        torch.cuda.synchronize()
+    begun = time.perf_counter()
+    call()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - begun
+
+
+if __name__ == "__main__":
+    main()
