@@ -129,7 +129,7 @@ def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnS
     if same and made.digest != same.digest:
         takes = SHAPES[shape][0]
         raise BadInput(
-            f"{path.name} is not the file of the suite {suite}. To make another suite of it: --suite {takes}"
+            f"{path.name} is not the file of the suite {suite}. To make another suite of it, name the suite {takes}"
         )
     return made
 
@@ -292,7 +292,8 @@ def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
         except (OSError, ValueError) as error:
             reason = str(error).strip().partition("\n")[0]
             problems.append(
-                f"The suite {path.name} is left out ({reason}): remove it, and run again with --data to make it anew"
+                f"The suite {path.name} is left out ({reason}): remove it, and run again with --data (in Python data=) "
+                "to make it anew"
             )
     return suites, problems
 

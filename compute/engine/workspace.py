@@ -145,7 +145,7 @@ def workbench(
     if data is not None and data.suffix == ".parquet" and not data.exists():
         raise BadInput(f"There is no file {data}. Make it: python -m compute pairs make --images DIR --out {data}")
     if data is not None and not data.is_dir():
-        raise BadInput(f"There is no folder {data}: give one that holds data sets as <org>/<name>/, or omit --data")
+        raise BadInput(f"There is no folder {data}: give one that holds data sets as <org>/<name>/, or name none")
     if offline:
         stay_offline()
     root = (results or paths.RESULTS).absolute()
@@ -198,7 +198,10 @@ def own_suites(
         made = suite_of_file(Path(suite), root=root, data=data, images=images, offline=offline)
     elif data is None:
         if not suite:
-            raise BadInput("Name a suite with --suite (python -m compute list suites), or data of your own with --data")
+            raise BadInput(
+                "Name a suite with --suite (in Python suite=; python -m compute list suites), or data of your own with "
+                "--data (in Python data=)"
+            )
     elif not suite and manifest_of_pairs(data):
         made = own.from_file(Path(data), suite=own.SHAPES[own.PAIRS][0])
     elif not suite or (same is not None and same.shape not in (own.PAIRS, *own.COMPARISONS)):
@@ -206,7 +209,7 @@ def own_suites(
     elif suite in own.replaced() and _holds_images(Path(data)):
         raise BadInput(
             f"{data} is a folder of images. Make pairs of them first: python -m compute pairs make --images {data} "
-            "--out pairs.parquet; then name these: --data pairs.parquet"
+            "--out pairs.parquet; then name these in its place, pairs.parquet"
         )
     elif Path(data).is_file():
         made = own.from_file(Path(data), suite=suite, known=suites)
@@ -244,7 +247,9 @@ def suite_of_file(
     from compute.catalog import own_suite_file, shipped
 
     if data is not None and not Path(data).is_dir():
-        raise BadInput(f"{path.name} names its own data: omit --data, or name a folder of data sets as <org>/<name>/")
+        raise BadInput(
+            f"{path.name} names its own data: name none beside it, or a folder of data sets as <org>/<name>/"
+        )
     source, stated = _reader(root, offline=offline), own_suite_file.parse(path, images=images)
     read = {index: task.read(source=source) for index, task in enumerate(stated.tasks) if task.file}
     return own_suite_file.suite(stated, read, catalog=shipped())
@@ -263,7 +268,8 @@ def _read(data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None
     made = own.of_data({part.shape.key: part}, name=reading.name or part.name)
     if same is not None and made.digest != same.digest:
         raise BadInput(
-            f"{part.title} is not the data of the suite {same.suite.key}. To make a suite of it, omit --suite"
+            f"{part.title} is not the data of the suite {same.suite.key}. To make a suite of it, name no suite beside "
+            "it"
         )
     return made
 
@@ -327,7 +333,9 @@ def check_writable(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        raise BadInput(f"{folder} cannot be written ({error.strerror}): name another folder with --results") from error
+        raise BadInput(
+            f"{folder} cannot be written ({error.strerror}): name another folder with --results (in Python results=)"
+        ) from error
 
 
 def stay_offline() -> None:

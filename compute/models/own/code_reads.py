@@ -11,8 +11,10 @@ import types
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-NAMES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF")
-NAMES += ("LOAD_FROM_DICT_OR_GLOBALS", "LOAD_FROM_DICT_OR_DEREF")
+NAMES = (
+    *("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"),
+    *("LOAD_FROM_DICT_OR_GLOBALS", "LOAD_FROM_DICT_OR_DEREF"),
+)
 ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
 SKIPPED = ("CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL")
 # With these a function reads or runs what its code does not show.

@@ -79,6 +79,7 @@ class Digester:
         self._open: dict[int, int] = {}  # what is being digested, with how deep it lies
         self._parts: dict[int, str] = {}  # the submodules of the torch modules that are open, by their names
         self._modules: set[str] = set()
+        self._replaced: dict[type, list[tuple[str, Any]]] = {}  # members of packages' classes that are one's own
 
     @property
     def packages(self) -> tuple[str, ...]:
@@ -252,7 +253,7 @@ class Digester:
             return _hash("absent", *step.taken)
         except Exception as error:
             raise self._unknown(f"{path}, raised {type(error).__name__} and cannot be read") from error
-        chains = [(taken,) for taken in step.taken] or [()]
+        chains: list[tuple[str, ...]] = [(taken,) for taken in step.taken] or [()]
         return _hash("import", *(self._reached(module, chain, path) for chain in chains))
 
     def _code(self, code: types.CodeType, path: str) -> bytes:
@@ -285,16 +286,27 @@ class Digester:
             elif file := _compiled(sys.modules.get(part.__module__)):
                 parts.append(_hash("compiled", file))
             parts.append(_hash("class", "" if own else part.__module__, part.__qualname__))
-            for name, member in sorted(vars(part).items()):
+            for name, member in sorted(vars(part).items()) if own else self._replaced_in(part):
                 if name in DERIVED or isinstance(member, types.MemberDescriptorType | types.GetSetDescriptorType):
                     continue
                 code = _code_of(member)
                 if own and code is None and not _is_dunder(name) and not (self._version and not _is_plain(member)):
                     parts.append(_hash(name) + self._digest(member, f"{kind.__qualname__}.{name}"))
-                elif code is not None and (own or any(map(ownership.wraps_own, code))):  # replaced in a package's class
+                elif code is not None:
                     kinds = type(member).__name__
                     parts.append(_hash(name, kinds) + self._digest(code, f"{kind.__qualname__}.{name}"))
         return _hash("class", *parts)
+
+    def _replaced_in(self, part: type) -> list[tuple[str, Any]]:
+        """The members of a package's class that one's own code replaced, looked up once: a model has many parts of a
+        class."""
+        if part not in self._replaced:
+            self._replaced[part] = [
+                (name, member)
+                for name, member in sorted(vars(part).items())
+                if any(map(ownership.wraps_own, _code_of(member) or ()))
+            ]
+        return self._replaced[part]
 
     # ---- objects
 
@@ -344,7 +356,8 @@ class Digester:
             self._modules.add(name)
             return _hash("global", name, copied)
         make, arguments, state, items, pairs = (*copied, None, None, None)[:5]
-        states = state if isinstance(state, tuple) and type(value).__reduce_ex__ is object.__reduce_ex__ else (state,)
+        split = isinstance(state, tuple) and type(value).__reduce_ex__ is object.__reduce_ex__
+        states: tuple[Any, ...] = state if split else (state,)
         parts = [self._digest(make, path), self._digest(arguments, path)]
         for part in states:
             if type(part) is dict and all(isinstance(name, str) for name in part):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import inspect
+import os
 import sys
 import sysconfig
 import traceback
@@ -98,10 +99,10 @@ def is_importable(value: Any) -> bool:
 def _is_own(name: str, file: str | None) -> bool:
     if name == "__main__":
         return True
-    while file is None or not Path(file).is_absolute():  # namespaces, and modules that a library makes as it runs
+    while file is None or not os.path.isabs(file):  # namespaces, and modules that a library makes as it runs
         module = sys.modules.get(name)
         file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
-        if file is None or not Path(file).is_absolute():
+        if file is None or not os.path.isabs(file):
             parent = name.rpartition(".")[0]
             if not parent:
                 return not _is_listed(name)

@@ -81,12 +81,15 @@ def _remedy(task: Task, file: OwnFile | None) -> str:
     if file is not None and file.elsewhere and (file.path is None or file.path.exists()):
         folders = " ".join(f"--images {shlex.quote(printable(str(folder)))}" for folder in file.elsewhere)
         return (
-            f"The images of task {task.key!r} lie outside the folder of {task.dataset}: name their folder in the "
-            f"command, python -m compute run --suite {task.suites[0]} {folders} --models tiny"
+            f"The images of task {task.key!r} lie outside the folder of {task.dataset}: name their folder (in Python "
+            f"images=), as in the command python -m compute run --suite {task.suites[0]} {folders} --models tiny"
         )
-    images = ", and the folders of its images with --images" if file is not None and file.images else ""
+    images = (
+        ", and the folders of its images with --images (in Python images=)" if file is not None and file.images else ""
+    )
     return (
-        f"The data {task.dataset} of task {task.key!r} is not where it was, or has changed: name it with --data{images}"
+        f"The data {task.dataset} of task {task.key!r} is not where it was, or has changed: name it with --data (in "
+        f"Python data=){images}"
     )
 
 

@@ -141,7 +141,7 @@ def test_the_engine_takes_the_file_for_a_suites_key(folder: Path) -> None:
     )
     assert key == "own-animals-words" and catalog.suite(key).category_weights["Words"] == 2
     assert len(files) == 3 and (folder / "results" / "suites" / f"{key}.json").is_file()
-    with pytest.raises(BadInput, match=r"suite.toml names its own data: omit --data, or name a folder"):
+    with pytest.raises(BadInput, match=r"suite.toml names its own data: name none beside it, or a folder"):
         own_suites(folder / "labels.csv", suite=str(path), results=folder, warn=print)
 
 

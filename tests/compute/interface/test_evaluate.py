@@ -120,6 +120,29 @@ def test_a_file_beside_a_suite_that_takes_none_is_refused_in_words_of_no_command
     assert "--" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"suite": "pairbench", "data": "photos"},
+        {"suite": "small", "data": "missing"},
+        {"suite": "own.toml", "data": "ratings.csv"},
+    ],
+    ids=["images in place of pairs", "a folder that is not there", "data beside a suite's file"],
+)
+def test_what_a_call_gets_wrong_is_said_in_words_of_no_other_command(world: World, call: dict[str, str]) -> None:
+    photos = world.folder / "photos"
+    photos.mkdir(exist_ok=True)
+    (photos / "a.jpg").touch()
+    (world.folder / "ratings.csv").write_text("a,b\n")
+    (world.folder / "own.toml").write_text("title = 'Own'\n[[tasks]]\nfile = 'ratings.csv'\n")
+    data = world.folder / call["data"]
+    suite = world.folder / call["suite"] if call["suite"].endswith(".toml") else call["suite"]
+    with pytest.raises(BadInput) as caught:
+        compute.evaluate("small/dim", suite=suite, data=data, progress=False)
+    said = str(caught.value).replace("python -m compute pairs make --images", "").replace("--out", "")
+    assert "--" not in said and call["data"] in said + str(data)
+
+
 def test_an_interrupt_says_what_is_stored_and_the_same_call_goes_on(world: World) -> None:
     def stop() -> None:
         if world.encoded > 40:
