@@ -172,7 +172,7 @@ class Digester:
             if ownership.is_importable(function) and not ownership.wraps_own(function):
                 return _hash("function", function.__module__, function.__qualname__)
         name = "" if own else f"{function.__globals__['__name__']}.{function.__code__.co_name}"
-        parts = [name, self._code(function.__code__, path) if own else b""]
+        parts: list[str | bytes] = [name, self._code(function.__code__, path) if own else b""]
         wrapped = getattr(function, "__wrapped__", None)
         if wrapped is not None:
             parts.append(self._digest(wrapped, path))

@@ -150,7 +150,7 @@ def test_a_known_suite_takes_its_own_file_alone(manifest: Path, photographs: Pat
     known = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
     assert own.from_file(manifest, suite=known.suite.key, known=[known]).digest == known.digest
     other = made(photographs, tmp_path / "b.parquet", seed=1)
-    with pytest.raises(BadInput, match="b.parquet is not the file of the suite .* --suite pairbench"):
+    with pytest.raises(BadInput, match="b.parquet is not the file of the suite .* name the suite pairbench"):
         own.from_file(other, suite=known.suite.key, known=[known])
     with pytest.raises(BadInput, match="only these suites take one: pairbench"):
         own.from_file(manifest, suite="mini")
