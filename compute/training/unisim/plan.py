@@ -136,4 +136,13 @@ def _check(plan: TuningPlan) -> None:
 
 # For the mini suite and the bundled model. The paper's rate is for 400K samples a task and large pre-trained models;
 # with a few thousand drawn examples and a small model it would change nothing.
-MINI = TuningPlan(samples=9_600, learning_rate=1e-3, weight_decay=0.05, warm_up=30, evaluate_every=50, save_every=50)
+MINI = TuningPlan(
+    samples=9_600,
+    learning_rate=1e-3,
+    weight_decay=0.05,
+    warm_up=30,
+    clip_norm=1.0,
+    precision="fast",
+    evaluate_every=100,
+    save_every=50,
+)
