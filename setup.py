@@ -20,6 +20,9 @@ setup(
             "peft>=0.18",  # LoRA on the vision tower that is tuned
             "tensorboard>=2.20",  # files of a training run's curves, where they are wanted
         ],
+        "s3": [
+            "s3fs>=2025.3",  # results and encodings at s3://bucket/folder
+        ],
         "perceptual": [
             "dreamsim>=0.2.1",  # DreamSim's architectures and checkpoints' layout
             "lpips>=0.1.4",  # LPIPS's architectures and linear weights

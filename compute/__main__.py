@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import os
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from compute import mirror, storage
 from compute.cli import imports, pairs, publish, task
 from compute.cli.build import build
 from compute.cli.calibrate import calibrate
@@ -22,7 +24,7 @@ from compute.cli.rank import rank
 from compute.cli.run import run
 from compute.cli.tradeoff import tradeoff
 from compute.cli.train import train
-from compute.types import LikenessError
+from compute.types import BadInput, LikenessError
 from compute.versions import without_package
 
 
@@ -32,7 +34,7 @@ class Commands(TyperGroup):
     def invoke(self, context: Any) -> Any:
         """Runs the command. A pipe that nobody reads any more ends it silently, as click does."""
         try:
-            return super().invoke(context)
+            return self._invoke(context)
         except KeyboardInterrupt as error:
             typer.echo("Interrupted: what was finished is stored; run the same command again to resume", err=True)
             raise typer.Exit(130) from error
@@ -53,6 +55,17 @@ class Commands(TyperGroup):
             where = f"{error.filename}: " if error.filename else ""
             typer.echo(f"Error: {where}{message}. {remedy}, then run the same command again", err=True)
             raise typer.Exit(1) from error
+
+    def _invoke(self, context: Any) -> Any:
+        if storage.is_url(os.environ.get("LIKENESS_RESULTS", "")):
+            raise BadInput(
+                "LIKENESS_RESULTS is a folder of this machine. Name an address with --results, and make the database "
+                "of it: python -m compute build --results ADDRESS"
+            )
+        try:
+            return super().invoke(context)
+        finally:
+            mirror.push_all()  # also after an error: what was finished is stored
 
 
 app = typer.Typer(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from compute import drafts, paths, storage
+from compute import drafts, storage
 
 APART = ("features", "fetched", "keys", "manifests")  # encodings, and what is made again from data that are fetched
 STATE = ".mirror.json"  # name -> what it is there and here, when both were last the same
@@ -22,9 +23,12 @@ _open: dict[Path, Mirror] = {}  # of this process, by local folder
 
 
 def folder_of(url: str) -> Path:
-    """The local folder that stands for an address on this machine."""
+    """The local folder that stands for an address on this machine: below LIKENESS_CACHE, else in the hub's own."""
+    from huggingface_hub import constants
+
+    home = os.environ.get("LIKENESS_CACHE") or Path(constants.HF_HOME) / "likeness"
     digest = hashlib.blake2b(url.rstrip("/").encode(), digest_size=8).hexdigest()
-    return paths.user_cache() / "remote" / digest
+    return Path(home).expanduser().absolute() / "remote" / digest
 
 
 def opened(location: Path | str) -> Path:
@@ -51,6 +55,12 @@ def push(folder: Path) -> None:
     """Puts what was written in a results folder since; does nothing for one that is no mirror."""
     if folder in _open:
         _open[folder].push()
+
+
+def push_all() -> None:
+    """As `push`, of every results folder that was opened at an address."""
+    for each in list(_open.values()):
+        each.push()
 
 
 class Mirror:

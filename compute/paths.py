@@ -48,14 +48,3 @@ def home() -> Path | None:
 HOME = home()
 DATABASE = Path(os.environ.get("LIKENESS_DATABASE") or (HOME or ASSETS) / "likeness.duckdb")
 RESULTS = Path(os.environ.get("LIKENESS_RESULTS") or (HOME or ROOT) / "results").absolute()
-
-
-def user_cache() -> Path:
-    """The folder of this user's copies of what is stored elsewhere: LIKENESS_CACHE, else by the system's custom."""
-    named = os.environ.get("LIKENESS_CACHE")
-    if named:
-        return Path(named).expanduser().absolute()
-    if sys.platform in ("win32", "darwin"):
-        return user_data() / "cache" if sys.platform == "win32" else Path.home() / "Library" / "Caches" / "likeness"
-    folder = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (folder if folder.is_absolute() else Path.home() / ".cache") / "likeness"

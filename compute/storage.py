@@ -81,11 +81,14 @@ class RemoteFolder:
         }
 
     def get(self, name: str, path: Path) -> None:
-        """Stores an object as a local file, whole or not at all. Raises FileNotFoundError where there is none."""
+        """Stores an object as a local file, whole or not at all. Raises NotHere where there is none."""
         files, root = self._files()
         path.parent.mkdir(parents=True, exist_ok=True)
-        with self._told("read", missing=True), drafts.replacing(path) as draft:
-            files.get_file(f"{root}/{name}", str(draft))
+        with drafts.replacing(path) as draft, self._told("read"):
+            try:
+                files.get_file(f"{root}/{name}", str(draft))
+            except FileNotFoundError as error:
+                raise NotHere(f"{self.url} has no {name}") from error
 
     def put(self, path: Path, name: str) -> None:
         """Writes a local file as one object, which replaces another of its name."""
@@ -113,15 +116,13 @@ class RemoteFolder:
             raise FileNotFoundError(top)
 
     @contextmanager
-    def _told(self, verb: str, *, missing: bool = False) -> Iterator[None]:
-        """Turns what libraries raise into a sentence; with `missing`, FileNotFoundError is left to the caller."""
+    def _told(self, verb: str) -> Iterator[None]:
+        """Turns what libraries raise into a sentence that says what to do."""
         try:
             yield
         except LikenessError:
             raise
         except FileNotFoundError as error:
-            if missing:
-                raise
             raise NotHere(
                 f"{self.url}: there is no such bucket or repository. Create it first, or {CHECK}: "
                 f"{_rights(self.scheme)}"
@@ -132,9 +133,11 @@ class RemoteFolder:
             ) from error
         except Exception as error:  # of whichever library serves the scheme: each has its own
             kind = type(error).__name__
-            if kind in ("NoCredentialsError", "PartialCredentialsError", "LocalTokenNotFoundError"):
+            refused = getattr(getattr(error, "response", None), "status_code", None) in (401, 403)
+            if refused or kind in ("NoCredentialsError", "PartialCredentialsError", "LocalTokenNotFoundError"):
                 raise CannotWrite(
-                    f"{self.url} cannot be {verb}: no credentials. For {self.scheme}, {_rights(self.scheme)}"
+                    f"{self.url} cannot be {verb}: no credentials, or none with that right. For {self.scheme}, "
+                    f"{_rights(self.scheme)}"
                 ) from error
             if kind in ("RepositoryNotFoundError", "BucketNotFoundError", "GatedRepoError"):
                 raise NotHere(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -28,7 +29,7 @@ def run(
         str,
         typer.Option(
             help="Which suite: python -m compute list suites; or a file of your own, suite.toml. Without it: --data of "
-            "your own."
+            "your own. With --dry-run several, comma-separated."
         ),
     ] = "",
     models: Annotated[
@@ -68,6 +69,13 @@ def run(
             "metrics float32."
         ),
     ] = "",
+    store_dtype: Annotated[
+        str,
+        typer.Option(
+            help="float32, or float16: half the space, and vectors are rounded to about three digits. Scores say so, "
+            "and are stored apart."
+        ),
+    ] = "float32",
     batch_size: Annotated[int | None, typer.Option(help="Items per batch; halved when memory runs out.", min=1)] = None,
     offline: Offline = False,
     skip_bad_items: Annotated[
@@ -94,6 +102,17 @@ def run(
             metavar="RATE", help="With --dry-run: items a second of models that cannot be measured here.", min=0.001
         ),
     ] = None,
+    print_slurm: Annotated[
+        bool,
+        typer.Option("--print-slurm", help="Print a job file for Slurm that makes this run on its nodes, and stop."),
+    ] = False,
+    slurm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="With --print-slurm: a directive of sbatch, such as nodes=4 or partition=gpu; repeatable.",
+        ),
+    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Repeat stored runs, and retry items that could not be used.")
     ] = False,
@@ -102,9 +121,11 @@ def run(
     ] = False,
 ):
     """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
-    from compute import paths
+    from compute import mirror, paths
+    from compute.catalog.own_suite_file import is_suite_file
     from compute.engine import estimate as estimating
-    from compute.engine import fault_study, measure, plan, results_table, workspace
+    from compute.engine import estimate_lines, fault_study, measure, plan, results_table, workspace
+    from compute.engine import slurm as job_slurm
     from compute.engine.named_models import joined, record_named, settled
     from compute.engine.run import execute
     from compute.engine.workers.chosen import chosen
@@ -114,27 +135,34 @@ def run(
 
     if estimate is not None and not dry_run:
         raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
+    if slurm and not print_slurm:
+        raise BadInput("--slurm is a directive of the job file: add --print-slurm")
+    directives = job_slurm.directives(slurm or ())
+    suites = names(suite) if not is_suite_file(suite) else (suite,)
+    if len(suites) > 1 and not dry_run:
+        raise BadInput(f"A run is of one suite, not of {', '.join(suites)}: several are estimated at once by --dry-run")
     many = names(devices)
     where = chosen(engine, address=address, workers=workers, devices=many, device=device, dtype=dtype)
-    crews, hardware = (None, None) if dry_run else context.with_resource(where)
+    crews, hardware = (None, None) if dry_run or print_slurm else context.with_resource(where)
     texts = list(dict.fromkeys(names(models)))
     files = [text for text in texts if factories.is_factory(text)]
     made = made_models(files, name=model_name, device=device, dtype=dtype, batch_size=batch_size)
     space = workspace.opened(
-        suite=suite,
+        suite=suites[0] if suites else suite,
         data=data,
         reading=OwnReading(name=name, shape=shape, columns=column_names(columns), images=tuple(images or ())),
         results=results,
         offline=offline,
         device=device,
         dtype=dtype,
+        store_dtype=store_dtype,
         hardware=made[files[0]][1] if len(texts) == len(files) == 1 else hardware,
         batch_size=batch_size,
         skip_bad=skip_bad_items,
         again=again,
-        dry_run=dry_run,
+        dry_run=dry_run or print_slurm,
         warn=warn,
-        notice=typer.echo,
+        notice=lambda words: typer.echo(words, err=print_slurm),
     )
     catalog, root, bench = space.catalog, space.root, space.bench
     if space.suite == fault_study.SUITE:
@@ -166,31 +194,39 @@ def run(
         chosen = [settled(model, results=root) for model in named]
         keys |= {text: model.row.key for text, model in zip(others, chosen, strict=True)}
     catalog = joined(space.catalog, chosen)
-    planned = plan.make(
-        catalog,
-        suite=space.suite,
-        models=[keys[text] for text in texts],
-        tasks=names(tasks),
-        options=tuple(option or ()),
-        bench=bench,
-        results=root,
-        skip_bad=skip_bad_items,
-        again=again,
-        baselines=baselines,
-        shipped=paths.COMPUTED,
-        offline=space.offline,
-    )
+    plans = [
+        plan.make(
+            catalog,
+            suite=key,
+            models=[keys[text] for text in texts],
+            tasks=names(tasks),
+            options=tuple(option or ()),
+            bench=bench,
+            results=root,
+            skip_bad=skip_bad_items,
+            again=again,
+            baselines=baselines,
+            shipped=paths.COMPUTED,
+            offline=space.offline,
+        )
+        for key in (space.suite, *suites[1:])
+    ]
+    if print_slurm:
+        typer.echo(job_slurm.job_file(sys.argv[1:], directives=directives), nl=False)
+        return
+    planned = plans[0] if len(plans) == 1 else plan.joined(plans)
     usual = bench.hardware
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]
-    for line in (*plan.lines(planned), f"On {usual.device} in {', '.join(dtypes)}", *plan.reasons(planned)):
+    stored = "" if store_dtype == "float32" else f", vectors stored as {store_dtype}"
+    for line in (*plan.lines(planned), f"On {usual.device} in {', '.join(dtypes)}{stored}", *plan.reasons(planned)):
         typer.echo(line)
     if not {job.model.key for job in planned.jobs} & set(keys.values()):
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)
         raise typer.Exit(1)
     if dry_run:
         counted = estimating.estimate(planned, bench=bench, rate=estimate, seconds=measure.SECONDS)
-        for line in estimating.lines(planned, *counted, results=root):
+        for line in estimate_lines.lines(planned, *counted, results=mirror.location(root)):
             typer.echo(line)
         return
     for model in chosen:
@@ -203,6 +239,7 @@ def run(
         pictures=thumbnails,
         report=typer.echo,
         workers=crews,
+        ended=lambda outcome: mirror.push(root),
     )
     for line in results_table.lines(planned, outcomes, catalog=catalog):
         typer.echo(line)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compute import paths
+from compute import mirror, paths, storage
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -44,7 +45,23 @@ Offline = Annotated[
         help="Ask no other machine: download nothing, and no judge but one behind an endpoint on this machine.",
     ),
 ]
-Results = Annotated[Path | None, typer.Option(help="Where results are written; default: results.")]
+Results = Annotated[
+    Path | None,
+    typer.Option(
+        parser=mirror.opened,
+        metavar="PATH or URL",
+        help="Where results are written: a folder, or an address such as s3://bucket/folder or "
+        "hf://buckets/org/name; default: results.",
+    ),
+]
+ReadResults = Annotated[
+    Path | None,
+    typer.Option(
+        parser=mirror.opened,
+        metavar="PATH or URL",
+        help="The results to show: a folder or an address; default: the app's.",
+    ),
+]
 Database = Annotated[Path | None, typer.Option(help="Default: the app's.")]
 Origin = Annotated[str, typer.Option(help="published, imported, computed or all.")]
 
@@ -78,11 +95,12 @@ def shipped_file(path: Path, *, option: str) -> Path:
     return path
 
 
-def build(path: Path | None = None) -> Report:
-    """Builds the database (default: the app's), and prints a warning for each folder that was skipped."""
+def build(path: Path | None = None, *, results: Path | None = None) -> Report:
+    """Builds the database (default: the app's) of a results folder (default: the app's), and prints a warning for each
+    folder that was skipped."""
     from compute.database import build
 
-    report = build.build(path or paths.DATABASE, results=paths.RESULTS)
+    report = build.build(path or paths.DATABASE, results=results or paths.RESULTS)
     for problem in report.problems:
         warn(problem)
     return report
@@ -102,9 +120,14 @@ def rebuild(root: Path, *, err: bool = False) -> None:
             f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs. {see_it()}", err=err
         )
         return
+    location = str(mirror.location(root))
     typer.echo(
-        f"Stored under {root}, which is not part of the database. To have the app show it: "
-        f"LIKENESS_RESULTS={root} python -m compute build",
+        f"Stored under {location}, which is not part of the database. To have the app show it: "
+        + (
+            f"python -m compute build --results {shlex.quote(location)}"
+            if storage.is_url(location)
+            else f"LIKENESS_RESULTS={location} python -m compute build"
+        ),
         err=err,
     )
 

@@ -31,6 +31,7 @@ class Bench:
     need: Callable[[Task], Need]  # what the items take to fetch, nothing fetched
     identity: Callable[[Task], Mapping[str, Any]]  # what decides the items beside the catalogue's row
     subject: Callable[[Model], LoadedSubject]
+    store_dtype: str = "float32"  # of the vectors that are stored
     fetch: Callable[[Model], Any] = lambda row: None  # brings what the model can only be identified by
     # Makes the same bench in another process, on its own hardware or on the `device` that it is called with.
     recipe: Callable[..., Bench] | None = None
@@ -38,8 +39,9 @@ class Bench:
 
 def assemble(
     *,
-    features: Path,
+    features: Path | str,
     source: Source,
+    store_dtype: str = "float32",
     hardware: Hardware,
     batch_size: int | None = None,
     skip_bad: bool = False,
@@ -47,10 +49,10 @@ def assemble(
     progress: Progress | None = None,
     own: Mapping[str, OwnModel] | None = None,
 ) -> Bench:
-    """The models, tasks and procedures of this package; encodings are stored under `features`.
+    """The models, tasks and procedures of this package; encodings are stored under `features`, a folder or an address.
 
-    `retry_bad`: items that are remembered as not usable are tried again. `own`: models that the caller holds, by key;
-    others may be added to it later.
+    `store_dtype` is that of their vectors, float32 or float16. `retry_bad`: items that are remembered as not usable are
+    tried again. `own`: models that the caller holds, by key; others may be added to it later.
     """
     from compute import models, tasks
     from compute.features.store import FeatureStore
@@ -77,7 +79,7 @@ def assemble(
             identity=held.identity if held else None,
         )
 
-    store = FeatureStore(features)
+    store = FeatureStore(features, dtype=store_dtype)
     return Bench(
         hardware=hardware,
         procedures={procedure.key: procedure for procedure in PROCEDURES},
@@ -85,6 +87,7 @@ def assemble(
         load=lambda task, options: tasks.load(task, source=source, options=options),
         need=lambda task: tasks.needs(task, source=source),
         identity=cache(lambda task: tasks.identity(task, source=source)),
+        store_dtype=store_dtype,
         fetch=fetch,
         subject=subject,
         recipe=partial(

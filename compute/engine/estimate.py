@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -13,16 +13,13 @@ from compute import models, tasks
 from compute.content.items import Column
 from compute.engine import measure, tally
 from compute.engine.bench import Bench
-from compute.engine.plan import Job, Plan, by_comparison, counted
+from compute.engine.plan import Job, Plan, by_comparison
 from compute.features import encoding
 from compute.features.subject import ABILITY
 from compute.models import ADAPTERS, abilities
 from compute.models.files.downloads import Published
 from compute.models.files.weights import cached_folder, own_folder
 from compute.procedures import probe
-from compute.progress import duration
-from compute.rounding import rounded
-from compute.tables import padded
 from compute.tasks.data import Data, Probe
 from compute.tasks.source import Need
 from compute.types import LikenessError, Model, NotHere, Task
@@ -75,6 +72,8 @@ class ModelEstimate:
     exact: bool
     unknown: int  # tasks whose items nothing counts
     runs: int
+    bytes_each: int = FLOAT  # of a stored number
+    apart: Mapping[str, int] = field(default_factory=dict)  # as `work`, if each task were run by itself
     rates: Mapping[str, float] = field(default_factory=dict)  # a second, by kind; empty: neither measured nor given
     measured: bool = False  # on this machine
     problem: str = ""  # why it could not be measured
@@ -98,14 +97,22 @@ class ModelEstimate:
     @property
     def seconds(self) -> float | None:
         """How long encoding, comparing and answering takes; None without a rate."""
-        if not set(self.work) <= set(self.rates):
+        return self._seconds(self.work)
+
+    @property
+    def seconds_apart(self) -> float | None:
+        """How long it would take if each task were run by itself."""
+        return self._seconds(self.apart)
+
+    def _seconds(self, work: Mapping[str, int]) -> float | None:
+        if not set(work) <= set(self.rates):
             return None
-        return sum(count / self.rates[kind] for kind, count in self.work.items())
+        return sum(count / self.rates[kind] for kind, count in work.items())
 
     @property
     def vectors(self) -> int | None:
         """Bytes of the vectors to store; None where the model says no size, or makes none."""
-        return self.items * self.model.embed_dim * FLOAT if self.embeds and self.model.embed_dim else None
+        return self.items * self.model.embed_dim * self.bytes_each if self.embeds and self.model.embed_dim else None
 
 
 def makes_vectors(row: Model) -> bool:
@@ -128,7 +135,11 @@ def estimate(
         jobs = [job for job in plan.of(row) if job.stored is None]
         if jobs:
             tallies = _tallies(row, jobs, data)
-            counted = _work(row, jobs, data, bench, tallies)
+            counted = replace(
+                _work(row, jobs, data, bench, tallies),
+                apart=_apart(row, jobs, data, bench),
+                bytes_each=np.dtype(bench.store_dtype).itemsize,
+            )
             work.append(_timed(counted, jobs, data, bench, tallies, rate=rate, seconds=seconds))
             encoding.release()
     return list(data.values()), work
@@ -205,6 +216,15 @@ def _work(
     )
 
 
+def _apart(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], bench: Bench) -> dict[str, int]:
+    """What passes through the model, by kind, if each task were run by itself, with nothing shared between tasks."""
+    apart: Counter[str] = Counter()
+    for key in dict.fromkeys(job.task.key for job in jobs):
+        of_task = [job for job in jobs if job.task.key == key]
+        apart.update(_work(row, of_task, data, bench, _tallies(row, of_task, data)).work)
+    return dict(apart)
+
+
 def _columns(jobs: Sequence[Job], data: Mapping[str, TaskEstimate]) -> list[Column]:
     """What a model encodes of all items that were read."""
     ways = dict.fromkeys((job.task.key, job.options.get("fusion") == "joint") for job in jobs)
@@ -258,7 +278,7 @@ def _timed(
     """The same with how fast the model is: measured on its own items, or on drawn ones where none of them are here."""
     row = model.model
     given = {} if rate is None else dict.fromkeys(model.work, rate)
-    if not seconds or not model.work or _endpoint(row) or not model.present:
+    if not seconds or not model.work or endpoint_variable(row) or not model.present:
         return replace(model, rates=given)
     columns = _columns([job for job in jobs if _encodes(job)], data)
     compared = [pair for each in tallies for pair in each.compared]
@@ -295,7 +315,7 @@ def weights(row: Model) -> tuple[int | None, bool]:
     """
     own, present = _own_weights(row)
     sizes: list[int | None] = [own]
-    for file in _published(row):
+    for file in published(row):
         if file.path.exists():
             sizes.append(sum(path.stat().st_size for path in (file.path, *file.path.rglob("*")) if path.is_file()))
         else:
@@ -305,7 +325,7 @@ def weights(row: Model) -> tuple[int | None, bool]:
 
 
 def _own_weights(row: Model) -> tuple[int | None, bool]:
-    if not row.weights or _endpoint(row):
+    if not row.weights or endpoint_variable(row):
         return 0, True
     try:
         folder = own_folder(row) or cached_folder(row)
@@ -316,12 +336,12 @@ def _own_weights(row: Model) -> tuple[int | None, bool]:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()), True
 
 
-def _endpoint(row: Model) -> str:
+def endpoint_variable(row: Model) -> str:
     """The environment variable with the address of the endpoint that a model is asked through; empty: it runs here."""
     return ADAPTERS[row.adapter].variable if row.adapter in ADAPTERS else ""
 
 
-def _published(row: Model) -> tuple[Published, ...]:
+def published(row: Model) -> tuple[Published, ...]:
     try:
         return models.published_files(row)
     except LikenessError:  # no adapter of this name
@@ -332,59 +352,6 @@ def by_parameters(row: Model) -> int | None:
     """Bytes that the row's weights should have: four a parameter, of large ones two; None where nothing says."""
     bytes_each = FLOAT / 2 if (row.parameters_m or 0) > HALF_ABOVE else FLOAT
     return round(row.parameters_m * 1e6 * bytes_each) if row.parameters_m else None
-
-
-def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate], *, results: Path) -> list[str]:
-    """The dry run's page: data, models, what is there, totals."""
-    text = []
-    if data:
-        heads = ("task", "data set", "revision", "to fetch", "images", "texts")
-        rows = [
-            (
-                task.task.key,
-                task.need.repo or "made at run time",
-                task.need.revision[:7] or "-",
-                _fetch(task),
-                _number(task, "image"),
-                _number(task, "text"),
-            )
-            for task in data
-        ]
-        text += ["", *("  ".join(row).rstrip() for row in padded([heads, *rows]))]
-        text += [f"{task.task.key}: {task.problem}" for task in data if task.problem]
-    for model in work:
-        text += ["", *_model_lines(model)]
-    stored = [job for job in plan.jobs if job.stored is not None]
-    if stored:
-        text += ["", "Stored already:", *(f"  {job.model.key}, {job.name}: {job.fingerprint}" for job in stored)]
-    fetched = downloads(data)
-    unknown, total = sum(size is None for size in fetched.values()), sum(size or 0 for size in fetched.values())
-    rough = len({task.need.repo for task in data if task.need.rough and not task.need.present and task.need.bytes})
-    # Rows that stand for the same weights fetch them once.
-    missing = {
-        (model.model.weights or model.model.key, model.model.revision): model for model in work if not model.present
-    }
-    vectors = sum(model.vectors or 0 for model in work)
-    rows = sum((job.task.n_items or 0) for job in plan.missing)
-    parts = [
-        f"{counted(len(fetched), 'data set')} to fetch, {_amount(total, unknown)}"
-        + (f", {rough} of them roughly, from the sizes of their images" if rough else ""),
-        f"{size(sum(model.weights or 0 for model in missing.values()))} of weights to fetch",
-        f"{sum(model.items for model in work):,} items to encode, {size(vectors)} of vectors",
-    ]
-    comparisons, questions = (sum(getattr(model, name) for model in work) for name in ("comparisons", "questions"))
-    parts += [counted(comparisons, "comparison")] if comparisons else []
-    parts += [counted(questions, "question")] if questions else []
-    parts += [f"{len(plan.missing)} run folders with about {rows:,} items, under {results}"]
-    timed = [model.seconds for model in work if model.seconds is not None]
-    if timed:
-        untimed = len(work) - len(timed)
-        parts += [
-            f"about {duration(sum(timed))} in the models"
-            + (f" and {counted(untimed, 'model')} of unknown time" if untimed else "")
-            + ", and more for making items, probes and scores"
-        ]
-    return [*text, "", f"In all: {'; '.join(parts)}"]
 
 
 def downloads(data: Sequence[TaskEstimate]) -> dict[tuple[str, str], int | None]:
@@ -401,78 +368,6 @@ def downloads(data: Sequence[TaskEstimate]) -> dict[tuple[str, str], int | None]
         if not need.parts:
             whole[key] = max(need.bytes or 0, whole.get(key, 0))
     return {key: max(sum(parts.values()), whole.get(key, 0)) or None for key, parts in splits.items()}
-
-
-def _model_lines(one: ModelEstimate) -> list[str]:
-    row = one.model
-    if _endpoint(row):
-        weights = f"none here: it is asked through {_endpoint(row)}"
-    elif row.weights:
-        revision = f" @ {row.revision[:7]}" if row.revision else ""
-        files = f"here {size(one.weights)}" if one.present else f"to fetch, {_about(one.weights)}"
-        weights = f"{row.weights}{revision}: {files}"
-    elif _published(row) or (row.adapter in ADAPTERS and ADAPTERS[row.adapter].weights):
-        files = f"here {size(one.weights)}" if one.present else f"to fetch, {_about(one.weights)}"
-        weights = f"its package's own, in torch's cache: {files}"
-    else:
-        weights = "no weights"
-    if one.embeds:
-        stores = (
-            f"{one.items:,} x {row.embed_dim} x {FLOAT} bytes = {size(one.vectors)}"
-            if one.vectors is not None
-            else "the size of a vector is known once the model is loaded"
-        )
-        items = f"{'' if one.exact else 'about '}{one.items:,} distinct items to encode; vectors: {stores}"
-    else:
-        asked = [counted(one.comparisons, "distinct comparison")] if "compare" in row.abilities else []
-        asked += [counted(one.questions, "question")] if one.questions else []
-        items = f"{'' if one.exact else 'about '}{' and '.join(asked) or 'nothing to ask'}; nothing to encode"
-    if one.unknown:
-        items += f"; the items of {one.unknown} tasks are not counted: nothing says how many before they are fetched"
-    return [
-        f"{row.key}, {counted(one.runs, 'run')}",
-        f"  weights  {weights}",
-        f"  items    {items}",
-        f"  time     {_time(one)}",
-    ]
-
-
-def _time(one: ModelEstimate) -> str:
-    if not one.work:
-        return "nothing to do"
-    if one.seconds is None:
-        away = "it is asked elsewhere" if _endpoint(one.model) else "" if one.present else "its weights are not here"
-        why = one.problem or away or "it was not measured"
-        return f"unknown: {why}. --estimate takes a rate in items a second"
-    rates = ", ".join(
-        f"{rounded(rate, 1 if rate >= 1 else 3)} {kind}s a second" for kind in one.work for rate in (one.rates[kind],)
-    )
-    return f"about {duration(one.seconds)}: {rates}, {'measured here' if one.measured else 'as given'}"
-
-
-def _fetch(one: TaskEstimate) -> str:
-    if not one.need.repo:
-        return "nothing"
-    if one.need.present:
-        return f"here, {size(one.need.bytes)}"
-    return f"roughly {size(one.need.bytes)}" if one.need.bytes and one.need.rough else _about(one.need.bytes)
-
-
-def _about(count: int | None) -> str:
-    return "size unknown" if count is None else f"about {size(count)}"
-
-
-def _number(one: TaskEstimate, modality: str) -> str:
-    count = one.counts.get(modality)
-    if count is None:
-        return "unknown" if modality in one.task.modalities else "-"
-    return f"{count:,}" if one.exact or not count else f"about {count:,}"
-
-
-def _amount(total: int, unknown: int) -> str:
-    if unknown and not total:
-        return "of unknown size"
-    return f"about {size(total)}" + (f" and {unknown} of unknown size" if unknown else "")
 
 
 def size(count: int | None) -> str:

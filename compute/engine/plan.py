@@ -134,6 +134,22 @@ def make(
     )
 
 
+def joined(plans: Sequence[Plan]) -> Plan:
+    """Several suites as one plan, to be estimated: a task of two suites is run once."""
+    suites = [each.suite for each in plans]
+    jobs = {(job.model.key, job.task.key, job.variant): job for each in plans for job in each.jobs}
+    rows = {row.key: row for each in plans for row in each.models}
+    order = {key: at for at, key in enumerate(rows)}
+    return Plan(
+        suite=replace(suites[0], key=" + ".join(suite.key for suite in suites), baselines=()),
+        tasks=tuple({task.key: task for each in plans for task in each.tasks}.values()),
+        models=tuple(rows.values()),
+        baselines=(),
+        jobs=tuple(sorted(jobs.values(), key=lambda job: order[job.model.key])),
+        skipped=tuple({(run.model.key, run.task.key): run for each in plans for run in each.skipped}.values()),
+    )
+
+
 def _same_questions(root: Path, models: Iterable[Model], jobs: Iterable[Job]) -> Iterator[StoredRun]:
     """The runs under `root` of these models on the jobs' tasks, put as one of the jobs puts it."""
     asked: dict[str, set[str]] = {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compute import drafts, paths
+from compute import drafts, mirror, paths
 from compute.types import BadInput, printable
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def opened(
     offline: bool = False,
     device: str = "",
     dtype: str = "",
+    store_dtype: str = "float32",
     hardware: Hardware | None = None,
     batch_size: int | None = None,
     skip_bad: bool = False,
@@ -74,7 +75,8 @@ def opened(
 ) -> Workspace:
     """Where the runs of a suite are made: `data` is a folder of data sets, or data of one's own that make a suite.
 
-    `reading` says how data of one's own are read; `hardware` stands for `device` and `dtype` where it is known already;
+    `reading` says how data of one's own are read; `store_dtype` is that of stored vectors; `hardware` stands for
+    `device` and `dtype` where it is known already;
     `again` tries items anew that could not be used; `dry_run` writes and fetches nothing; `warn` hears of records that
     are damaged, `notice` of the paths in a record before they are read. Raises BadInput, CannotWrite.
     """
@@ -99,6 +101,7 @@ def opened(
         offline=offline or dry_run,
         device=device,
         dtype=dtype,
+        store_dtype=store_dtype,
         hardware=hardware,
         batch_size=batch_size,
         skip_bad=skip_bad,
@@ -120,6 +123,7 @@ def workbench(
     offline: bool,
     device: str = "",
     dtype: str = "",
+    store_dtype: str = "float32",
     hardware: Hardware | None = None,
     batch_size: int | None = None,
     skip_bad: bool = False,
@@ -155,8 +159,9 @@ def workbench(
     shared = paths.RESULTS if root == paths.COMPUTED else root  # encodings and answers never go among what is shipped
     os.environ.setdefault("LIKENESS_ANSWERS", str(shared / "answers"))
     bench = assemble(
-        features=shared / "features",
+        features=mirror.below(shared, "features"),
         hardware=hardware or families.hardware(device=device, dtype=dtype),
+        store_dtype=store_dtype,
         source=Source.keeping(shared, root=data, offline=offline, own=files),
         batch_size=batch_size,
         skip_bad=skip_bad,

@@ -27,7 +27,7 @@ from compute import drafts, mirror, storage, versions
 from compute.arrays import LazyRows, cumulative
 from compute.features import shards
 from compute.features.lookup import Lookup
-from compute.types import BadInput, LikenessError
+from compute.types import BadInput, LikenessError, NotHere
 
 SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass
 MERGED = 512 << 20  # bytes that one merged shard holds at most, about: what a merge needs beside the old shards
@@ -92,7 +92,7 @@ class FeatureStore:
     def settled(self, home: Path) -> dict[str, Any] | None:
         """What `settle` wrote, or None."""
         path = home / "identity.json"
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, NotHere):
             if (remote := self._beside(home)) and not path.exists():
                 remote.get("identity.json", path)
             return json.loads(path.read_text())
@@ -343,6 +343,7 @@ class Shelf:
         path = self.folder / name
         known = path.read_bytes().split(b"\n") if path.exists() else []
         if new := [line for line in theirs if line and line not in known]:
+            shards.make(self.folder)
             with shards.writing(self.folder), open(path, "ab") as handle:
                 handle.write(b"\n" + b"\n".join(new))
 
@@ -362,6 +363,16 @@ class Shelf:
         (self.folder / name).unlink(missing_ok=True)
         if self.remote is not None:
             self.remote.remove(name)
+
+
+def as_stored(vectors: np.ndarray, *, dtype: str, model: str) -> np.ndarray:
+    """Vectors (N, d) in the type that a store has them. Raises BadInput where a finite number leaves its range."""
+    with np.errstate(over="ignore"):
+        stored = vectors.astype(dtype, copy=False)
+    if (np.isinf(stored) & np.isfinite(vectors)).any():
+        largest = np.abs(vectors[np.isfinite(vectors)]).max()
+        raise BadInput(f"{model}: its vectors reach {largest:.3g}, more than {dtype} holds. Omit --store-dtype {dtype}")
+    return stored
 
 
 def _as_bytes(keys: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from compute.content.items import Column, content_key
 from compute.content.messages import Question, Reply
 from compute.features import encoding, passes
 from compute.features.passes import DistinctItems, Encoded, Operation, Pass, PlannedShard, Steps
-from compute.features.store import FeatureStore, Shelf
+from compute.features.store import FeatureStore, Shelf, as_stored
 from compute.models import abilities
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
 from compute.models.own.own_model import ADAPTER
@@ -172,7 +172,13 @@ class LoadedSubject:
         identify = self._identify
         if identify is None:
             from compute.models import identity as identify
-        return {**identify(self.row, hardware=self.hardware), "decoding": _decoding()}
+        # Vectors that are stored as they come have no entry.
+        rounded = self.store.dtype != "float32" and any(self._embeds(modality) for modality in ("image", "text"))
+        return {
+            **identify(self.row, hardware=self.hardware),
+            "decoding": _decoding(),
+            **({"stored": self.store.dtype} if rounded else {}),
+        }
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -299,6 +305,7 @@ class LoadedSubject:
                 vectors, offsets, finite = encoding.checked(
                     model.embed(modality, batch), count=len(batch), multi=model.multi_vector, model=self.row.key
                 )
+                vectors = as_stored(vectors, dtype=self.store.dtype, model=self.row.key)
                 return vectors, offsets, encoding.not_finite(finite)
 
             return self._steps(make, forward)

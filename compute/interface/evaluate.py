@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import paths
+from compute import mirror, paths
 from compute.catalog import own_models
 from compute.engine import fault_study, named_models, plan, results_table, workspace
 from compute.engine.plan import Plan
@@ -85,6 +85,7 @@ def evaluate(
     """
     tasks, options = _several(tasks), _several(options)
     folders = tuple(map(Path, [images] if isinstance(images, str | Path) else images))
+<<<<<<< HEAD
     with (
         _as_before(),
         chosen(engine, address=address, workers=workers, devices=_several(devices), device=device, dtype=dtype) as (
@@ -92,6 +93,11 @@ def evaluate(
             hardware,
         ),
     ):
+=======
+    root = None if results is None else mirror.opened(results)
+    with _as_before():
+        hardware = None
+>>>>>>> b58397c (Results and encodings may lie at an address; vectors in half precision by choice; an estimate of several suites says what sharing saves; a job file for Slurm)
         if isinstance(model, str | Path):
             of_objects = {
                 "preprocess": preprocess,
@@ -106,10 +112,10 @@ def evaluate(
                 raise BadInput("An object in memory runs in this process: omit engine= and devices=")
             hardware = placement.hardware_of(model, device=device, dtype=dtype)
         space = workspace.opened(
-            suite=str(suite) or ("" if data is not None else _suite_of(tasks, results=results)),
+            suite=str(suite) or ("" if data is not None else _suite_of(tasks, results=root)),
             data=data,
             reading=OwnReading(shape=shape, columns=columns or {}, images=folders),
-            results=None if results is None else Path(results),
+            results=root,
             offline=offline,
             device=device,
             dtype=dtype,
@@ -160,7 +166,14 @@ def evaluate(
         )
         if not planned.jobs:
             raise CannotDo("; ".join(plan.reasons(planned)))
+<<<<<<< HEAD
         outcomes = _executed(planned, space, skip_bad=skip_bad, shown=progress, workers=crews)
+=======
+        try:
+            outcomes = _executed(planned, space, skip_bad=skip_bad, shown=progress)
+        finally:
+            mirror.push(space.root)
+>>>>>>> b58397c (Results and encodings may lie at an address; vectors in half precision by choice; an estimate of several suites says what sharing saves; a job file for Slurm)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     if failed:
         first = f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}"
@@ -204,11 +217,11 @@ def _with_named(
     return replace(space, catalog=named_models.joined(space.catalog, [chosen])), chosen.row.key
 
 
-def _suite_of(tasks: Sequence[str], *, results: str | Path | None) -> str:
+def _suite_of(tasks: Sequence[str], *, results: Path | None) -> str:
     """The first suite of the catalogue that holds all these tasks. Raises BadInput where no suite does."""
     if not tasks:
         raise BadInput("No suite is named: give suite=, such as suite='mini' (python -m compute list suites)")
-    catalog: Catalog = workspace.catalog_with_own(None if results is None else Path(results), warn=_warn)
+    catalog: Catalog = workspace.catalog_with_own(results, warn=_warn)
     rows = [catalog.task(key) for key in tasks]
     for suite in catalog.suites:
         if all(suite.key in row.suites for row in rows):

@@ -14,7 +14,7 @@ import pytest
 from compute import models, tasks
 from compute.catalog import shipped
 from compute.content.messages import Question, Reply
-from compute.engine import estimate, measure, plan, run
+from compute.engine import estimate, estimate_lines, measure, plan, run
 from compute.engine.bench import Bench
 from compute.engine.estimate import TaskEstimate
 from compute.features.store import FeatureStore
@@ -37,7 +37,7 @@ def estimated(
         CATALOG, suite="small", models=[model], tasks=only, bench=bench, results=world.folder / "r", again=again
     )
     found = estimate.estimate(planned, bench=bench, **how)
-    return *found, "\n".join(estimate.lines(planned, *found, results=world.folder / "r"))
+    return *found, "\n".join(estimate_lines.lines(planned, *found, results=world.folder / "r"))
 
 
 def need(**changes: object) -> Need:
@@ -394,7 +394,7 @@ def test_judges_are_counted_and_measured_where_they_run_here(world: World) -> No
     _, [judge, other] = estimate.estimate(planned, bench=replace(bench, subject=subject), seconds=0.2)
     assert (judge.questions, judge.comparisons, other.questions) == (24, 0, 24)
     assert judge.measured and 40 < judge.rates["question"] < 101 and other.rates == {}
-    said = "\n".join(estimate.lines(planned, [], [judge, other], results=world.folder / "r"))
+    said = "\n".join(estimate_lines.lines(planned, [], [judge, other], results=world.folder / "r"))
     assert "24 questions; nothing to encode" in said and "unknown: it is asked elsewhere" in said
     assert "none here: it is asked through LIKENESS_ENDPOINT" in said and "0 bytes of weights to fetch" in said
     assert not list(world.folder.iterdir())

@@ -1,0 +1,106 @@
+"""What a model takes over MIEB and UniSim-Bench, of which nothing is here: counted once, and summed by hand."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from compute import tasks
+from compute.__main__ import app
+from compute.catalog import shipped
+from compute.tasks.source import Need, Source
+from compute.types import BadInput
+from tests.compute.commands import assert_refused
+
+MODEL = "openai/clip-vit-base-patch32"
+RATE = 500
+
+
+@pytest.fixture
+def nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A results folder, and a hub's cache without data sets and weights."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    return tmp_path / "results"
+
+
+def needs(results: Path, *suites: str) -> list[Need]:
+    source = Source.keeping(results, root=None, offline=True)
+    of = [task for task in shipped().tasks if set(suites) & set(task.suites)]
+    return [tasks.needs(task, source=source) for task in of]
+
+
+def summed(found: list[Need]) -> tuple[int, int]:
+    """Items counted once, and task by task: of tasks that show the same items the largest number, and the training
+    items of every probe."""
+    largest: dict[tuple[str, str], int] = defaultdict(int)
+    trained = apart = 0
+    for at, need in enumerate(found):
+        name = need.shared or f"task {at}"
+        apart += (need.images or 0) + (need.texts or 0)
+        trained += need.trained
+        largest[name, "image"] = max(largest[name, "image"], (need.images or 0) - need.trained)
+        largest[name, "text"] = max(largest[name, "text"], need.texts or 0)
+    return trained + sum(largest.values()), apart
+
+
+def estimated(results: Path, suite: str, *more: str) -> str:
+    words = [
+        "run",
+        "--suite",
+        suite,
+        "--models",
+        MODEL,
+        "--dry-run",
+        "--estimate",
+        str(RATE),
+        "--results",
+        str(results),
+    ]
+    result = CliRunner().invoke(app, [*words, *more])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize(
+    "suites", [("mieb",), ("unisim-core", "unisim-ood"), ("mieb", "unisim-core", "unisim-ood")], ids="+".join
+)
+def test_items_bytes_hours_and_what_sharing_saves(nothing: Path, suites: tuple[str, ...]) -> None:
+    output = estimated(nothing, ",".join(suites))
+    once, apart = summed(needs(nothing, *suites))
+    [items] = re.findall(r"items    about ([0-9,]+) distinct items to encode", output)
+    assert int(items.replace(",", "")) == once
+    assert f"{once:,} x 512 x 4 bytes" in output
+    hours = once / RATE / 3600
+    shown = f"{hours:.1f}" if hours >= 1 else f"{hours:.3f}"
+    assert f"({shown} device hours)" in output
+    sharing = re.findall(r"sharing  ([0-9,]+) if each task were run by itself: ([0-9.]+)% are saved", output)
+    assert [(int(count.replace(",", "")), float(share)) for count, share in sharing] == (
+        [(apart, round(100 * (1 - once / apart), 1))] if apart > once else []
+    )
+
+
+def test_mieb_shares_items_between_tasks(nothing: Path) -> None:
+    once, apart = summed(needs(nothing, "mieb"))
+    assert 1.05 < apart / once < 2
+
+
+def test_suites_that_share_tasks_count_them_once(nothing: Path) -> None:
+    lite, both = (
+        re.findall(r"(\d+) runs\n", estimated(nothing, suite))[0] for suite in ("mieb-lite", "mieb-lite,mieb-en")
+    )
+    of = [task for task in shipped().tasks if {"mieb-lite", "mieb-en"} & set(task.suites)]
+    assert int(lite) == sum("mieb-lite" in task.suites for task in of) and int(both) == len(of)
+
+
+def test_half_precision_takes_half_the_bytes(nothing: Path) -> None:
+    once, _ = summed(needs(nothing, "unisim-core"))
+    assert f"{once:,} x 512 x 2 bytes" in estimated(nothing, "unisim-core", "--store-dtype", "float16")
+
+
+def test_several_suites_are_for_an_estimate_only(nothing: Path) -> None:
+    words = ["run", "--suite", "mieb,unisim-core", "--models", MODEL, "--results", str(nothing)]
+    assert_refused(CliRunner().invoke(app, words), BadInput, "A run is of one suite", "--dry-run")

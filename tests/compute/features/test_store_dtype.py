@@ -1,0 +1,80 @@
+"""Vectors stored in half precision: only where it is chosen, apart from the others, and read as float32."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
+from compute.types import BadInput
+from tests.compute.features.standin import COMPARER, CPU, ENCODER, Standin, files
+
+
+def subject(folder: Path, model: Standin, dtype: str, *, row=ENCODER) -> LoadedSubject:
+    return LoadedSubject(
+        row,
+        store=FeatureStore(folder, dtype=dtype),
+        hardware=CPU,
+        load=model.load,
+        threads=2,
+        identity=lambda row, *, hardware: {"model": row.key},
+    )
+
+
+def thirds(found: np.ndarray) -> np.ndarray:
+    return found.astype(np.float32) / 3
+
+
+def test_halves_are_stored_apart_and_read_as_float32(tmp_path: Path) -> None:
+    model, column = Standin(), files(*range(5, 25))
+    model.trouble = thirds
+    whole, half = (subject(tmp_path, model, dtype).embed(column) for dtype in ("float32", "float16"))
+    assert model.encoded == 40  # of another identity: nothing is shared
+    assert whole.dtype == half.dtype == np.float32
+    assert np.array_equal(half, whole.astype(np.float16).astype(np.float32)) and not np.array_equal(half, whole)
+    assert np.array_equal(subject(tmp_path, model, "float32").embed(column), whole)
+    assert np.array_equal(subject(tmp_path, model, "float16").embed(column), half)
+    assert model.encoded == 40 and len(list((tmp_path / "made__up").iterdir())) == 2
+
+
+def test_a_run_s_settings_say_so(tmp_path: Path) -> None:
+    model = Standin()
+    assert subject(tmp_path, model, "float16").identity["stored"] == "float16"
+    assert "stored" not in subject(tmp_path, model, "float32").identity
+    assert "stored" not in subject(tmp_path, model, "float16", row=COMPARER).identity
+
+
+def test_a_comparison_keeps_its_precision(tmp_path: Path) -> None:
+    model, column = Standin(), files(3, 70, 150)
+    scores = subject(tmp_path, model, "float16", row=COMPARER).compare(column, column)
+    assert scores.dtype == np.float64
+
+
+def test_many_vectors_an_item(tmp_path: Path) -> None:
+    model, column = Standin(multi=True), files(1, 2, 3, 6)
+    vectors, offsets = subject(tmp_path, model, "float16").embed_many(column)
+    assert vectors.dtype == np.float32 and np.diff(offsets).tolist() == [1, 2, 3, 2]
+
+
+def test_vectors_beyond_its_range_are_refused_and_nothing_is_stored(tmp_path: Path) -> None:
+    model, column = Standin(), files(1, 2)
+    model.trouble = lambda found: found.astype(np.float32) * 70000
+    with pytest.raises(BadInput, match=r"made/up: its vectors reach 4.9e\+05, more than float16 holds. Omit"):
+        subject(tmp_path, model, "float16").embed(column)
+    assert not list(tmp_path.rglob("[0-9a-f]*.safetensors"))
+
+
+def test_another_type_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="'int8': choose from float32, float16"):
+        FeatureStore(tmp_path, dtype="int8")
+
+
+def test_a_store_is_sent_to_another_process_by_its_location(tmp_path: Path) -> None:
+    for location in (tmp_path, "memory://somewhere/features"):
+        sent = pickle.loads(pickle.dumps(FeatureStore(location, dtype="float16")))
+        assert (sent.location, sent.dtype) == (location, "float16")
+        assert (sent.remote is None) == (location == tmp_path)
