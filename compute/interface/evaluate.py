@@ -85,7 +85,7 @@ def evaluate(
     """
     tasks, options = _several(tasks), _several(options)
     folders = tuple(map(Path, [images] if isinstance(images, str | Path) else images))
-<<<<<<< HEAD
+    root = None if results is None else mirror.opened(results)
     with (
         _as_before(),
         chosen(engine, address=address, workers=workers, devices=_several(devices), device=device, dtype=dtype) as (
@@ -93,11 +93,6 @@ def evaluate(
             hardware,
         ),
     ):
-=======
-    root = None if results is None else mirror.opened(results)
-    with _as_before():
-        hardware = None
->>>>>>> b58397c (Results and encodings may lie at an address; vectors in half precision by choice; an estimate of several suites says what sharing saves; a job file for Slurm)
         if isinstance(model, str | Path):
             of_objects = {
                 "preprocess": preprocess,
@@ -166,14 +161,10 @@ def evaluate(
         )
         if not planned.jobs:
             raise CannotDo("; ".join(plan.reasons(planned)))
-<<<<<<< HEAD
-        outcomes = _executed(planned, space, skip_bad=skip_bad, shown=progress, workers=crews)
-=======
         try:
-            outcomes = _executed(planned, space, skip_bad=skip_bad, shown=progress)
+            outcomes = _executed(planned, space, skip_bad=skip_bad, shown=progress, workers=crews)
         finally:
             mirror.push(space.root)
->>>>>>> b58397c (Results and encodings may lie at an address; vectors in half precision by choice; an estimate of several suites says what sharing saves; a job file for Slurm)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     if failed:
         first = f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}"
