@@ -91,7 +91,13 @@ def assemble(
         fetch=fetch,
         subject=subject,
         recipe=partial(
-            _again, features=features, source=source, hardware=hardware, batch_size=batch_size, skip_bad=skip_bad
+            _again,
+            features=features,
+            source=source,
+            store_dtype=store_dtype,
+            hardware=hardware,
+            batch_size=batch_size,
+            skip_bad=skip_bad,
         ),
     )
 
