@@ -1,6 +1,6 @@
 """Encoding by 1 to N workers beside this process alone: python -m tests.bench.bench_scaling --workers 2
 
-JPEG files are drawn and encoded by ViT-B/32 of random weights, one thread a process: by the local engine, by processes
+JPEG files are drawn and encoded by a network of random weights, one thread a process: by the local engine, by processes
 on this machine, and by Ray actors. What is timed begins when the first worker holds the model. Then the parts of one
 worker's time (reading and decoding; the model), and what handing out costs: the round trip of a shard that is stored
 already. From these it says what bounds one worker, and how many workers the process that hands out can feed.
@@ -21,6 +21,7 @@ from typing import Any
 from compute.engine.workers.assigning import limit_threads
 
 BATCH, SHARD = 16, 32
+NETWORK = "LIKENESS_BENCH_NETWORK"  # `small` or a name of open_clip's, for the workers too
 
 
 @cache
@@ -29,7 +30,7 @@ def model() -> Any:
     from compute.models.adapter import Hardware
     from tests.bench.bench_encoding import Encoder
 
-    return Encoder("ViT-B-32", Hardware(device="cpu", dtype="float32"))
+    return Encoder(os.environ.get(NETWORK, "small"), Hardware(device="cpu", dtype="float32"))
 
 
 def items(folder: Path, task: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,10 +155,12 @@ def main() -> None:
     """Prints the table, and what bounds it."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="up to so many")
-    arguments.add_argument("--images", type=int, default=384)
+    arguments.add_argument("--images", type=int, default=1536)
+    arguments.add_argument("--network", default="small", help="small, where decoding takes the most time, or ViT-B-32")
     arguments.add_argument("--turns", type=int, default=1)
     given = arguments.parse_args()
     limit_threads(1)
+    os.environ[NETWORK] = given.network
     from compute.engine.workers.processes import DeviceProcesses
     from compute.engine.workers.ray_cluster import RayCluster
     from tests.bench.bench_encoding import drawn

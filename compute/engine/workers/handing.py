@@ -45,11 +45,14 @@ class HandedEncoders:
         self._running: dict[Future, tuple[int, Hand, Callable[[], Hand]]] = {}
         self._settings: dict[str, Any] = {}
         self._failed_starts = 0
+        self._problem = ""  # why the model cannot be loaded: no worker can, and none is started for it again
 
     # ---- what a subject asks
 
     def settings(self) -> dict[str, Any]:
         """What the model says of itself, from the first worker that has loaded it. Raises LikenessError."""
+        if self._problem:
+            raise LikenessError(self._problem)
         self._begin()
         while not self._idle:
             self._watch(wait(self._starting, timeout=WAITING, return_when=FIRST_COMPLETED).done)
@@ -98,10 +101,21 @@ class HandedEncoders:
                     raise LikenessError(result.reason)
 
     def attempt(self, job: Any, encoding: Any) -> Any:
-        """`Worker.attempt` by the first worker that is free. Raises what says that a worker was lost."""
-        self.settings()
-        hand, start = self._idle[0]
-        return hand.submit("attempt", job, encoding).result()
+        """`Worker.attempt` by the first worker that is free, by another where it is lost. Raises LikenessError."""
+        for left in reversed(range(LOSSES)):
+            self.settings()
+            hand, start = self._idle.popleft()
+            try:
+                result = hand.submit("attempt", job, encoding).result()
+            except self._lost as error:
+                self._begin_one(start)
+                if not left:
+                    raise LikenessError(
+                        f"{LOSSES} workers were lost over this run, the last by: {_line(error)}"
+                    ) from error
+            else:
+                self._idle.append((hand, start))
+                return result
 
     def stop(self) -> None:
         """Ends all processes."""
@@ -139,6 +153,7 @@ class HandedEncoders:
                 self._begin_one(start)
                 continue
             if isinstance(result, Failure):
+                self._problem = result.reason
                 raise LikenessError(result.reason)
             self._failed_starts, self._settings = 0, result
             self._idle.append((hand, start))
