@@ -155,7 +155,8 @@ def _result(future: Future, lost: type[Exception]) -> Any:
     try:
         return future.result()
     except lost as error:
-        return Failure(reason=f"its worker was lost {LOSSES + 1} times: {str(error).strip().partition(chr(10))[0]}")
+        last = str(error).strip().splitlines()[-1:]  # of a traceback
+        return Failure(reason=f"its task ended without a result: {''.join(last) or type(error).__name__}")
 
 
 def _outcome(result: Any, job: Job, execution: Execution) -> Outcome:
