@@ -93,6 +93,21 @@ def test_a_run_at_an_address_equals_one_on_a_disk(bucket: str, tmp_path: Path) -
     assert found[0][0] >= 2
 
 
+def test_a_worker_puts_its_runs_where_the_address_says(bucket: str, tmp_path: Path) -> None:
+    """Two processes of this machine; each opens the address itself, and puts what it wrote."""
+    words = ("run", "--suite", "mini", "--models", "tiny", "--tasks", "mini/image-choice", "--devices", "cpu,cpu")
+    local, remote = str(tmp_path / "local"), f"{bucket}/results"
+    made = [command(*words, "--results", results, machine=tmp_path / "one") for results in (local, remote)]
+    assert [each.returncode for each in made] == [0, 0], made[1].stdout + made[1].stderr
+    tables = [[line for line in each.stdout.splitlines() if line.startswith("| mini/")] for each in made]
+    assert len(tables[0]) == 1 and tables[0] == tables[1]
+    names = RemoteFolder(remote).names()
+    assert sum(name.endswith("run.json") for name in names) == 1
+    assert any(name.startswith("features/") and name.endswith(".safetensors") for name in names)
+    again = command(*words, "--results", remote, machine=tmp_path / "two")
+    assert "0 runs to make, 1 stored already" in again.stdout
+
+
 # Encodes slowly in small shards, as a large model would, and says how many items it is shown.
 ENCODE = """
 import sys, time

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from compute import mirror
 from compute.engine.bench import Bench
 from compute.engine.execution import Execution
 from compute.engine.plan import Job
@@ -30,7 +31,7 @@ def assignment(row: Model, jobs: Sequence[Job], execution: Execution) -> Assignm
         row=row,
         jobs=tuple(jobs),
         identity=execution.bench.subject(row).identity,
-        results=execution.results,
+        results=mirror.location(execution.results),
         skip_bad=execution.skip_bad,
         pictures=execution.pictures,
     )

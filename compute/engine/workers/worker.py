@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from compute import drafts
+from compute import drafts, mirror
 from compute.engine import run
 from compute.engine.bench import Bench
 from compute.engine.execution import Encoding, Execution, Outcome
@@ -30,7 +30,7 @@ class Assignment:
     row: Model
     jobs: tuple[Job, ...]
     identity: dict[str, Any]  # of the model, as the process that plans knows it
-    results: Path
+    results: Path | str  # a folder that this machine sees too, or an address
     skip_bad: bool
     pictures: int
 
@@ -119,15 +119,19 @@ def _attempted(
     job: Job, encoding: Encoding, assignment: Assignment, bench: Bench, subject: Any
 ) -> tuple[Outcome, list[str]]:
     notes: list[str] = []
+    results = mirror.opened(assignment.results)
     execution = Execution(
         bench=bench,
-        results=assignment.results,
+        results=results,
         skip_bad=assignment.skip_bad,
         pictures=assignment.pictures,
         report=notes.append,
         uses=Counter(),
     )
-    return run.attempt(job, subject, execution, encoding), notes
+    try:
+        return run.attempt(job, subject, execution, encoding), notes
+    finally:
+        mirror.push(results)
 
 
 def _check_identity(own: dict[str, Any], planned: dict[str, Any]) -> None:
