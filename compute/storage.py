@@ -64,7 +64,7 @@ class RemoteFolder:
     def names(self, *, under: str = "") -> dict[str, str]:
         """Every object's name below the folder or one within it, with a token that differs once it is overwritten."""
         files, root = self._files()
-        inside = f"{root}/{under}".rstrip("/")
+        inside = self._object(under).rstrip("/")
         with self._told("read"):
             files.invalidate_cache()
             try:
@@ -74,36 +74,53 @@ class RemoteFolder:
                 return {}
             if not found:
                 self._check_bucket(files, root)
-        return {
+        names = {
             str(PurePosixPath(name).relative_to(root)): _token(entry)
             for name, entry in sorted(found.items())
             if entry.get("type") == "file" and name.startswith(f"{inside}/")
         }
+        for name in names:
+            self._check_name(name)
+        return names
 
     def get(self, name: str, path: Path) -> None:
         """Stores an object as a local file, whole or not at all. Raises NotHere where there is none."""
-        files, root = self._files()
+        files, source = self._files()[0], self._object(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         with drafts.replacing(path) as draft, self._told("read"):
             try:
-                files.get_file(f"{root}/{name}", str(draft))
+                files.get_file(source, str(draft))
             except FileNotFoundError as error:
                 raise NotHere(f"{self.url} has no {name}") from error
 
     def put(self, path: Path, name: str) -> None:
         """Writes a local file as one object, which replaces another of its name."""
-        files, root = self._files()
+        files, target = self._files()[0], self._object(name)
         with self._told("written"):
-            files.put_file(str(path), f"{root}/{name}")
+            files.put_file(str(path), target)
 
     def remove(self, name: str) -> None:
         """Removes an object, if it exists."""
-        files, root = self._files()
+        files, target = self._files()[0], self._object(name)
         with self._told("written"):
             try:
-                files.rm_file(f"{root}/{name}")
+                files.rm_file(target)
             except FileNotFoundError:
                 return
+
+    def _object(self, name: str) -> str:
+        """The full path of an object. Raises BadInput for a name that leads out of the folder."""
+        self._check_name(name)
+        return f"{self._files()[1]}/{name}"
+
+    def _check_name(self, name: str) -> None:
+        """Whoever may write to a bucket names its objects, and some servers take any name: the local file of one must
+        lie in the folder that it is fetched into."""
+        if name.startswith("/") or ".." in name.split("/"):
+            raise BadInput(
+                f"{self.url} has an object whose name leads out of the folder, {name!r}: nothing was fetched. Remove "
+                "that object, and find out who wrote it"
+            )
 
     def _files(self) -> tuple[Any, str]:
         """The file system of fsspec, and the path there."""

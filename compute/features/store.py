@@ -328,7 +328,7 @@ class Shelf:
         """Fetches the shards that are not here yet, and what is noted beside them."""
         names = remote.names()
         for name in names:
-            if fnmatch(name, SHARDS) and not (self.folder / name).exists():
+            if _is_shard(name) and not (self.folder / name).exists():
                 remote.get(name, self.folder / name)
         if PLAN in names and not (self.folder / PLAN).exists():
             remote.get(PLAN, self.folder / PLAN)
@@ -373,6 +373,11 @@ def as_stored(vectors: np.ndarray, *, dtype: str, model: str) -> np.ndarray:
         largest = np.abs(vectors[np.isfinite(vectors)]).max()
         raise BadInput(f"{model}: its vectors reach {largest:.3g}, more than {dtype} holds. Omit --store-dtype {dtype}")
     return stored
+
+
+def _is_shard(name: str) -> bool:
+    """Whether an object is a shard of its folder, not of one below: `*` of a pattern takes a `/` too."""
+    return "/" not in name and fnmatch(name, SHARDS)
 
 
 def _as_bytes(keys: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import pytest
 from fsspec.registry import _registry
 
 from compute import mirror, storage
+from compute.features.store import Shelf
 from compute.storage import RemoteFolder
 from compute.types import BadInput, CannotWrite, LikenessError, NotHere
 from tests.compute.object_store import bucket, forget
@@ -131,6 +132,61 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     storage._file_system.cache_clear()
     with pytest.raises(NotHere, match="pip install s3fs"):
         RemoteFolder("s3://another-bucket/x").names()
+
+
+class TakesAnyName:
+    """Objects of a server that takes names as they are, `..` included."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def invalidate_cache(self) -> None:
+        pass
+
+    def find(self, folder: str, *, detail: bool) -> dict[str, dict[str, object]]:
+        return {f"bucket/{name}": {"type": "file", "size": 4} for name in self.names}
+
+    def get_file(self, name: str, path: str) -> None:
+        Path(path).write_text("evil")
+
+
+ESCAPES = ("../evil.json", "0/../../../evil.safetensors", "a/..")
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_a_name_that_leads_out_of_the_folder_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(storage, "_file_system", lambda url: (TakesAnyName("good.json", name), "bucket"))
+    folder = RemoteFolder("s3://bucket")
+    for attempt in (
+        folder.names,
+        lambda: folder.names(under=name),
+        lambda: folder.get(name, tmp_path / "x" / name),
+        lambda: folder.put(file(tmp_path / "a", "text"), name),
+        lambda: folder.remove(name),
+        mirror.Mirror(folder).pull,
+        lambda: Shelf(tmp_path / "cache" / "model" / "image", remote=folder),
+    ):
+        with pytest.raises(BadInput, match="leads out of the folder, '.*evil|leads out of the folder, 'a/..'"):
+            attempt()
+    assert not list(tmp_path.rglob("evil*"))
+
+
+def test_names_with_two_dots_in_a_part_are_names_like_others(tmp_path: Path) -> None:
+    folder = RemoteFolder(f"memory://{tmp_path.name}")
+    folder.put(file(tmp_path / "a", "first"), "v1..v2/x..json")
+    assert list(folder.names()) == ["v1..v2/x..json"]
+    folder.get("v1..v2/x..json", tmp_path / "b")
+    assert (tmp_path / "b").read_text() == "first"
+
+
+def test_a_shelf_does_not_fetch_what_lies_in_folders_below_it(tmp_path: Path) -> None:
+    remote = RemoteFolder(f"memory://{tmp_path.name}/image")
+    remote.put(file(tmp_path / "a", "no shard"), "ab/cd.safetensors")
+    Shelf(tmp_path / "image", remote=remote)
+    assert not list(tmp_path.rglob("cd.safetensors"))
 
 
 class TestMirror:
