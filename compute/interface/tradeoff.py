@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 
-from compute import drafts
+from compute import drafts, paths
 from compute.interface import tradeoff_page
-from compute.interface.train import model_row, train
-from compute.models import hardware as chosen_hardware
-from compute.tasks.source import Source
-from compute.training.unisim import ablation, held_out, preserving, trainable
+from compute.interface.train import train
+from compute.training.unisim import ablation, mini, preserving
+from compute.training.unisim import plan as plans
 from compute.training.unisim import tradeoff as rules
-from compute.training.unisim.evaluation import measured
 from compute.training.unisim.results import TrainingResult
 from compute.training.unisim.tradeoff import STRENGTHS, SettingSummary, Trial, TrialOutcome
 from compute.types import BadInput, NotHere
 
-PAGE, OUTCOME = "tradeoff.html", "outcome.json"
+PAGE = "tradeoff.html"
 
 
 def tradeoff(
@@ -36,9 +32,9 @@ def tradeoff(
 ) -> list[SettingSummary]:
     """Trains once for every way, strength and seed below `out`, and returns what each gives over seeds.
 
-    `ways`: a way of preserving.WAYS -> its strengths; plain tuning, `none`, is always compared. Interpolated weights
-    come from plain tuning's without training again. `options` are common to all, as in `train`. A call that was
-    interrupted goes on where it was.
+    `ways`: a way of preserving.WAYS -> its strengths; plain tuning, `none`, is always compared. `options`
+    are common to all, as in `train`. A call that was interrupted goes on where it was; trainings below `out` of another
+    base, plan or suite are refused, as `train` refuses them.
     Writes `tradeoff.html`. Raises BadInput for a way, a strength or seeds that make no sense, and what `train` raises.
     """
     if not seeds or len(set(seeds)) < len(seeds):
@@ -50,29 +46,17 @@ def tradeoff(
     root = Path(out).expanduser()
     outcomes = []
     for trial in rules.trials(ways, seeds):
-        folder = root / _folder(trial)
-        outcome = _stored(folder / OUTCOME, trial)
-        if outcome is None:
-            report(f"{trial.name}, seed {trial.seed}")
-            if trial.keep == "interpolate":
-                plain = root / _folder(replace(trial, keep="none", strength=0.0))
-                outcome = _mixed(trial, base, plain, suite=suite, device=device, offline=offline)
-            else:
-                own = [f"seed={trial.seed}", f"keep={trial.keep}", f"strength={trial.strength}"]
-                tuned = train(
-                    base,
-                    out=folder,
-                    suite=suite,
-                    options=[*options, *own],
-                    device=device,
-                    offline=offline,
-                    report=report,
-                )
-                outcome = _outcome(trial, tuned)
-            folder.mkdir(parents=True, exist_ok=True)
-            with drafts.replacing(folder / OUTCOME) as draft:
-                draft.write_text(json.dumps(asdict(outcome)) + "\n", encoding="utf-8")
-        outcomes.append(outcome)
+        report(f"{trial.name}, seed {trial.seed}")
+        tuned = train(
+            base,
+            out=root / f"{trial.name.replace(' ', '-')}-seed-{trial.seed}",
+            suite=suite,
+            options=[*options, f"seed={trial.seed}", f"keep={trial.keep}", f"strength={trial.strength}"],
+            device=device,
+            offline=offline,
+            report=report,
+        )
+        outcomes.append(_outcome(trial, tuned))
     rows = rules.summaries(outcomes)
     with drafts.replacing(root / PAGE) as draft:
         draft.write_text(
@@ -97,6 +81,7 @@ def ablate(
     The data sets are stand-ins (`ablation.DOMAINS`). Rows are as `tradeoff` gives them, a row a number of data sets.
     """
     root, outcomes = Path(out).expanduser(), []
+    samples = plans.with_options(plans.MINI, options).samples
     for seed in seeds:
         for count in range(1, len(ablation.DOMAINS) + 1):
             names = ablation.DOMAINS[:count]
@@ -104,7 +89,13 @@ def ablate(
             tuned = train(
                 base,
                 out=root / f"{count}-data-sets-seed-{seed}",
-                examples=ablation.examples(names, seed=seed),
+                examples=ablation.examples(
+                    names,
+                    seed=seed,
+                    count=min(ablation.COUNT, samples),
+                    others=min(mini.COUNT, samples),
+                    cache=paths.RESULTS / "keys",
+                ),
                 options=[*options, f"seed={seed}"],
                 device=device,
                 offline=offline,
@@ -113,32 +104,6 @@ def ablate(
             # A row a number of data sets: plain tuning of `count`.
             outcomes.append(_outcome(Trial(keep="none", strength=float(count), seed=seed), tuned))
     return rules.summaries(outcomes)
-
-
-def _folder(trial: Trial) -> str:
-    return f"{trial.name.replace(' ', '-')}-seed-{trial.seed}"
-
-
-def _mixed(trial: Trial, base: str | Path, plain: Path, *, suite: str, device: str, offline: bool) -> TrialOutcome:
-    """Base and plain tuning's stored model with their weights interpolated, on validation and suite items."""
-    hardware = chosen_hardware(device)
-    rows = model_row(base, offline=offline), model_row(plain, offline=offline)
-    start, tuned = (trainable.load(row, hardware=hardware) for row in rows)
-    suite_items, _ = held_out.evaluation_items(suite, source=Source(offline=True))
-    parts = (held_out.validation_items(suite), suite_items)
-    first, second = (measured(items, row=rows[0], encoder=start.towers) for items in parts)
-    weights = preserving.interpolated(
-        base=start.module.state_dict(), tuned=tuned.module.state_dict(), base_share=trial.strength
-    )
-    tuned.module.load_state_dict(weights)
-    now, final = (measured(items, row=rows[1], encoder=tuned.towers) for items in parts)
-    return TrialOutcome(
-        trial=trial,
-        core=now.core - first.core,
-        ood=now.ood - first.ood,
-        suite_core=final.core - second.core,
-        suite_ood=final.ood - second.ood,
-    )
 
 
 def _outcome(trial: Trial, tuned: TrainingResult) -> TrialOutcome:
@@ -153,17 +118,3 @@ def _outcome(trial: Trial, tuned: TrainingResult) -> TrialOutcome:
         suite_core=suite["core"],
         suite_ood=suite["ood"],
     )
-
-
-def _stored(path: Path, trial: Trial) -> TrialOutcome | None:
-    """The outcome that an earlier call stored; None where the trial is not complete."""
-    if not path.is_file():
-        return None
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-        outcome = TrialOutcome(**{**values, "trial": Trial(**values["trial"])})
-    except (ValueError, TypeError, KeyError) as error:
-        raise BadInput(f"{path} is damaged ({error}). Remove it, and the same command makes it again") from error
-    if outcome.trial != trial:
-        raise BadInput(f"{path} is of another trial, {outcome.trial}: use another folder")
-    return outcome

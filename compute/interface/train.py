@@ -14,6 +14,7 @@ from compute.engine import named_models, workspace
 from compute.interface import training_report
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
+from compute.tasks.mini import GENERATOR_VERSION
 from compute.tasks.source import Source
 from compute.training.unisim import held_out, leaks, loop, lora, mini, preserving, results, trackers, trainable
 from compute.training.unisim import plan as plans
@@ -78,6 +79,7 @@ def train(
         identity={
             "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
             "plan": asdict(plan) | {"save": save},
+            "suite": {"name": suite, "generator": GENERATOR_VERSION},
             "data": [{"task": part.task, "dataset": part.dataset, "examples": len(part)} for part in sets],
         },
     )

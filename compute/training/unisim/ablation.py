@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
+from compute.progress import Progress
 from compute.tasks.drawing.scenes import Scene
 from compute.tasks.drawing.variants import Shown
 from compute.training.unisim import mini
@@ -48,9 +50,9 @@ class DomainExamples:
     def __getitem__(self, row: int) -> TrainingExample:
         return self.drawn[int(self._rows[row])]
 
-    def keys(self) -> np.ndarray:
-        """(n, 3) S32: the content keys of reference and alternatives."""
-        return np.array([[content.key() for content in self[row].contents] for row in range(len(self))], dtype="S32")
+    def keys(self, progress: Progress | None = None) -> np.ndarray:
+        """(n, 3) S32: the content keys of reference and alternatives, stored where those of `drawn` are."""
+        return self.drawn.stored_keys(self._rows, of=self.domain, progress=progress)
 
     @cached_property
     def _rows(self) -> np.ndarray:
@@ -72,14 +74,17 @@ def domain_of(image: Shown | Scene) -> str:
     return "plain" if background.texture == "plain" else "textures"
 
 
-def examples(domains: Sequence[str], *, seed: int, count: int = COUNT) -> list[ExampleSet]:
+def examples(
+    domains: Sequence[str], *, seed: int, count: int = COUNT, others: int = mini.COUNT, cache: Path | None = None
+) -> list[ExampleSet]:
     """All core tasks' examples; of the image-for-text task those of these domains alone, `count` each.
 
+    `others`: how many of each other task. `cache`: where content keys are stored.
     Raises UnknownKey for a domain that is not in DOMAINS.
     """
     for domain in domains:
         if domain not in DOMAINS:
             raise UnknownKey("domain", domain, DOMAINS)
-    pool = DrawnExamples(task=TASK, seed=seed, count=count * 20)
-    others: list[ExampleSet] = [part for part in mini.training(seed=seed) if part.task != TASK]
-    return [*others, *(DomainExamples(pool, domain, count) for domain in domains)]
+    pool = DrawnExamples(task=TASK, seed=seed, count=count * 20, cache=cache)
+    rest = [part for part in mini.training(seed=seed, count=others, cache=cache) if part.task != TASK]
+    return [*rest, *(DomainExamples(pool, domain, count) for domain in domains)]

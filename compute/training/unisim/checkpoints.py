@@ -1,6 +1,6 @@
 """The state of a training run on disk: safetensors and JSON, nothing that could hold code.
 
-    training/plan.json      what is trained: base, plan, data. Another run never takes this folder for its own
+    training/plan.json      what is trained: base, plan, suite, data. Another run never takes this folder for its own
     training/losses.jsonl   a line a step
     training/step-000100/   the state after 100 steps; written to a draft and moved, so it is whole or not there
     training/best/          the weights with the highest core average
@@ -63,7 +63,7 @@ class TuningState:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFolder:
-    """The folder of one run, beside the model that it makes. `identity`: base, plan and data, as JSON holds them."""
+    """The folder of one run, beside the model that it makes. `identity`: base, plan, suite and data, as JSON."""
 
     path: Path
     identity: Mapping[str, Any]
@@ -152,7 +152,7 @@ class RunFolder:
 
     def _check(self, stored: Mapping[str, Any]) -> None:
         now = json.loads(json.dumps(self.identity))
-        for part, noun in (("base", "base model"), ("plan", "plan"), ("data", "data")):
+        for part, noun in (("base", "base model"), ("plan", "plan"), ("suite", "suite"), ("data", "data")):
             if stored.get(part) != now.get(part):
                 difference = _difference(stored.get(part), now.get(part))
                 raise BadInput(

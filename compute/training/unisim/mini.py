@@ -9,7 +9,7 @@ image that the suite has too. So the suite decides nothing: neither weights nor 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -94,14 +94,19 @@ class DrawnExamples:
 
     def keys(self, progress: Progress | None = None) -> np.ndarray:
         """(n, 3) S32: the content keys of reference and alternatives; about 1 ms an example unless they are stored."""
-        facts = json.dumps(["unisim training", mini.GENERATOR_VERSION, self.task, self.seed, self.count])
-        return stored_keys(self.cache, facts, lambda: self._keys(progress or Progress()))
+        return self.stored_keys(range(self.count), progress=progress)
 
-    def _keys(self, progress: Progress) -> np.ndarray:
-        keys = np.zeros((self.count, 3), dtype="S32")
-        with progress.bar(f"Drawing {self.task}", total=self.count, unit="example") as done:
-            for row in range(self.count):
-                keys[row] = [content.key() for content in self[row].contents]
+    def stored_keys(self, rows: Sequence[int], *, of: str = "", progress: Progress | None = None) -> np.ndarray:
+        """(n, 3) S32: the content keys of n rows. `of`: what the rows have in common, where they are not all."""
+        facts = ["unisim training", mini.GENERATOR_VERSION, self.task, self.seed, self.count]
+        facts += [of, len(rows)] if of else []
+        return stored_keys(self.cache, json.dumps(facts), lambda: self._keys(rows, progress or Progress()))
+
+    def _keys(self, rows: Sequence[int], progress: Progress) -> np.ndarray:
+        keys = np.zeros((len(rows), 3), dtype="S32")
+        with progress.bar(f"Drawing {self.task}", total=len(rows), unit="example") as done:
+            for at, row in enumerate(rows):
+                keys[at] = [content.key() for content in self[int(row)].contents]
                 done(1)
         return keys
 

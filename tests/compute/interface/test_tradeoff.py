@@ -1,0 +1,103 @@
+"""`tradeoff` and `ablate` end to end on a small random CLIP: a step a training, few items to measure by."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from compute import paths
+from compute.interface import tradeoff as interface
+from compute.interface.train import train
+from compute.training.unisim import ablation, held_out, leaks, mini
+from compute.training.unisim.checkpoints import StepMeasurement
+from compute.training.unisim.evaluation import HeldOutTask
+from compute.types import BadInput, UnknownKey
+from tests.compute.models import checkpoints
+
+TASKS = {"mini/quality": "core", "mini/brightness": "ood"}
+OPTIONS = ["batch_size=2", "samples=4", "warm_up=1", "learning_rate=1e-2", "evaluate_every=1", "save_every=1"]
+
+
+@pytest.fixture(scope="module")
+def items() -> dict[str, list[HeldOutTask]]:
+    """Eight items of each task: to choose a checkpoint by, and as the suite's own."""
+    draw = {"mini/quality": mini.CORE["mini/quality"], "mini/brightness": mini.OOD["mini/brightness"]}
+    rows = {task.key: task for task in held_out.suite_tasks("mini")}
+    return {
+        seed: [HeldOutTask(task=rows[key], data={"default": draw[key](seed=seed, count=8)}) for key in TASKS]
+        for seed in ("validation", "own")
+    }
+
+
+@pytest.fixture(autouse=True)
+def small(items: dict[str, list[HeldOutTask]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results in the test's own folder, and few items."""
+    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
+    monkeypatch.setattr(held_out, "validation_items", lambda suite: items["validation"])
+    monkeypatch.setattr(held_out, "evaluation_items", lambda suite, *, source: (items["own"], {}))
+    every = leaks.evaluated_tasks
+    monkeypatch.setattr(leaks, "evaluated_tasks", lambda catalog: [row for row in every(catalog) if row.key in TASKS])
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small random base."""
+    return checkpoints.clip(tmp_path_factory.mktemp("base") / "clip")
+
+
+def gain(side: str, before: StepMeasurement | None, after: StepMeasurement | None) -> float:
+    return getattr(after, side) - getattr(before, side)
+
+
+def test_every_method_is_trained_and_interpolation_is_what_train_gives(clip: Path, tmp_path: Path) -> None:
+    """Every row's figures are those of the training below `out`, which `train` takes for its own."""
+    compared = partial(interface.tradeoff, clip, out=tmp_path / "out", seeds=(3,), options=OPTIONS)
+    rows = compared(ways={"interpolate": (0.5,), "distill": (1.0,)})
+    assert [row.name for row in rows] == ["none", "interpolate 0.5", "distill 1"]
+    for row in rows:
+        lines: list[str] = []
+        tuned = train(
+            clip,
+            out=tmp_path / "out" / f"{row.name.replace(' ', '-')}-seed-3",
+            options=[*OPTIONS, "seed=3", f"keep={row.keep}", f"strength={row.strength}"],
+            report=lines.append,
+        )
+        assert any("nothing was trained" in line for line in lines)
+        assert row.core.mean == pytest.approx(gain("core", tuned.before, tuned.after), abs=1e-12)
+        assert row.ood.mean == pytest.approx(gain("ood", tuned.before, tuned.after), abs=1e-12)
+    assert "distill 1" in (tmp_path / "out" / "tradeoff.html").read_text(encoding="utf-8")
+    printed: list[str] = []
+    again = compared(ways={"interpolate": (0.5,), "distill": (1.0,)}, report=printed.append)
+    assert [row.name for row in again] == [row.name for row in rows]
+    assert sum("nothing was trained" in line for line in printed) == 3
+
+
+def test_trainings_of_another_base_or_plan_are_refused(clip: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    compared = partial(interface.tradeoff, out=out, seeds=(0,), ways={"interpolate": (0.5,)})
+    compared(clip, options=OPTIONS)
+    before = (out / "tradeoff.html").read_text(encoding="utf-8")
+    with pytest.raises(BadInput, match="another plan: samples was 4 and is 6"):
+        compared(clip, options=[*OPTIONS, "samples=6"])
+    with pytest.raises(BadInput, match="another base model"):
+        compared("tiny", options=OPTIONS)
+    with pytest.raises(UnknownKey):
+        compared("no-such-model", options=OPTIONS)
+    assert (out / "tradeoff.html").read_text(encoding="utf-8") == before
+
+
+def test_the_ablation_trains_on_one_two_and_three_domains(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = interface.ablate(clip, out=tmp_path / "out", seeds=(0,), options=OPTIONS)
+    assert [(row.strength, row.seeds) for row in rows] == [(1, 1), (2, 1), (3, 1)]
+    assert len(list((tmp_path / "out").glob("*/training/finished.json"))) == 3
+    # Of each of six data sets once: three domains, three other tasks.
+    assert len(list((tmp_path / "results" / "keys").glob("*.npy"))) == len(ablation.DOMAINS) + 3
+    again = partial(interface.ablate, clip, out=tmp_path / "out", seeds=(0,))
+    assert [row.core.mean for row in again(options=OPTIONS)] == [row.core.mean for row in rows]
+    with pytest.raises(BadInput, match="another plan"):
+        again(options=[*OPTIONS, "learning_rate=1e-3"])
