@@ -22,7 +22,7 @@ class Hand(Protocol):
     """One worker process, seen from here."""
 
     def submit(self, method: str, *arguments: Any) -> Future:
-        """Has a method of its Worker called. The future raises one of `lost` where the process is no more."""
+        """Has a method of its Worker called. Where the process is no more, the future raises one of `lost`, or this."""
 
     def stop(self) -> None:
         """Ends the process."""
@@ -59,17 +59,35 @@ class HandedEncoders:
         return self._settings
 
     def encode(self, modality: str, shards: Sequence[PlannedShard], batch: int) -> Generator[Encoded]:
-        """What became of each shard, in the order in which they end. Raises LikenessError."""
+        """What became of each shard, in the order in which they end. Raises LikenessError.
+
+        A pass that is closed, or fails, waits until its workers have ended their shards: the next one begins with idle
+        workers, and plans without what these have stored. One that is interrupted waits for nobody.
+        """
+        try:
+            yield from self._encode(modality, shards, batch)
+        except (Exception, GeneratorExit):
+            self._end_running()
+            raise
+
+    def _encode(self, modality: str, shards: Sequence[PlannedShard], batch: int) -> Generator[Encoded]:
         self._begin()
         waiting = deque(range(len(shards)))
         running = self._running
         losses: Counter[int] = Counter()
+        begun: set[int] = set()  # shards that a worker could not end: parts of them may be stored
         full = ""
         while waiting or running:
             while waiting and self._idle:
                 at = waiting.popleft()
                 hand, start = self._idle.popleft()
-                running[hand.submit("encode", modality, shards[at], batch, losses[at] > 0)] = at, hand, start
+                try:
+                    future = hand.submit("encode", modality, shards[at], batch, at in begun)
+                except self._lost as error:  # since its last call, so not over these items
+                    waiting.appendleft(at)
+                    self._begin_anew(start, error, when="while they wait for a call")
+                    continue
+                running[future] = at, hand, start
             if not running and not self._starting:
                 raise LikenessError(full or "No worker is left")
             done = wait([*running, *self._starting], timeout=WAITING, return_when=FIRST_COMPLETED).done
@@ -80,6 +98,7 @@ class HandedEncoders:
                     result = future.result()
                 except self._lost as error:
                     losses[at] += 1
+                    begun.add(at)
                     if losses[at] == LOSSES:
                         raise LikenessError(
                             f"{LOSSES} workers were lost over the same {len(shards[at].keys):,} items, the last by: "
@@ -90,14 +109,17 @@ class HandedEncoders:
                     self._begin_one(start)
                     continue
                 if isinstance(result, Encoded):
+                    self._failed_starts = 0
                     self._idle.append((hand, start))
                     yield result
                 elif result.is_full:
                     full = result.reason
                     self._report(f"A worker stops: {full}")
                     hand.stop()
+                    begun.add(at)
                     waiting.appendleft(at)
                 else:
+                    self._idle.append((hand, start))
                     raise LikenessError(result.reason)
 
     def attempt(self, job: Any, encoding: Any) -> Any:
@@ -114,6 +136,7 @@ class HandedEncoders:
                         f"{LOSSES} workers were lost over this run, the last by: {_line(error)}"
                     ) from error
             else:
+                self._failed_starts = 0
                 self._idle.append((hand, start))
                 return result
 
@@ -133,6 +156,31 @@ class HandedEncoders:
             for start in self._start:
                 self._begin_one(start)
 
+    def _end_running(self) -> None:
+        """Waits for the shards of a pass that has ended. What became of them is stored; no other pass needs it."""
+        while self._running:
+            done = wait(self._running, timeout=WAITING, return_when=FIRST_COMPLETED).done
+            if not done:
+                self._report(f"Waiting for {len(self._running)} workers to end their shards")
+            for future in done:
+                _, hand, start = self._running.pop(future)
+                try:
+                    result = future.result()
+                except self._lost:
+                    self._begin_one(start)
+                    continue
+                if isinstance(result, Failure) and result.is_full:
+                    hand.stop()
+                else:
+                    self._idle.append((hand, start))
+
+    def _begin_anew(self, start: Callable[[], Hand], error: Exception, *, when: str) -> None:
+        """Starts a worker that was lost without work. Raises LikenessError where that goes on and on."""
+        self._failed_starts += 1
+        if self._failed_starts >= LOSSES + len(self._start):
+            raise LikenessError(f"Workers are lost {when}: {_line(error)}") from error
+        self._begin_one(start)
+
     def _begin_one(self, start: Callable[[], Hand]) -> None:
         hand = start()
         self._starting[hand.submit("settings")] = hand, start
@@ -147,15 +195,12 @@ class HandedEncoders:
             try:
                 result = future.result()
             except self._lost as error:
-                self._failed_starts += 1
-                if self._failed_starts >= LOSSES + len(self._start):
-                    raise LikenessError(f"Workers are lost before they have started: {_line(error)}") from error
-                self._begin_one(start)
+                self._begin_anew(start, error, when="before they have started")
                 continue
             if isinstance(result, Failure):
                 self._problem = result.reason
                 raise LikenessError(result.reason)
-            self._failed_starts, self._settings = 0, result
+            self._settings = result
             self._idle.append((hand, start))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,12 @@ class Lost(Exception):
     """The process is no more."""
 
 
+class Dead(Lost):
+    """As `Lost`, but known when a call is submitted: the process ended after its last call."""
+
+
 class Scripted:
-    """A worker that answers each call with the next line of a script."""
+    """A worker that answers each call with the next line of a script; with a future, when that is set."""
 
     def __init__(self, script: list[Any], log: list[tuple[Any, ...]]) -> None:
         self.script, self.log = script, log
@@ -28,6 +33,10 @@ class Scripted:
         future: Future = Future()
         self.log.append((method, *(argument for argument in arguments if isinstance(argument, bool))))
         answer = self.script.pop(0)
+        if isinstance(answer, Dead):
+            raise answer
+        if isinstance(answer, Future):
+            return answer
         if isinstance(answer, Exception):
             future.set_exception(answer)
         else:
@@ -93,6 +102,72 @@ def test_where_every_disk_is_full_the_reason_is_raised() -> None:
     with pytest.raises(LikenessError, match="No space left"):
         list(handed.encode("image", shards(2), 8))
     assert log[-1] == ("stop",) and lines == ["A worker stops: No space left"]
+
+
+def test_the_shard_of_a_worker_with_a_full_disk_is_handed_on_as_begun() -> None:
+    """Parts of it may be stored: they are used, and made one file with the rest."""
+    handed, log, _ = encoders(
+        [{}, Failure(reason="No space left", is_full=True)], [{}, Encoded(items=2), Encoded(items=1)]
+    )
+    assert sorted(done.items for done in handed.encode("image", shards(2), 8)) == [1, 2]
+    assert [call for call in log if call[0] == "encode"] == [("encode", False), ("encode", False), ("encode", True)]
+
+
+def closed_early(late: Any, *after: Any) -> tuple[HandedEncoders, list[tuple[Any, ...]]]:
+    """Encoders whose first pass was closed after a bad item, while another worker was still busy: `late` is how that
+    one ended, `after` what it answers then."""
+    slow: Future = Future()
+    bad = Encoded(items=1, bad=((b"0", "item 0", "cut short"),))
+    handed, log, _ = encoders([{}, bad, Encoded(items=7), Encoded(items=7)], [{}, slow, *after])
+    first = handed.encode("image", shards(3), 8)
+    assert next(first) == bad
+    Timer(0.05, slow.set_exception if isinstance(late, Exception) else slow.set_result, [late]).start()
+    first.close()
+    return handed, log
+
+
+def test_a_pass_that_is_closed_early_leaves_nothing_to_the_next() -> None:
+    """Its other shard ends late, and is no result of the next pass, which needs no further workers."""
+    handed, log = closed_early(Encoded(items=2, bad=((b"1", "item 1", "cut short"),)))
+    assert list(handed.encode("text", shards(1), 8)) == [Encoded(items=7)]
+    assert log.count(("settings",)) == 2
+
+
+def test_a_worker_lost_after_its_pass_was_closed_is_started_anew() -> None:
+    handed, log = closed_early(Lost("killed"), {}, Encoded(items=7))
+    assert list(handed.encode("text", shards(2), 8)) == [Encoded(items=7)] * 2
+    assert log.count(("settings",)) == 3
+
+
+def test_a_full_disk_after_a_pass_was_closed_stops_that_worker() -> None:
+    handed, log = closed_early(Failure(reason="No space left", is_full=True))
+    assert list(handed.encode("text", shards(1), 8)) == [Encoded(items=7)]
+    assert log.count(("settings",)) == 2 and log.count(("stop",)) == 1
+
+
+def test_an_interrupted_pass_waits_for_nobody() -> None:
+    """Ctrl-C is not held up by a worker that is busy; `stop` ends that one."""
+    handed, log, _ = encoders([{}, Encoded(items=1)], [{}, Future()])
+    first = handed.encode("image", shards(2), 8)
+    next(first)
+    with pytest.raises(KeyboardInterrupt):
+        first.throw(KeyboardInterrupt())
+    handed.stop()
+    assert log.count(("stop",)) == 2
+
+
+def test_workers_that_died_idle_are_started_anew() -> None:
+    """However many: they were not lost over the shard that shows it."""
+    dead = [[{}, Dead("killed"), {}, Encoded(items=1)] for _ in range(LOSSES)]
+    handed, log, _ = encoders(*dead)
+    assert [done.items for done in handed.encode("image", shards(1), 8)] == [1]
+    assert ("encode", True) not in log
+
+
+def test_workers_that_die_idle_again_and_again_are_given_up() -> None:
+    handed, _, _ = encoders([{}, Dead("killed")] * (LOSSES + 1))
+    with pytest.raises(LikenessError, match="lost while they wait.*: killed"):
+        list(handed.encode("image", shards(1), 8))
 
 
 def test_a_run_is_attempted_by_another_worker_where_one_is_lost() -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from compute.engine import plan, run
-from compute.engine.run import Outcome
+from compute.engine.execution import Execution, Outcome, items_key
 from compute.engine.workers import processes
 from compute.engine.workers.chosen import chosen
+from compute.engine.workers.crew import Workers
 from compute.features import passes
 from compute.features.store import Shelf
 from compute.types import BadInput, NotHere
@@ -27,14 +30,33 @@ SHARD = 3 * BATCH
 TOTAL = 3 * ITEMS
 
 
-def execute(folder: Path, *devices: str) -> list[Outcome]:
+def prepared(folder: Path) -> tuple[plan.Plan, Execution]:
+    """A plan of one run, and what is shared while it is made."""
     folder.mkdir(exist_ok=True)
     bench = crewed.bench(folder, features=folder / "features")
     planned = plan.make(
         CATALOG, suite="small", models=["small/eye"], tasks=["unisim/near"], bench=bench, results=folder / "results"
     )
-    workers = processes.DeviceProcesses(devices) if devices else None
-    return run.execute(planned, bench=bench, results=folder / "results", workers=workers)
+    execution = Execution(
+        bench=bench,
+        results=folder / "results",
+        skip_bad=False,
+        pictures=0,
+        report=lambda line: None,
+        uses=Counter(map(items_key, planned.missing)),
+    )
+    return planned, execution
+
+
+def execute(folder: Path, *devices: str, report: Callable[[str], None] = lambda line: None) -> list[Outcome]:
+    return execute_with(processes.DeviceProcesses(devices) if devices else None, folder, report=report)
+
+
+def execute_with(
+    workers: Workers | None, folder: Path, *, report: Callable[[str], None] = lambda line: None
+) -> list[Outcome]:
+    planned, execution = prepared(folder)
+    return run.execute(planned, bench=execution.bench, results=execution.results, workers=workers, report=report)
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -76,6 +98,22 @@ def test_a_lost_process_loses_its_shard_alone(tmp_path: Path) -> None:
     assert set(times) == set(range(TOTAL))
     assert 0 < sum(count - 1 for count in times.values()) <= SHARD
     assert os.getpid() not in crewed.processes(folder)
+
+
+def test_a_process_killed_while_idle_is_started_anew(tmp_path: Path) -> None:
+    """An executor whose process is gone refuses a call at once, which is no failure of the pass."""
+    planned, execution = prepared(tmp_path)
+    with processes.DeviceProcesses(["cpu"]).crew(planned.models[0], planned.jobs, execution) as crew:
+        assert crew.encoders.settings() == {"pixel": "first"}
+        [process] = multiprocessing.active_children()
+        process.kill()
+        until = time.monotonic() + 60
+        while (executor := crew.encoders._idle[0][0]._executor) and not executor._broken and time.monotonic() < until:
+            time.sleep(0.02)
+        [job] = planned.jobs
+        columns = run.prepared_columns(job, execution.items(job))
+        execution.bench.subject(job.model).prepare(columns, encoders=crew.encoders)
+    assert sorted(encoded(tmp_path)) == list(range(TOTAL)) and process.pid not in crewed.processes(tmp_path)
 
 
 def test_where_no_worker_has_room_left_this_process_goes_on(tmp_path: Path) -> None:
