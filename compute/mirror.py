@@ -70,14 +70,22 @@ class Mirror:
         self.remote, self.folder = remote, folder_of(remote.url)
 
     def pull(self) -> None:
-        """Fetches what is new or changed there; a run's `run.json` comes last."""
+        """Fetches what is new or changed there; a run's `run.json` comes last.
+
+        A note of failure that was removed here stays so, until one of another failure is there. A pull that is cut
+        short has noted what it fetched.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         with drafts.alone(self.folder):
             state, there = self._state(), self.remote.names()
-            for name in sorted(filter(_is_part, there), key=_order):
-                if state.get(name, {}).get("there") != there[name] or not (self.folder / name).exists():
-                    self.remote.get(name, self.folder / name)
-                    state[name] = {"there": there[name], "here": self._here(name)}
+            try:
+                for name in sorted(filter(_is_part, there), key=_order):
+                    unchanged = state.get(name, {}).get("there") == there[name]
+                    if not unchanged or not ((self.folder / name).exists() or self._is_gone(name)):
+                        self.remote.get(name, self.folder / name)
+                        state[name] = {"there": there[name], "here": self._here(name)}
+            finally:
+                self._write(state)
             for name in [name for name in state if name not in there]:
                 if self._here(name) == state[name]["here"]:  # removed there, and not written anew here
                     (self.folder / name).unlink(missing_ok=True)

@@ -178,7 +178,6 @@ class Shelf:
             drafts.sweep(self.folder, deep=False)
             self._drop_replaced()
             self.refresh()
-            self._send_rest()
             yield
 
     def append(self, keys: np.ndarray, vectors: np.ndarray, offsets: np.ndarray | None = None) -> None:
@@ -317,6 +316,10 @@ class Shelf:
         return records
 
     def _note(self, name: str, record: Mapping[str, Any]) -> None:
+        """Adds a line. At an address the file is put whole, so that what others noted there is added first."""
+        if self.remote is not None:
+            with contextlib.suppress(NotHere):
+                self._add_notes(self.remote, name)
         with shards.writing(self.folder), open(self.folder / name, "ab") as handle:
             # A line of its own even after one that was cut short.
             handle.write(b"\n" + json.dumps(record, ensure_ascii=False).encode())
@@ -325,7 +328,8 @@ class Shelf:
     # ---- an address
 
     def _fetch(self, remote: storage.RemoteFolder) -> None:
-        """Fetches the shards that are not here yet, and what is noted beside them."""
+        """Fetches the shards that are not here yet, and what is noted beside them. Puts those that a process wrote here
+        and could not put: it was killed, or the connection failed. Nobody would encode them again, as they are here."""
         names = remote.names()
         for name in names:
             if _is_shard(name) and not (self.folder / name).exists():
@@ -334,6 +338,9 @@ class Shelf:
             remote.get(PLAN, self.folder / PLAN)
         if BAD in names:
             self._add_notes(remote, BAD)
+        for name in self._listed():
+            if name not in names:
+                self._send(name)
 
     def _add_notes(self, remote: storage.RemoteFolder, name: str) -> None:
         """Adds the lines that others noted to those noted here."""
@@ -350,14 +357,6 @@ class Shelf:
     def _send(self, name: str) -> None:
         if self.remote is not None:
             self.remote.put(self.folder / name, name)
-
-    def _send_rest(self) -> None:
-        """Puts the shards that a process wrote here and could not put: it was killed, or the connection failed."""
-        if self.remote is not None:
-            there = self.remote.names()
-            for name in self._listed():
-                if name not in there:
-                    self._send(name)
 
     def _remove(self, name: str) -> None:
         (self.folder / name).unlink(missing_ok=True)

@@ -201,8 +201,7 @@ def test_a_shard_that_could_not_be_put_is_put_later(
         with pytest.raises(ConnectionError), shelf.locked(waiting=print):
             shelf.append(keys, np.ones((4, 2), np.float32))
     assert remote.names() == {} and shelf._listed()
-    with Shelf(folder, remote=remote).locked(waiting=print):
-        pass
+    assert Shelf(folder, remote=remote).has(keys).all()  # nothing is missing here, so that no pass takes the lock
     assert list(remote.names()) == shelf._listed()
 
 
@@ -228,6 +227,17 @@ def test_items_that_cannot_be_used_are_known_to_all(bucket: str, tmp_path: Path)
     one.refresh()
     assert one.bad == {b"a" * 32: ("first", "damaged"), b"b" * 32: ("second", "empty")}
     assert Shelf(tmp_path / "three", remote=remote).bad == one.bad
+
+
+def test_passes_of_all_machines_are_noted(bucket: str, tmp_path: Path) -> None:
+    remote = RemoteFolder(f"{bucket}/image")
+    one, two = (Shelf(tmp_path / name, remote=remote) for name in ("one", "two"))
+    for shelf, count in ((one, 1), (two, 2), (one, 3)):
+        with shelf.locked(waiting=print):
+            shelf.note_pass(items=count)
+    remote.get("passes.jsonl", tmp_path / "noted")
+    noted = [json.loads(line) for line in (tmp_path / "noted").read_text().split("\n") if line]
+    assert sorted(line["items"] for line in noted) == [1, 2, 3]
 
 
 def test_an_address_in_the_variable_of_the_results_folder_is_refused(bucket: str, monkeypatch, tmp_path: Path) -> None:

@@ -8,9 +8,13 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+import typer
 from fsspec.registry import _registry
+from typer.core import TyperGroup
+from typer.testing import CliRunner
 
 from compute import mirror, storage
+from compute.__main__ import app
 from compute.features.store import Shelf
 from compute.storage import RemoteFolder
 from compute.types import BadInput, CannotWrite, LikenessError, NotHere
@@ -276,3 +280,70 @@ class TestMirror:
         (one.folder / "failed.json").unlink()
         one.push()
         assert one.remote.names() == {}
+
+    def test_a_failure_s_note_that_was_removed_here_is_not_fetched_anew(self, machines: list[mirror.Mirror]) -> None:
+        """Another process of this machine opens the address between the success of a run and its put."""
+        one, two = machines
+        (one.folder / "failed.json").write_text("why")
+        one.push()
+        (one.folder / "failed.json").unlink()
+        one.pull()
+        assert not (one.folder / "failed.json").exists()
+        one.push()
+        assert one.remote.names() == {}
+        (two.folder / "failed.json").write_text("failed anew, elsewhere")
+        two.push()
+        one.pull()
+        assert (one.folder / "failed.json").exists()
+
+    def test_a_pull_that_is_cut_short_goes_on_where_it_was(
+        self, machines: list[mirror.Mirror], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        one, two = machines
+        for name in "abc":
+            (one.folder / f"{name}.json").write_text(name)
+        one.push()
+        fetched: list[str] = []
+        get = RemoteFolder.get
+
+        def fails_at_last(folder: RemoteFolder, name: str, path: Path) -> None:
+            if len(fetched) == 2:
+                raise CannotWrite("the server is gone")
+            fetched.append(name)
+            get(folder, name, path)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(RemoteFolder, "get", fails_at_last)
+            with pytest.raises(CannotWrite):
+                two.pull()
+        monkeypatch.setattr(RemoteFolder, "get", lambda *some: (fetched.append(some[1]), get(*some))[1])
+        two.pull()
+        assert fetched == ["a.json", "b.json", "c.json"]
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "lines"),
+    [
+        (LikenessError("the command's own"), 1, ["Error: no right to write", "Error: the command's own"]),
+        (ValueError("a fault"), 1, ["Error: no right to write"]),
+        (typer.Exit(3), 3, ["Error: no right to write"]),
+        (typer.Exit(0), 1, ["Error: no right to write"]),
+        (None, 1, ["Error: no right to write"]),
+    ],
+    ids=["error", "fault", "exit", "early success", "success"],
+)
+def test_results_that_cannot_be_put_do_not_hide_a_command_s_own_error(
+    raised: Exception | None, code: int, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused() -> None:
+        raise CannotWrite("no right to write")
+
+    def listed(*words: object) -> None:
+        if raised is not None:
+            raise raised
+
+    monkeypatch.setattr(mirror, "push_all", refused)
+    monkeypatch.setattr(TyperGroup, "invoke", listed)
+    ended = CliRunner().invoke(app, ["list", "suites"])
+    assert (ended.exit_code, ended.stderr.splitlines()) == (code, lines)
+    assert isinstance(ended.exception, ValueError) == isinstance(raised, ValueError)
