@@ -80,5 +80,7 @@ def instructions(
     )
     total = verify(folder / record.file)
     mixed = f", {record.mixed:,} of them from {mix}" if mix else ""
+    if record.renamed:
+        mixed += f" ({record.renamed:,} without an id of their own in its file got one: mixed-NUMBER)"
     skipped = f" ({record.skipped:,} of its entries have not one token for each image)" if record.skipped else ""
     typer.echo(f"{folder / record.file}: {total:,} conversations{mixed}{skipped}, {record.images:,} images")

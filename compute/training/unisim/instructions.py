@@ -127,6 +127,7 @@ class ExportedInstructions:
     datasets: Mapping[str, tuple[str, ...]]  # task -> data sets
     images: int  # distinct image files
     mixed: int  # conversations of the other file
+    renamed: int  # of these, those without an id of their own in the whole file: they were given one, mixed-NUMBER
     skipped: int  # of the other file, whose tokens are not as many as its images
     leaks: str  # what the comparison with the evaluation items says
 
@@ -146,17 +147,19 @@ def export(
 
     At most `counts` examples of each task, none twice, drawn by the seed. Of a task's conversations half have the first
     alternative as the right answer, with every template. The file is streamed, and there whole or not at all; a second
-    call writes only the images that are missing. Raises BadInput for examples or another file that cannot be used.
+    call writes only the images that are missing. Raises BadInput for examples or another file that cannot be used; of
+    the other file everything is checked before the first entry is written.
     """
     tasks = by_task(sets)
     limits = COUNTS if counts is None else counts
     numbers = {task: min(sum(map(len, parts)), limits.get(task, 0)) for task, parts in tasks.items()}
     if not any(numbers.values()):
         raise BadInput("No example is to be written: raise the number of examples a task")
-    (folder / "images").mkdir(parents=True, exist_ok=True)
     path = folder / f"instructions.{'jsonl' if lines else 'json'}"
     written: set[str] = set()
-    mixture = _Mixture(other, total=sum(numbers.values()), folder=folder) if other else None
+    prefixes = tuple(f"{part.task}-{part.dataset}-" for part in sets)
+    mixture = _Mixture(other, total=sum(numbers.values()), folder=folder, prefixes=prefixes) if other else None
+    (folder / "images").mkdir(parents=True, exist_ok=True)
     bar = (progress or Progress()).bar("Writing conversations", total=sum(numbers.values()), unit="conversation")
     with drafts.replacing(path) as draft, draft.open("w", encoding="utf-8") as file, bar as done:
         write = _writer(file, lines=lines)
@@ -175,6 +178,7 @@ def export(
         datasets={task: tuple(part.dataset for part in parts) for task, parts in tasks.items()},
         images=len(written),
         mixed=mixture.taken if mixture else 0,
+        renamed=mixture.renamed if mixture else 0,
         skipped=mixture.skipped if mixture else 0,
         leaks=leaks,
     )
@@ -272,30 +276,34 @@ def _writer(file: TextIO, *, lines: bool) -> Callable[[Mapping[str, Any]], None]
 
 
 class _Mixture:
-    """The conversations of another file, spread over its length, at the ratio to ours."""
+    """The conversations of another file, spread over its length, at the ratio to ours.
 
-    def __init__(self, other: OtherInstructions, *, total: int, folder: Path) -> None:
+    Ids are unique in what is written, as trainers and `verify` expect. Those of LLaVA's own files are not, as one image
+    has several conversations: an id that is missing, or that an earlier entry has, is replaced by `mixed-NUMBER`, the
+    entry's number among those that can be used. `prefixes`: ids that begin so are ours.
+    """
+
+    def __init__(self, other: OtherInstructions, *, total: int, folder: Path, prefixes: tuple[str, ...]) -> None:
         if other.ratio <= 0:
             raise BadInput(f"A ratio of {other.ratio:g} mixes nothing in: name a number above 0, or no other file")
-        self._other = other
-        self._ours = self.taken = 0
+        self._other, self._prefixes = other, prefixes
+        self._ours = self.taken = self.renamed = 0
         counts = Counter(bool(problem(entry)) for entry in entries(other.file))
         available, self.skipped = counts[False], counts[True]
-        wanted = round(total * other.ratio)
-        if wanted > available:
+        self._share = round(total * other.ratio), available
+        if self._share[0] > available:
             raise BadInput(
-                f"{other.file}: a ratio of {other.ratio:g} to {total:,} conversations takes {wanted:,}, and it has "
-                f"{available:,} that can be used. Lower the ratio, or the number of examples"
+                f"{other.file}: a ratio of {other.ratio:g} to {total:,} conversations takes {self._share[0]:,}, and it "
+                f"has {available:,} that can be used. Lower the ratio, or the number of examples"
             )
         images = other.images or folder
-        first = next((paths[0] for entry in self._usable() if (paths := image_paths(entry))), None)
-        if first and not (images / first).is_file():
-            raise BadInput(f"{other.file}: its image {first} is not in {images}. Name the folder: --mix-images FOLDER")
-        self._entries = (
-            entry
-            for at, entry in enumerate(self._usable())
-            if (at + 1) * wanted // available > at * wanted // available  # evenly from the whole file
-        )
+        for entry, renamed in self._drawn():
+            self.renamed += renamed
+            missing = next((path for path in image_paths(entry) if not (images / path).is_file()), None)
+            if missing:
+                remedy = "Complete that folder, or name another" if other.images else "Name the folder"
+                raise BadInput(f"{other.file}: its image {missing} is not in {images}. {remedy}: --mix-images FOLDER")
+        self._entries = (entry for entry, _ in self._drawn())
 
     def due(self) -> Iterator[dict[str, Any]]:
         """What belongs after the next of our conversations."""
@@ -303,6 +311,22 @@ class _Mixture:
         for entry in islice(self._entries, round(self._ours * self._other.ratio) - self.taken):
             self.taken += 1
             yield entry
+
+    def _drawn(self) -> Iterator[tuple[dict[str, Any], bool]]:
+        """Each entry that is taken, evenly from the whole file; and whether its id is not the one in the file."""
+        count, available = self._share
+        seen: set[str] = set()
+        for at, entry in enumerate(self._usable()):
+            if (at + 1) * count // available > at * count // available:
+                own = "" if entry.get("id") is None else str(entry["id"])
+                name, renamed = own, not own or own in seen or own.startswith(self._prefixes)
+                if renamed:
+                    name = f"mixed-{at}"
+                    while name in seen:
+                        name += "-again"
+                    entry = {**entry, "id": name}
+                seen.add(name)
+                yield entry, renamed
 
     def _usable(self) -> Iterator[dict[str, Any]]:
         for entry in entries(self._other.file):

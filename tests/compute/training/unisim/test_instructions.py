@@ -175,6 +175,42 @@ def test_another_file_is_mixed_in_at_the_ratio_over_the_whole_length(tmp_path: P
     assert verify(tmp_path / "out/instructions.json") == 48
 
 
+def test_ids_that_are_missing_repeated_or_ours_are_replaced(tmp_path: Path) -> None:
+    """LLaVA's own files have the image's id, and several conversations about one image."""
+    path = other_file(tmp_path / "other.json", 10)
+    rows = json.loads(path.read_text())
+    ids = [33, "33", None, "", f"text-for-image-{mini.DATASET}-0", "x", "x", "mixed-8", None, "y"]
+    del rows[8]["id"]
+    for row, name in zip(rows[:8] + rows[9:], ids[:8] + ids[9:], strict=True):
+        row["id"] = name
+    path.write_text(json.dumps(rows))
+    other = OtherInstructions(file=path, ratio=10 / 8, images=tmp_path)
+    record = export(mini.training(count=2), tmp_path / "out", other=other)
+    written = [row["id"] for row in read(tmp_path / "out") if "What is" in row["conversations"][0]["value"]]
+    assert written == [33, *(f"mixed-{at}" for at in range(1, 5)), "x", "mixed-6", "mixed-8", "mixed-8-again", "y"]
+    assert verify(tmp_path / "out/instructions.json") == 18
+    assert (record.mixed, record.renamed) == (10, 6)
+    assert json.loads((tmp_path / "out/record.json").read_text())["renamed"] == 6
+
+
+def test_the_command_says_how_many_ids_it_replaced(tmp_path: Path) -> None:
+    path = other_file(tmp_path / "other.json", 2)
+    path.write_text(path.read_text().replace("other-1", "other-0"))
+    words = ["instructions", str(tmp_path / "out"), "--count", "1", "--mix", str(path), "--mix-ratio", "0.5"]
+    called = CliRunner().invoke(app, [*words, "--mix-images", str(tmp_path), "--results", str(tmp_path)])
+    assert called.exit_code == 0, called.output
+    assert "2 of them from" in called.output and "(1 without an id of their own" in called.output
+
+
+def test_any_missing_image_of_another_file_is_named_before_anything_is_written(tmp_path: Path) -> None:
+    path = other_file(tmp_path / "other.json", 4)
+    path.write_text(path.read_text()[::-1].replace("gnp.otohp", "gnp.enon", 1)[::-1])  # the last entry's
+    other = OtherInstructions(file=path, ratio=0.5, images=tmp_path)
+    with pytest.raises(BadInput, match="other.json: its image .*none.png is not in .*Complete that folder"):
+        export(mini.training(count=2), tmp_path / "out", other=other)
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("ratio", "message"), [(3.0, r"takes 24, and it has 10 that can be used"), (0.0, "A ratio of 0 mixes nothing in")]
 )
