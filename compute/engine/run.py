@@ -24,7 +24,7 @@ from compute.engine.bench import Bench
 from compute.engine.execution import Encoding, Execution, Outcome, items_key
 from compute.engine.plan import Job, Plan, by_comparison, in_words
 from compute.engine.run_folders import StoredRun
-from compute.engine.workers.crew import Crew, Workers
+from compute.engine.workers.crew import Crew, Workers, WorkersFailed
 from compute.features import encoding as encoding_pipeline
 from compute.features.subject import Encoders, ModelNeeded
 from compute.models import hardware_for
@@ -116,19 +116,37 @@ def _run_model(
                 end(failed(job, error, execution))
             return
         encoding_began = time.perf_counter()
-        ready, refused = _prepared(subject, ready, execution, crew.encoders)
+        ready, refused, ended = _prepared(subject, ready, execution, crew.encoders)
         seconds = time.perf_counter() - encoding_began
         for job, error in refused:
             end(failed(job, error, execution))
         encoding = Encoding(seconds=seconds / max(1, len(ready)), passes=tuple(subject.done))
+        lost = ended if isinstance(ended, WorkersFailed) else None
+        if ended and crew.encoders:
+            goes_on = ", and this process goes on" if crew.runs is None and lost is None else ""
+            execution.report(f"{row.key}: encoding by workers ended early{goes_on}: {ended}")
         if crew.runs is None:
-            outcomes = (attempt(job, subject, execution, encoding) for job in ready)
+            stack.close()  # the workers hold the model, which this process may need: a device may have no room for two
+            outcomes = (_attempt_here(job, subject, execution, encoding, lost) for job in ready)
         else:
             outcomes = crew.runs(ready, encoding)
         for outcome in outcomes:
             end(outcome)
             if outcome.stops:
                 raise NoService(outcome.reason)
+
+
+def _attempt_here(
+    job: Job, subject: Any, execution: Execution, encoding: Encoding, lost: WorkersFailed | None
+) -> Outcome:
+    """One run in this process, which does not load the model where its workers were `lost`."""
+    if lost is None:
+        return attempt(job, subject, execution, encoding)
+    subject.leave_unloaded()
+    try:
+        return attempt(job, subject, execution, encoding)
+    except ModelNeeded:
+        return failed(job, lost, execution)
 
 
 def attempt(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> Outcome:
@@ -150,11 +168,11 @@ def attempt(job: Job, subject: Any, execution: Execution, encoding: Encoding) ->
 
 def _prepared(
     subject: Any, jobs: list[Job], execution: Execution, encoders: Encoders | None
-) -> tuple[list[Job], list[tuple[Job, Exception]]]:
+) -> tuple[list[Job], list[tuple[Job, Exception]], LikenessError | None]:
     """Encodes the items of all jobs at once; jobs with an unusable item are returned apart, with the error.
 
-    After any other error (no weights, a full disk) every job is tried on its own: one whose items are stored already
-    still succeeds.
+    After any other error (no weights, a full disk), which is returned too, every job is tried on its own: one whose
+    items are stored already still succeeds.
     """
     left, refused = list(jobs), []
     while left:
@@ -168,12 +186,17 @@ def _prepared(
         except BadItem as error:
             hit = [job for job in left if error.key and any(error.key in column.keys for column in columns[id(job)])]
             if not hit:
-                break  # in no column: the job that needs it meets it again
+                return left, refused, _anew(error)  # in no column: the job that needs it meets it again
             refused += [(job, error) for job in hit]
             left = [job for job in left if job not in hit]
-        except Exception:
-            break
-    return left, refused
+        except Exception as error:
+            return left, refused, _anew(error)
+    return left, refused, None
+
+
+def _anew(error: Exception) -> LikenessError:
+    """An error without its frames, which hold a batch's tensors."""
+    return WorkersFailed(str(error)) if isinstance(error, WorkersFailed) else LikenessError(failure(error))
 
 
 def _run(

@@ -7,11 +7,18 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from compute.types import LikenessError
+
 if TYPE_CHECKING:
     from compute.engine.execution import Encoding, Execution, Outcome
     from compute.engine.plan import Job
     from compute.features.subject import Encoders
     from compute.types import Model
+
+
+class WorkersFailed(LikenessError):
+    """Workers that were lost, or would encode otherwise than planned. No process takes over: what ended several workers
+    would end it too."""
 
 
 @dataclass(frozen=True, kw_only=True)

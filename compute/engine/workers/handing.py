@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, Protocol
 
+from compute.engine.workers.crew import WorkersFailed
 from compute.engine.workers.worker import Failure
 from compute.features.passes import Encoded, PlannedShard
 from compute.types import LikenessError
@@ -45,21 +46,24 @@ class HandedEncoders:
         self._running: dict[Future, tuple[int, Hand, Callable[[], Hand]]] = {}
         self._settings: dict[str, Any] = {}
         self._failed_starts = 0
-        self._problem = ""  # why the model cannot be loaded: no worker can, and none is started for it again
+        # Why the model cannot be loaded: no worker can, and none is started for it again.
+        self._problem: Failure | None = None
 
     # ---- what a subject asks
 
     def settings(self) -> dict[str, Any]:
-        """What the model says of itself, from the first worker that has loaded it. Raises LikenessError."""
+        """What the model says of itself, from the first worker that has loaded it. Raises LikenessError, WorkersFailed
+        of lost workers."""
         if self._problem:
-            raise LikenessError(self._problem)
+            raise _error(self._problem)
         self._begin()
         while not self._idle:
             self._watch(wait(self._starting, timeout=WAITING, return_when=FIRST_COMPLETED).done)
         return self._settings
 
     def encode(self, modality: str, shards: Sequence[PlannedShard], batch: int) -> Generator[Encoded]:
-        """What became of each shard, in the order in which they end. Raises LikenessError.
+        """What became of each shard, in the order in which they end. Raises LikenessError, WorkersFailed of lost
+        workers.
 
         A pass that is closed, or fails, waits until its workers have ended their shards: the next one begins with idle
         workers, and plans without what these have stored. One that is interrupted waits for nobody.
@@ -100,7 +104,7 @@ class HandedEncoders:
                     losses[at] += 1
                     begun.add(at)
                     if losses[at] == LOSSES:
-                        raise LikenessError(
+                        raise WorkersFailed(
                             f"{LOSSES} workers were lost over the same {len(shards[at].keys):,} items, the last by: "
                             f"{_line(error)}. Give each worker more memory, or a smaller --batch-size"
                         ) from error
@@ -120,7 +124,7 @@ class HandedEncoders:
                     waiting.appendleft(at)
                 else:
                     self._idle.append((hand, start))
-                    raise LikenessError(result.reason)
+                    raise _error(result)
 
     def attempt(self, job: Any, encoding: Any) -> Any:
         """`Worker.attempt` by the first worker that is free, by another where it is lost. Raises LikenessError."""
@@ -132,7 +136,7 @@ class HandedEncoders:
             except self._lost as error:
                 self._begin_one(start)
                 if not left:
-                    raise LikenessError(
+                    raise WorkersFailed(
                         f"{LOSSES} workers were lost over this run, the last by: {_line(error)}"
                     ) from error
             else:
@@ -175,10 +179,10 @@ class HandedEncoders:
                     self._idle.append((hand, start))
 
     def _begin_anew(self, start: Callable[[], Hand], error: Exception, *, when: str) -> None:
-        """Starts a worker that was lost without work. Raises LikenessError where that goes on and on."""
+        """Starts a worker that was lost without work. Raises WorkersFailed where that goes on and on."""
         self._failed_starts += 1
         if self._failed_starts >= LOSSES + len(self._start):
-            raise LikenessError(f"Workers are lost {when}: {_line(error)}") from error
+            raise WorkersFailed(f"Workers are lost {when}: {_line(error)}") from error
         self._begin_one(start)
 
     def _begin_one(self, start: Callable[[], Hand]) -> None:
@@ -198,10 +202,14 @@ class HandedEncoders:
                 self._begin_anew(start, error, when="before they have started")
                 continue
             if isinstance(result, Failure):
-                self._problem = result.reason
-                raise LikenessError(result.reason)
+                self._problem = result
+                raise _error(result)
             self._settings = result
             self._idle.append((hand, start))
+
+
+def _error(failure: Failure) -> LikenessError:
+    return WorkersFailed(failure.reason) if failure.is_unlike else LikenessError(failure.reason)
 
 
 def _line(error: Exception) -> str:

@@ -41,6 +41,11 @@ class Failure:
 
     reason: str
     is_full: bool = False  # its disk: another worker may have room
+    is_unlike: bool = False  # it would encode otherwise than planned
+
+
+class UnlikeWorker(LikenessError):
+    """A worker that would encode otherwise than the process that plans."""
 
 
 class Worker:
@@ -135,12 +140,12 @@ def _attempted(
 
 
 def _check_identity(own: dict[str, Any], planned: dict[str, Any]) -> None:
-    """Raises LikenessError where this process would encode otherwise than the one that plans takes it to."""
+    """Raises UnlikeWorker where this process would encode otherwise than the one that plans takes it to."""
     own, planned = (json.loads(json.dumps(identity, sort_keys=True, default=str)) for identity in (own, planned))
     names = sorted(name for name in {*own, *planned} if own.get(name) != planned.get(name))
     if names:
         differences = "; ".join(f"{name}: {own.get(name)} instead of {planned.get(name)}" for name in names)
-        raise LikenessError(
+        raise UnlikeWorker(
             f"A worker would encode otherwise than this process ({differences}). "
             "Install the same packages and the same weights on every machine"
         )
@@ -148,6 +153,6 @@ def _check_identity(own: dict[str, Any], planned: dict[str, Any]) -> None:
 
 def _failure(error: Exception) -> Failure:
     if isinstance(error, LikenessError):
-        return Failure(reason=str(error), is_full=drafts.is_full(error))
+        return Failure(reason=str(error), is_full=drafts.is_full(error), is_unlike=isinstance(error, UnlikeWorker))
     last = traceback.extract_tb(error.__traceback__)[-1]
     return Failure(reason=f"{run.failure(error)} ({Path(last.filename).name}, line {last.lineno})")

@@ -18,7 +18,6 @@ from compute.engine import plan, run
 from compute.engine.execution import Execution, Outcome, items_key
 from compute.engine.workers import processes
 from compute.engine.workers.chosen import chosen
-from compute.engine.workers.crew import Workers
 from compute.features import passes
 from compute.features.store import Shelf
 from compute.types import BadInput, NotHere
@@ -49,12 +48,7 @@ def prepared(folder: Path) -> tuple[plan.Plan, Execution]:
 
 
 def execute(folder: Path, *devices: str, report: Callable[[str], None] = lambda line: None) -> list[Outcome]:
-    return execute_with(processes.DeviceProcesses(devices) if devices else None, folder, report=report)
-
-
-def execute_with(
-    workers: Workers | None, folder: Path, *, report: Callable[[str], None] = lambda line: None
-) -> list[Outcome]:
+    workers = processes.DeviceProcesses(devices) if devices else None
     planned, execution = prepared(folder)
     return run.execute(planned, bench=execution.bench, results=execution.results, workers=workers, report=report)
 
@@ -120,7 +114,9 @@ def test_where_no_worker_has_room_left_this_process_goes_on(tmp_path: Path) -> N
     folder = tmp_path / "full"
     folder.mkdir()
     (folder / "full").touch()
-    assert [outcome.state for outcome in execute(folder, "cpu")] == ["made"]
+    lines: list[str] = []
+    assert [outcome.state for outcome in execute(folder, "cpu", report=lines.append)] == ["made"]
+    assert [line for line in lines if "this process goes on" in line and "No space left" in line]
     assert os.getpid() in crewed.processes(folder)
     assert sorted(set(encoded(folder))) == list(range(TOTAL))
 
