@@ -128,7 +128,7 @@ def run(
     from compute.engine import slurm as job_slurm
     from compute.engine.named_models import joined, record_named, settled
     from compute.engine.run import execute
-    from compute.engine.workers.chosen import chosen
+    from compute.engine.workers import chosen
     from compute.models import hardware_for
     from compute.models.own import factories
     from compute.tasks.own import OwnReading
@@ -142,8 +142,17 @@ def run(
     if len(suites) > 1 and not dry_run:
         raise BadInput(f"A run is of one suite, not of {', '.join(suites)}: several are estimated at once by --dry-run")
     many = names(devices)
-    where = chosen(engine, address=address, workers=workers, devices=many, device=device, dtype=dtype)
-    crews, hardware = (None, None) if dry_run or print_slurm else context.with_resource(where)
+    if print_slurm:
+        chosen.check(engine)  # the job file names its own cluster, of as many --workers as are named here
+        if many:
+            raise BadInput("--devices is for processes on this machine, and the job file is for Ray: omit --devices")
+    else:
+        chosen.check(engine, address=address, workers=workers, devices=many, device=device)
+    crews = hardware = None
+    if not (dry_run or print_slurm):
+        crews, hardware = context.with_resource(
+            chosen.chosen(engine, address=address, workers=workers, devices=many, device=device, dtype=dtype)
+        )
     texts = list(dict.fromkeys(names(models)))
     files = [text for text in texts if factories.is_factory(text)]
     made = made_models(files, name=model_name, device=device, dtype=dtype, batch_size=batch_size)
@@ -181,7 +190,7 @@ def run(
         space, row = space.with_model(model, source=factories.source(text))
         keys[text] = row.key
     others = [text for text in texts if text not in made]
-    chosen = []
+    settled_models = []
     if others or not made:
         named = named_models(
             others,
@@ -191,9 +200,9 @@ def run(
             options=model_option or (),
             offline=space.offline or dry_run,
         )
-        chosen = [settled(model, results=root) for model in named]
-        keys |= {text: model.row.key for text, model in zip(others, chosen, strict=True)}
-    catalog = joined(space.catalog, chosen)
+        settled_models = [settled(model, results=root) for model in named]
+        keys |= {text: model.row.key for text, model in zip(others, settled_models, strict=True)}
+    catalog = joined(space.catalog, settled_models)
     plans = [
         plan.make(
             catalog,
@@ -229,7 +238,7 @@ def run(
         for line in estimate_lines.lines(planned, *counted, results=mirror.location(root)):
             typer.echo(line)
         return
-    for model in chosen:
+    for model in settled_models:
         record_named(model, results=root)
     outcomes = execute(
         planned,

@@ -68,7 +68,7 @@ def job_file(arguments: Sequence[str], *, directives: Mapping[str, str] = DIRECT
         f"#SBATCH --{name}={shlex.quote(value)}" if value else f"#SBATCH --{name}" for name, value in directives.items()
     ]
     return FILE.format(
-        directives="\n".join(lines), python=shlex.quote(sys.executable), command=shlex.join(_kept(arguments))
+        directives="\n".join(lines), python=shlex.quote(sys.executable), command=shlex.join(_remaining(arguments))
     )
 
 
@@ -88,9 +88,9 @@ def directives(named: Sequence[str]) -> dict[str, str]:
     return chosen
 
 
-def _kept(arguments: Sequence[str]) -> list[str]:
+def _remaining(arguments: Sequence[str]) -> list[str]:
     """The arguments without those that only make the file, or that it sets itself."""
-    kept, skip = [], False
+    remaining, skip = [], False
     for argument in arguments:
         name = argument.partition("=")[0]
         if skip:
@@ -98,5 +98,5 @@ def _kept(arguments: Sequence[str]) -> list[str]:
         elif name in OWN:
             skip = OWN[name] and name == argument
         else:
-            kept.append(argument)
-    return kept
+            remaining.append(argument)
+    return remaining

@@ -15,6 +15,26 @@ if TYPE_CHECKING:
 ENGINES = ("local", "ray")
 
 
+def check(
+    engine: str = "local",
+    *,
+    address: str = "",
+    workers: int | None = None,
+    devices: Sequence[str] = (),
+    device: str = "",
+) -> None:
+    """Raises BadInput for options that do not go together. Starts nothing."""
+    if engine not in ENGINES:
+        raise BadInput(f"No engine {engine!r}: choose from {', '.join(ENGINES)}")
+    if engine == "ray":
+        if devices:
+            raise BadInput("--devices is for processes on this machine: with --engine ray, name how many --workers")
+    elif address or workers:
+        raise BadInput("--address and --workers are for a Ray cluster: add --engine ray, or name --devices")
+    elif devices and device:
+        raise BadInput("--devices names every device: omit --device")
+
+
 @contextmanager
 def chosen(
     engine: str = "local",
@@ -30,11 +50,8 @@ def chosen(
 
     Raises BadInput for options that do not go together, NotHere without Ray or a device.
     """
-    if engine not in ENGINES:
-        raise BadInput(f"No engine {engine!r}: choose from {', '.join(ENGINES)}")
+    check(engine, address=address, workers=workers, devices=devices, device=device)
     if engine == "ray":
-        if devices:
-            raise BadInput("--devices is for processes on this machine: with --engine ray, name how many --workers")
         from compute.engine.workers.ray_cluster import RayCluster
 
         cluster = RayCluster(address=address, workers=workers)
@@ -43,13 +60,9 @@ def chosen(
         finally:
             cluster.close()
         return
-    if address or workers:
-        raise BadInput("--address and --workers are for a Ray cluster: add --engine ray, or name --devices")
     if not devices:
         yield None, None
         return
-    if device:
-        raise BadInput("--devices names every device: omit --device")
     from compute import models
     from compute.engine.workers.processes import DeviceProcesses
 
