@@ -112,6 +112,7 @@ def _tune(
 ) -> None:
     from compute.interface import train as interface
     from compute.training.unisim.plan import MINI, with_options
+    from compute.training.unisim.results import option_words
 
     options = [f"seed={seed}", *options]
     if steps is not None:
@@ -131,4 +132,5 @@ def _tune(
     loss = f", loss {tuned.losses[-1]['total']:.4f}" if tuned.losses else ""
     typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s{loss}")
     named = tuned.folder if tuned.folder.is_absolute() else Path(".") / tuned.folder
-    typer.echo(f"Its scores: python -m compute run --suite {suite} --models {named}")
+    loaded = " ".join(filter(None, (str(named), option_words(tuned.model_options))))
+    typer.echo(f"Its scores: python -m compute run --suite {suite} --models {loaded}")

@@ -106,10 +106,11 @@ def train(
         folder.finish(state)
     else:
         report(f"{folder.path} is complete: nothing was trained")
-    result = results.result(folder, state, base=row.key, plan=plan)
+    result = results.result(folder, state, base=row, plan=plan)
     if not final:
         return result
     tuned = model_row(folder.path, offline=True)
+    tuned = replace(tuned, options={**tuned.options, **result.model_options})
     return training_report.added(result, base=row, tuned=tuned, suite=suite, hardware=hardware, report=report)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,9 +15,11 @@ from typer.testing import CliRunner, Result
 import compute
 from compute import models, paths
 from compute.__main__ import app
+from compute.cli.models import _options
 from compute.interface import train as interface
+from compute.interface import training_report
 from compute.models.own import checkpoints as own_checkpoints
-from compute.training.unisim import held_out, leaks, mini
+from compute.training.unisim import curves, held_out, leaks, mini
 from compute.training.unisim.evaluation import Evaluator
 from compute.types import BadInput, CannotDo, UnknownKey
 from tests.compute.commands import assert_refused
@@ -152,3 +156,34 @@ def test_what_cannot_be_trained_is_refused_before_the_first_step(
     refused = train(*(word.format(out=tmp_path / "out") for word in words))
     assert_refused(refused, error, message)
     assert not (tmp_path / "out" / "training" / "losses.jsonl").exists()
+
+
+def test_the_tuned_model_is_measured_with_the_base_s_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What no file states, such as what precedes each text, is repeated: in the table, and in the line to run it by."""
+    folder = checkpoints.clip(tmp_path / "clip")
+    own = {"text_prefix": "a photo of ", "normalise": True, "caution": "noise"}
+    row = replace(own_checkpoints.from_folder(folder).row, options=own)
+    real = interface.model_row
+    monkeypatch.setattr(interface, "model_row", lambda base, **more: row if base == "prefixed" else real(base, **more))
+    compared = []
+    monkeypatch.setattr(
+        training_report, "compared", lambda base, tuned, **more: compared.append((base, tuned)) or stored_changes()
+    )
+    made = train("--base", "prefixed", "--out", str(tmp_path / "tuned"), "--steps", "1", *options())
+    assert made.exit_code == 0, made.output
+    ((base, tuned),) = compared
+    assert base is row and tuned.weights == str(tmp_path / "tuned")
+    assert tuned.options == {"text_prefix": "a photo of ", "normalise": True}
+    named, _, words = made.output.splitlines()[-1].partition(" --models ")[2].partition(" ")
+    pairs = shlex.split(words)
+    assert named == str(tmp_path / "tuned") and pairs[::2] == ["--model-option"] * 2
+    assert _options(pairs[1::2]) == tuned.options
+    assert f"Repeat them: `{words}`." in (tmp_path / "tuned" / "README.md").read_text(encoding="utf-8")
+
+
+def stored_changes() -> list[curves.TaskChange]:
+    """The table of a model that lost nothing."""
+    return [
+        curves.TaskChange(key=side, title=side, side=side, before=0.5, after=0.5, low=-0.1, high=0.1)
+        for side in ("core", "ood")
+    ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from compute.training.unisim import lora
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState, write_weights
 from compute.training.unisim.curves import TaskChange
 from compute.training.unisim.loop import precision
-from compute.types import CannotDo, CannotWrite
+from compute.types import CannotDo, CannotWrite, Model
 
 if TYPE_CHECKING:
     from compute.training.unisim.plan import TuningPlan
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 SAVES = ("merged", "adapter")
 CARD, CONFIG = "README.md", "config.json"
 OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
+# Options of dual encoders that no checkpoint's files hold. The others say where the base's files are.
+BEYOND_FILES = ("text_prefix", "normalise", "max_tokens", "image_backend", "projection")
 SYNTHETIC = ("drawn-scenes-training",)  # data sets that a program draws
 
 
@@ -44,6 +47,7 @@ class TrainingResult:
     seconds: float
     measurements: tuple[StepMeasurement, ...]  # the first is the base's
     losses: tuple[Mapping[str, float], ...]  # of every step
+    model_options: Mapping[str, Any] = field(default_factory=dict)  # to load it with, as the base was
     changes: tuple[TaskChange, ...] = ()  # base and tuned model on the suite's own items, which decided nothing
 
     @property
@@ -103,11 +107,11 @@ def write(
         raise CannotWrite(drafts.refusal(folder.path, error)) from error
 
 
-def result(folder: RunFolder, state: TuningState, *, base: str, plan: TuningPlan) -> TrainingResult:
+def result(folder: RunFolder, state: TuningState, *, base: Model, plan: TuningPlan) -> TrainingResult:
     """The result of a run that is complete."""
     return TrainingResult(
         folder=folder.path,
-        base=base,
+        base=base.key,
         plan=plan,
         steps=state.step,
         best=state.best,
@@ -115,7 +119,18 @@ def result(folder: RunFolder, state: TuningState, *, base: str, plan: TuningPlan
         seconds=state.seconds,
         measurements=tuple(state.measurements),
         losses=tuple(folder.losses()),
+        model_options=options_beyond_files(base),
     )
+
+
+def options_beyond_files(base: Model) -> dict[str, Any]:
+    """The base's options that a tuned model's files do not state: whoever loads it has to repeat them."""
+    return {name: value for name, value in base.options.items() if name in BEYOND_FILES}
+
+
+def option_words(options: Mapping[str, Any]) -> str:
+    """Options as the command line takes them; empty where there are none."""
+    return " ".join(f"--model-option {shlex.quote(f'{name}={json.dumps(value)}')}" for name, value in options.items())
 
 
 def merge(base: DualEncoder) -> None:
@@ -161,7 +176,6 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
 
     row, data = base.row, folder.identity["data"]
     own = weights.own_folder(row) is not None
-    loading = {"file", "architecture", "tag", "random", "seed", "lora"}  # which the folder's own files stand for
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
@@ -181,11 +195,7 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         apart=apart,
         adapter=save == "adapter",
         lora=plan.tune == "lora",
-        options=", ".join(
-            f"--model-option {name}={value}"
-            for name, value in row.options.items()
-            if name not in loading and name in _known_options(row.adapter)
-        ),
+        options=option_words(options_beyond_files(row)),
         rows=_rows(state),
         best=state.best if state.best is not None else state.step,
         steps=state.step,
@@ -194,14 +204,6 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         device=base.hardware.device,
         precision=precision(base, plan),
         settings={name: _shown(value) for name, value in asdict(plan).items()},
-    )
-
-
-def _known_options(adapter: str) -> Sequence[str]:
-    return (
-        ("text_prefix", "normalise")
-        if adapter == "open_clip"
-        else ("text_prefix", "normalise", "max_tokens", "image_backend", "projection")
     )
 
 
