@@ -103,6 +103,40 @@ def alone(folder: Path) -> Iterator[None]:
         _close(handle)
 
 
+@contextmanager
+def reserved(path: Path) -> Iterator[bool]:
+    """Locks a file of that path as long as the process needs it, without waiting; yields False where another has it.
+
+    A file system without locks lets everybody through. Raises CannotWrite where the file cannot be made.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise CannotWrite(refusal(path, error)) from error
+    try:
+        yield not _is_taken(handle)
+    finally:
+        os.close(handle)
+
+
+def _is_taken(handle: int) -> bool:
+    """Locks an open file, unless another holds it already."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return True
+    except (ImportError, OSError):
+        return False
+    return False
+
+
 def sweep(*roots: Path, skip: tuple[str, ...] = (), deep: bool = True) -> list[Path]:
     """Removes the drafts below the roots that nobody is writing; returns them. Folders of a name in `skip` are passed
     over; without `deep` all folders below a root are."""

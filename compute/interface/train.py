@@ -57,8 +57,8 @@ def train(
     `training.html` in `out` shows both curves and that table; `final=False` leaves that out.
 
     A call that was interrupted goes on from its last stored step with the same result; one that is complete returns it.
-    Raises UnknownKey, BadInput, NotHere, CannotDo before the first step, and LikenessError where a loss is not finite:
-    the last good state is then in `out`.
+    Raises UnknownKey, BadInput, NotHere, CannotDo before the first step, among them where another process trains in
+    `out`, and LikenessError where a loss is not finite: the state before that step is then in `out`.
     """
     report = report or (lambda line: None)
     if suite not in SUITES:
@@ -84,34 +84,35 @@ def train(
         },
     )
     folder.open()
-    if (state := folder.finished()) is None:
-        tracker = trackers.opened(track, folder=folder.training, settings=asdict(plan))
-        try:
-            apart = leaks.sentence(_apart(sets))
-            report(apart)
-            state = loop.train(
-                encoder,
-                sets,
-                plan=plan,
-                folder=folder,
-                evaluator=_evaluator(held_out.validation_items(suite), encoder),
-                penalties=preserving.penalties(plan.keep, plan.strength),
-                tracker=tracker,
-                report=report,
-            )
-        finally:
-            if tracker is not None:
-                tracker.close()
-        results.write(encoder, folder, state, save=save, plan=plan, apart=apart)
-        folder.finish(state)
-    else:
-        report(f"{folder.path} is complete: nothing was trained")
-    result = results.result(folder, state, base=row, plan=plan)
-    if not final:
-        return result
-    tuned = model_row(folder.path, offline=True)
-    tuned = replace(tuned, options={**tuned.options, **result.model_options})
-    return training_report.added(result, base=row, tuned=tuned, suite=suite, hardware=hardware, report=report)
+    with folder.reserved():
+        if (state := folder.finished()) is None:
+            tracker = trackers.opened(track, folder=folder.training, settings=asdict(plan))
+            try:
+                apart = leaks.sentence(_leak_check(sets))
+                report(apart)
+                state = loop.train(
+                    encoder,
+                    sets,
+                    plan=plan,
+                    folder=folder,
+                    evaluator=_evaluator(held_out.validation_items(suite), encoder),
+                    penalties=preserving.penalties(plan.keep, plan.strength),
+                    tracker=tracker,
+                    report=report,
+                )
+            finally:
+                if tracker is not None:
+                    tracker.close()
+            results.write(encoder, folder, state, save=save, plan=plan, apart=apart)
+            folder.finish(state)
+        else:
+            report(f"{folder.path} is complete: nothing was trained")
+        result = results.result(folder, state, base=row, plan=plan)
+        if not final:
+            return result
+        tuned = model_row(folder.path, offline=True)
+        tuned = replace(tuned, options={**tuned.options, **result.model_options})
+        return training_report.added(result, base=row, tuned=tuned, suite=suite, hardware=hardware, report=report)
 
 
 def _sets(suite: str, tasks: Sequence[str], plan: TuningPlan) -> list[ExampleSet]:
@@ -121,7 +122,7 @@ def _sets(suite: str, tasks: Sequence[str], plan: TuningPlan) -> list[ExampleSet
     return [part for part in drawn if not tasks or part.task in tasks]
 
 
-def _apart(sets: Sequence[ExampleSet]) -> leaks.LeakCheck:
+def _leak_check(sets: Sequence[ExampleSet]) -> leaks.LeakCheck:
     """Raises BadInput where an image that is trained on is evaluated, naming it."""
     evaluated = leaks.evaluated_images(
         leaks.evaluated_tasks(shipped()),

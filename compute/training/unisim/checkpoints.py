@@ -5,6 +5,7 @@
     training/step-000100/   the state after 100 steps; written to a draft and moved, so it is whole or not there
     training/best/          the weights with the highest core average
     training/finished.json  written last: the model beside it is complete
+    training/lock           locked by the process that trains
 
 Weights are an adapter folder of peft (LoRA), or vision.safetensors (full tuning).
 """
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 
     from compute.training.unisim.trainable import DualEncoder
 
-FOLDER, PLAN, LOSSES, FINISHED, BEST, STATE = (
+FOLDER, PLAN, LOSSES, FINISHED, LOCK, BEST, STATE = (
     "training",
     "plan.json",
     "losses.jsonl",
     "finished.json",
+    "lock",
     "best",
     "state.json",
 )
@@ -79,13 +81,23 @@ class RunFolder:
         if plan.is_file():
             self._check(_read(plan))
             return
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        if not self._is_new():
             raise BadInput(f"{self.path} exists and holds no training run. Name a new folder")
         try:
             self.training.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CannotWrite(drafts.refusal(self.training, error)) from error
         drafts.write_text(plan, json.dumps(self.identity, indent=2) + "\n")
+
+    @contextmanager
+    def reserved(self) -> Iterator[None]:
+        """Within it no other process trains in the folder. Raises BadInput where one does, CannotWrite."""
+        with drafts.reserved(self.training / LOCK) as is_free:
+            if not is_free:
+                raise BadInput(
+                    f"Another process is training in {self.path}. Wait until it ends, or name another folder"
+                )
+            yield
 
     def finished(self) -> TuningState | None:
         """The state of a run that is complete; None before."""
@@ -149,6 +161,15 @@ class RunFolder:
                 file.flush()
 
             yield log
+
+    def _is_new(self) -> bool:
+        """Whether the folder is missing, empty, or as a run leaves it that is killed before its plan is written."""
+        if not self.path.is_dir():
+            return not self.path.exists()
+        if any(each != self.training for each in self.path.iterdir()):
+            return False
+        inside = os.listdir(self.training) if self.training.is_dir() else []
+        return all(name == LOCK or drafts.DRAFT.fullmatch(name) for name in inside)
 
     def _check(self, stored: Mapping[str, Any]) -> None:
         now = json.loads(json.dumps(self.identity))

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from compute.rounding import rounded
 from compute.training.unisim.evaluation import SIDES, Measurement, difference
 
@@ -54,7 +56,7 @@ def changes(*, before: Measurement, after: Measurement) -> list[TaskChange]:
         weights = before.weights(side)
         tasks = [_of_task(before, after, key) for key in weights]
         if tasks:
-            squares = sum((weights[each.key] * _half_width(each)) ** 2 for each in tasks)
+            squares = sum((weights[each.key] * _half_width(each, before, after)) ** 2 for each in tasks)
             gap, half = getattr(after, side) - getattr(before, side), math.sqrt(squares) or math.nan
             out.append(
                 TaskChange(
@@ -84,9 +86,14 @@ def _of_task(before: Measurement, after: Measurement, key: str) -> TaskChange:
     )
 
 
-def _half_width(change: TaskChange) -> float:
-    if math.isnan(change.low) and change.difference == 0:
-        return 0.0
+def _half_width(change: TaskChange, before: Measurement, after: Measurement) -> float:
+    """NaN: not known. 0 where no item changed, which has no interval of its own."""
+    first, second = (each.tasks[change.key] for each in (before, after))
+    if first.items is not None and second.items is not None:
+        metric = first.task.metrics[0]
+        values = (part.items[metric].to_numpy(float) for part in (first, second))
+        if np.array_equal(*values, equal_nan=True):
+            return 0.0
     return (change.high - change.low) / 2
 
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from compute.training.unisim import lora, trainable
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
-from compute.training.unisim.examples import Content, ExampleSet, TrainingExample, batches
+from compute.training.unisim.examples import TASKS, Content, ExampleSet, TrainingExample, batches, by_task
 from compute.training.unisim.hinge import hinge
-from compute.types import LikenessError
+from compute.types import BadInput, LikenessError
 
 if TYPE_CHECKING:
     import torch
@@ -89,8 +89,10 @@ def train(
 
     Best is the highest core average of the evaluator among those within `plan.max_ood_drop`; without an evaluator, the
     last weights; interpolated with the base's where the plan says so. Raises LikenessError at a loss that is not
-    finite, and leaves the last good state in the folder.
+    finite; the state before that step is then in the folder. Raises BadInput before the first step for data or a plan
+    that cannot be trained.
     """
+    _check_images(sets, plan)
     tune(base, plan, keep_base=bool(penalties) or plan.keep == "interpolate")
     optimiser = optimiser_of(base, plan)
     state = folder.load(base, optimiser)
@@ -98,12 +100,21 @@ def train(
         report(f"Resumed after step {state.step} of {plan.steps}")
     measured = _Measuring(base=base, plan=plan, folder=folder, evaluator=evaluator, tracker=tracker, report=report)
     begun = time.perf_counter() - state.seconds
+
+    def save() -> None:
+        state.seconds = time.perf_counter() - begun
+        folder.save(base, optimiser, state)
+
     with _threads(plan.threads), _own_randomness(base), folder.loss_log(step=state.step) as log:
         if state.step == 0 and not state.measurements:
             measured(state, losses={})
         base.training(True)
         for batch in _prepared(base, sets, plan, start=state.step, end=plan.steps if not state.stopped else state.step):
-            losses = step(base, batch, plan=plan, number=state.step, optimiser=optimiser, penalties=penalties)
+            try:
+                losses = step(base, batch, plan=plan, number=state.step, optimiser=optimiser, penalties=penalties)
+            except LikenessError:
+                save()
+                raise
             log(losses)
             if tracker is not None:
                 tracker.log({f"loss/{name}": loss for name, loss in losses.items()}, step=state.step)
@@ -113,8 +124,7 @@ def train(
                 measured(state, losses=losses)
                 last = last or bool(state.stopped)
             if last or state.step % plan.save_every == 0:
-                state.seconds = time.perf_counter() - begun
-                folder.save(base, optimiser, state)
+                save()
             if last:
                 break
     if state.best is not None and state.best != state.step:
@@ -273,6 +283,16 @@ class _Measuring:
             self.folder.save_best(self.base)
 
 
+def _check_images(sets: Sequence[ExampleSet], plan: TuningPlan) -> None:
+    """Raises BadInput where `distill` would have a single image to compare."""
+    images = sum((TASKS[task][0] == "image") + 2 * (TASKS[task][1] == "image") for task in by_task(sets))
+    if plan.keep == "distill" and plan.strength and images * (plan.batch_size // plan.accumulate) < 2:
+        raise BadInput(
+            "Training option keep=distill compares the images of a step with each other, and there is a single image: "
+            "take a higher batch_size, a lower accumulate, or more tasks"
+        )
+
+
 def _as_stored(base: DualEncoder, plan: TuningPlan) -> AbstractContextManager:
     """What is measured is the model that would be stored: interpolated, where the plan says so."""
     if plan.keep != "interpolate":
@@ -288,7 +308,7 @@ def _side(title: str, now: float | None, first: float | None) -> str:
 
 def _remedy(plan: TuningPlan) -> str:
     return (
-        f"The last good state is stored. Train with a lower learning_rate than {plan.learning_rate:g}, with "
+        f"The state before it is stored. Train with a lower learning_rate than {plan.learning_rate:g}, with "
         "precision=float32, or with clip_norm=1, into another folder"
     )
 

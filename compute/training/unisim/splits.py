@@ -244,7 +244,10 @@ def _read(row: TrainingSplit, files: Files, *, cache: Path | None, seed: int) ->
 def packed(
     samples: Sequence[Sample], *, task: str, dataset: str, files: Files, cache: Path | None = None
 ) -> FileExamples:
-    """Samples as numbers into lists of distinct contents. A quality sample, which has no reference, gets the prompt."""
+    """Samples as numbers into lists of distinct contents. A quality sample, which has no reference, gets the prompt.
+
+    Raises BadInput where another sample's reference is blank.
+    """
     check_task(task)
     of_reference, of_alternatives = TASKS[task]
     numbers: dict[str, dict[str, int]] = {"image": {}, "text": {}}
@@ -252,10 +255,19 @@ def packed(
     def number(modality: str, value: str) -> int:
         return numbers[modality].setdefault(value, len(numbers[modality]))
 
+    def reference(sample: Sample) -> str:
+        value = QUALITY_PROMPT if task == "quality" else sample.reference
+        if not (value or "").strip():
+            raise BadInput(
+                f"{dataset}, examples of {task}: the {of_reference} that {' and '.join(sample.alternatives)} are "
+                "compared with is blank. Take this row out of the table"
+            )
+        return value
+
     rows = np.array(
         [
             (
-                number(of_reference, sample.reference or QUALITY_PROMPT),
+                number(of_reference, reference(sample)),
                 *(number(of_alternatives, value) for value in sample.alternatives),
             )
             for sample in samples

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 TEXT_BATCH = 32  # texts that are encoded at once; always as many, so that a text's vector does not depend on the others
+TEXTS = 65_536  # texts whose vectors are cached: 200 MB of 768 dimensions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,15 +90,25 @@ class DualEncoder:
         with torch.no_grad():
             if self.adapted is None:
                 return (self.frozen or self).image_vectors(prepared)
-            with self.adapted.disable_adapter():
-                return self.image_vectors(prepared)
+            was_training = self.adapted.training or any(part.training for part in self.vision_parts())
+            self.training(False)
+            try:
+                with self.adapted.disable_adapter():
+                    return self.image_vectors(prepared)
+            finally:
+                self.training(was_training)
 
     def text_vectors(self, texts: Sequence[str]) -> torch.Tensor:
-        """(n, d) float32 of length 1, without gradients. The tower is frozen: each distinct text is encoded once."""
+        """(n, d) float32 of length 1, without gradients. The tower is frozen: the last TEXTS texts are cached."""
         import torch
 
-        self._encode([text for text in dict.fromkeys(texts) if text not in self._texts])
-        return torch.stack([self._texts[text] for text in texts]).to(self.hardware.device)
+        distinct = list(dict.fromkeys(texts))
+        self._encode([text for text in distinct if text not in self._texts])
+        self._texts |= {text: self._texts.pop(text) for text in distinct}  # the last used are at the end
+        vectors = torch.stack([self._texts[text] for text in texts]).to(self.hardware.device)
+        for text in list(islice(self._texts, max(0, len(self._texts) - TEXTS))):
+            del self._texts[text]
+        return vectors
 
     def _encode(self, texts: Sequence[str]) -> None:
         """Encodes texts of equal length together, always TEXT_BATCH of them: the last batch is filled up."""
@@ -113,7 +125,8 @@ class DualEncoder:
                 with torch.autocast(self.hardware.device.split(":")[0], enabled=False):
                     vectors = torch.from_numpy(self.towers.embed("text", [tokens for _, tokens in filled]))
                 vectors = torch.nn.functional.normalize(vectors, dim=-1)
-                self._texts |= {text: vectors[at] for at, (text, _) in enumerate(part)}
+                # Copies: a row of the batch would keep all of its rows in memory.
+                self._texts |= {text: vectors[at].clone() for at, (text, _) in enumerate(part)}
 
     def parameters(self) -> dict[str, torch.nn.Parameter]:
         """The weights that are trained, by name."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from compute import paths
+from compute import drafts, paths
 from compute.interface import tradeoff as interface
 from compute.interface.train import train
 from compute.training.unisim import ablation, held_out, leaks, mini
@@ -87,6 +87,16 @@ def test_trainings_of_another_base_or_plan_are_refused(clip: Path, tmp_path: Pat
     with pytest.raises(UnknownKey):
         compared("no-such-model", options=OPTIONS)
     assert (out / "tradeoff.html").read_text(encoding="utf-8") == before
+
+
+def test_a_folder_in_which_another_process_trains_is_refused(clip: Path, tmp_path: Path) -> None:
+    training = tmp_path / "out" / "training"
+    training.mkdir(parents=True)
+    with drafts.reserved(training / "lock") as is_free:
+        assert is_free
+        with pytest.raises(BadInput, match="Another process is training"):
+            train(clip, out=tmp_path / "out", options=OPTIONS)
+    assert not (training / "losses.jsonl").exists()
 
 
 def test_the_ablation_trains_on_one_two_and_three_domains(

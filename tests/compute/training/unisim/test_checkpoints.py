@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +34,42 @@ def test_a_folder_of_something_else_is_not_touched(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="holds no training run"):
             run_folder(tmp_path / name, base(tmp_path / "base"))
     assert [file.name for file in (tmp_path / "notes").iterdir()] == ["diary.txt"]
+
+
+def test_a_folder_that_was_killed_before_its_plan_is_this_run_s(tmp_path: Path) -> None:
+    encoder = base(tmp_path / "base")
+    training = tmp_path / "run" / "training"
+    training.mkdir(parents=True)
+    (training / "plan.json.draft-123").write_text("{")
+    assert (run_folder(tmp_path / "run", encoder).training / "plan.json").is_file()
+    other = tmp_path / "other" / "training"
+    other.mkdir(parents=True)
+    (other / "notes.txt").write_text("x")
+    with pytest.raises(BadInput, match="holds no training run"):
+        run_folder(tmp_path / "other", encoder)
+
+
+def test_one_process_at_a_time_trains_in_a_folder(tmp_path: Path) -> None:
+    """A process of its own reserves the folder; it is free again when that one ends."""
+    folder = run_folder(tmp_path / "run", base(tmp_path / "base"))
+    program = f"""
+from pathlib import Path
+from compute.training.unisim.checkpoints import RunFolder
+with RunFolder(path=Path({str(folder.path)!r}), identity={{}}).reserved():
+    print("reserved", flush=True)
+    input()
+"""
+    other = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=Path.cwd()
+    )
+    try:
+        assert other.stdout is not None and other.stdout.readline() == "reserved\n"
+        with pytest.raises(BadInput, match="Another process is training in"), folder.reserved():
+            pass
+    finally:
+        other.communicate("\n", timeout=60)
+    with folder.reserved():
+        pass
 
 
 def test_weights_of_another_rank_do_not_fit(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -63,6 +64,22 @@ def test_a_task_that_changed_alike_on_every_item_leaves_no_interval() -> None:
 def test_no_change_at_all_leaves_no_interval() -> None:
     rows = curves.changes(before=measurement(BEFORE), after=measurement(BEFORE))
     assert all(row.difference == 0 and math.isnan(row.low) and math.isnan(row.high) for row in rows)
+
+
+@pytest.mark.parametrize("values", [None, [1, 0, 0, 1]])
+def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values: list[int] | None) -> None:
+    """A task without items of its own, whose averages agree: its interval is not known, so the side's is not either.
+    Items that changed both ways have an interval like any."""
+    sides = []
+    for right, choice in ((BEFORE["mini/quality"], [1, 1, 0, 0]), (AFTER["mini/quality"], values or [1, 1, 0, 0])):
+        measured = measurement({"mini/quality": right, "mini/image-choice": choice})
+        if values is None:
+            tasks = dict(measured.tasks)
+            tasks["mini/image-choice"] = replace(tasks["mini/image-choice"], items=None)
+            measured = Measurement(tasks=tasks)
+        sides.append(measured)
+    core, _, choice = curves.changes(before=sides[0], after=sides[1])
+    assert choice.difference == 0 and math.isnan(core.low) == math.isnan(choice.low) == (values is None)
 
 
 def test_the_printed_table() -> None:

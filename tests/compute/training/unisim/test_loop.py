@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from compute.training.unisim import loop
+from compute.training.unisim import loop, preserving
 from compute.training.unisim.examples import TASKS, batches
 from compute.training.unisim.hinge import hinge
 from compute.types import BadInput, LikenessError
@@ -167,6 +167,40 @@ def test_a_loss_that_is_not_a_number_stops_the_run_and_leaves_the_last_good_stat
     said: list[str] = []
     folder, state = trained(tmp_path / "run", base(tmp_path / "base"), report=said.append)
     assert said[0] == "Resumed after step 4 of 6" and state.step == 6 and len(losses(folder)) == 6
+
+
+@pytest.mark.parametrize("step", [1, 2, 6])
+def test_the_state_before_the_bad_step_is_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    """Before the first stored step too, and whatever number of steps lies between stored ones."""
+    plan, real, calls = replace(PLAN, save_every=5), loop.hinge, []
+
+    def spoilt(*vectors, preferred, margin):
+        calls.append(1)
+        value = real(*vectors, preferred=preferred, margin=margin)
+        return value * math.nan if len(calls) > 4 * (step - 1) else value
+
+    monkeypatch.setattr(loop, "hinge", spoilt)
+    encoder = base(tmp_path / "base")
+    with pytest.raises(LikenessError, match=f"at step {step}. The state before it is stored"):
+        trained(tmp_path / "run", encoder, plan=plan)
+    monkeypatch.undo()
+    assert [state.name for state in (tmp_path / "run" / "training").glob("step-*")] == [f"step-{step - 1:06}"]
+    folder, state = trained(tmp_path / "run", base(tmp_path / "base"), plan=plan)
+    assert state.step == 6
+    (stored,) = folder.training.glob("step-*")
+    whole, _ = trained(tmp_path / "whole", base(tmp_path / "base"), plan=plan)
+    assert losses(folder) == losses(whole) and stored.name == "step-000006"
+
+
+def test_distilling_a_single_image_is_refused_before_the_first_step(tmp_path: Path) -> None:
+    plan = replace(PLAN, keep="distill", strength=1.0, accumulate=4)
+    terms = preserving.penalties(plan.keep, plan.strength)
+    with pytest.raises(BadInput, match="single image.*batch_size"):
+        trained(tmp_path / "one", base(tmp_path / "base"), plan=plan, parts=sets("text-for-image"), penalties=terms)
+    assert not list((tmp_path / "one" / "training").glob("losses*"))
+    plan = replace(plan, samples=4)
+    folder, _ = trained(tmp_path / "two", base(tmp_path / "base"), plan=plan, parts=sets("quality"), penalties=terms)
+    assert math.isfinite(folder.losses()[0]["distill"])
 
 
 def test_a_diverging_rate_is_stopped_too(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from compute.tasks.source import Source
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
 from compute.training.unisim import leaks, splits
-from compute.training.unisim.examples import TASKS, batches
+from compute.training.unisim.examples import QUALITY_PROMPT, TASKS, batches
 from compute.types import BadInput, NotHere
 from tests.compute.training.unisim import training_files
 
@@ -267,3 +267,13 @@ def test_examples_that_share_an_image_stay_together(data: Path) -> None:
     assert held_out[0].reference.text().removeprefix("p") == held_out.contents["image"][0][:-1]
     with pytest.raises(BadInput, match="A share of 1 of own cannot be held out"):
         splits.divided(part, share=1)
+
+
+def test_a_blank_prompt_is_refused_by_name(data: Path) -> None:
+    """Only a quality question has a prompt that is the same for all."""
+    blank = Sample(name="x", reference=" ", alternatives=("1.jpg", "2.jpg"), answer=0)
+    files = Files.of("own", data)
+    with pytest.raises(BadInput, match=r"own, examples of image-for-text: the text that 1\.jpg and 2\.jpg .* blank"):
+        splits.packed([blank], task="image-for-text", dataset="own", files=files)
+    part = splits.packed([blank], task="quality", dataset="own", files=files)
+    assert part.contents["text"] == (QUALITY_PROMPT,)

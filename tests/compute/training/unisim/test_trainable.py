@@ -85,3 +85,36 @@ def test_a_base_without_a_tower_is_refused_before_it_is_loaded(tmp_path: Path) -
     with pytest.raises(CannotDo, match="no text tower, which the task image-for-text needs"):
         trainable.load(row, hardware=CPU, tasks=("image-choice", "image-for-text"))
     assert trainable.load(row, hardware=CPU, tasks=("image-choice",)).towers.text is None
+
+
+def test_the_cache_of_texts_holds_their_vectors_alone_and_only_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes in memory are those of the vectors; the text that is used most lately stays."""
+    monkeypatch.setattr(trainable, "TEXTS", 3)
+    encoder = base(tmp_path / "base")
+    first = encoder.text_vectors(["a cat", "dog"])
+    stored = list(encoder._texts.values())
+    assert sum(vector.untyped_storage().nbytes() for vector in stored) == first.numel() * first.element_size()
+    texts = [f"{color} {thing}" for color in ("red", "green", "blue") for thing in ("cat", "dog")]
+    assert len(encoder.text_vectors(["a cat", *texts])) == 7  # more than are cached
+    for text in texts:
+        encoder.text_vectors(["a cat", text])
+    assert list(encoder._texts) == [texts[-2], "a cat", texts[-1]]
+    assert torch.equal(encoder.text_vectors(["dog", "a cat"]), first.flip(0))
+
+
+def test_the_base_s_vectors_are_without_dropout(tmp_path: Path) -> None:
+    """Also where the tower itself has dropout, which is on while the tuned model trains."""
+    encoder = base(tmp_path / "base")
+    images = [encoder.prepared(picture) for picture in checkpoints.images()[:3]]
+    with torch.no_grad():
+        expected = encoder.image_vectors(images)
+    for module in encoder.module.vision_model.modules():
+        if hasattr(module, "dropout") and isinstance(module.dropout, float):
+            module.dropout = 0.5
+    loop.tune(encoder, PLAN)
+    encoder.training(True)
+    assert not torch.allclose(encoder.image_vectors(images), expected, atol=1e-4)
+    assert torch.allclose(encoder.base_image_vectors(images), expected, atol=1e-5)
+    assert encoder.vision_parts()[0].training
