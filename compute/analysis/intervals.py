@@ -9,6 +9,9 @@ from compute.arrays import Floats
 from compute.types import BadInput, Metric, Score
 
 Z95 = 1.959963984540054  # normal quantile of 97.5 percent
+# A share of fewer items is too coarse for a normal test: one that compares two of them would see differences that
+# Fisher's exact test does not.
+FEWEST_ITEMS = 10
 
 
 def score_interval(
@@ -32,12 +35,14 @@ def sampling_errors(*, values: ArrayLike, stderr: ArrayLike, share_of: ArrayLike
     """The standard errors that ranks and tests take for those of scores, NaN where not known; shapes broadcast.
 
     An error of 0 is none. Where none or all of `share_of` items are right it is the error whose 1.96-fold ends where
-    `score_interval` does; elsewhere it says only that nothing varied, and is not known. share_of: the number of items
-    that a score is a share of, NaN where it is no such share or the number is not known.
+    `score_interval` does; elsewhere it says only that nothing varied, and is not known. Nor is that of a share of fewer
+    than FEWEST_ITEMS items, which no normal test is for. share_of: the number of items that a score is a share of, NaN
+    where it is no such share or the number is not known.
     """
     value, error, items = (np.asarray(each, float) for each in (values, stderr, share_of))
-    is_share = ((value == 0) | (value == 1)) & (items >= 1)
-    return np.where(error == 0, np.where(is_share, _error_of_none(np.where(is_share, items, 1.0)), np.nan), error)
+    none_varied = ((value == 0) | (value == 1)) & (items >= FEWEST_ITEMS)
+    of_none = np.where(none_varied, _error_of_none(np.where(none_varied, items, 1.0)), np.nan)
+    return np.where(items < FEWEST_ITEMS, np.nan, np.where(error == 0, of_none, error))
 
 
 def _error_of_none(items: ArrayLike) -> Floats:

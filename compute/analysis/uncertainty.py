@@ -26,7 +26,7 @@ from compute.analysis import ranking, variance
 from compute.analysis.ranking import UNRANKED
 from compute.arrays import Bools, Floats, Ints
 
-ALONE = "no other model has a rank to compare it with"
+ALONE = "only one model has a rank"
 NOT_SIGNIFICANT = 1.6  # of t: below the one-sided quantile of 95 percent, 1.645 or more
 
 

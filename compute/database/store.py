@@ -260,6 +260,11 @@ def connect(
     return connection
 
 
+def free_later(connection: duckdb.DuckDBPyConnection) -> None:
+    """As `long_lived` of `connect`, again: DuckDB forgets it for the whole process when any file is closed."""
+    connection.cursor().execute("SET allocator_background_threads = true")
+
+
 def recorded_sources(path: Path) -> str:
     """The digest that `write` was given as `sources`, of a database of any version; empty where it has none.
 

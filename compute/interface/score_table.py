@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from compute.analysis.intervals import sampling_errors
 from compute.analysis.ranking import binomial_stderr
 from compute.arrays import Bools, Floats, Ints
 from compute.delimited import heading
@@ -291,6 +292,7 @@ def _long(
             raise BadInput("Shares need the number of answers behind each: a column n")
         count = _numbers(frame[roles["n"]], models=names)
         error = np.where(np.isnan(error), binomial_stderr(value=value, n=count), error)
+        error = sampling_errors(values=value, stderr=error, share_of=count)
     elif "n" in roles and "stderr" not in roles:
         notes.append("The column n alone gives no standard error: say so where values are shares of n right answers")
     of_task = [str(key) for key in keys]

@@ -66,6 +66,10 @@ class OpenDatabase:
         finally:
             cursor.close()
 
+    def free_later(self) -> None:
+        """What queries have freed goes back to the system, also after another file was closed."""
+        store.free_later(self._connection)
+
     def close(self) -> None:
         """Closes the file, and deletes its copy and the files that were made of it."""
         self._connection.close()
@@ -163,7 +167,7 @@ class Database:
                 opening.users -= 1
                 last = opening.replaced and not opening.users
             if last:
-                opening.close()
+                self._end(opening)
 
     def ask(self, sql: str, values: list | None = None) -> pd.DataFrame:
         """The answer to one SELECT with `values` for its question marks."""
@@ -189,7 +193,14 @@ class Database:
             before.replaced = True
             idle = not before.users
         if idle:
-            before.close()
+            self._end(before)
+
+    def _end(self, opening: OpenDatabase) -> None:
+        """Closes a file that was replaced."""
+        opening.close()
+        with self._lock:
+            if not self.is_closed:
+                self._now.free_later()
 
     def close(self) -> None:
         """Closes the file, after the last request that reads it."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.analysis.intervals import sampling_errors
 from compute.analysis.ranking import CATEGORY_MEAN
 from compute.analysis.uncertainty import Ranking, rank_with_uncertainty
 from compute.analysis.variance import SAME
@@ -216,10 +217,12 @@ def ranking_of(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, orig
     facts = list({(row["task"], row["subset"]): row for row in rows}.values())
     columns = {(row["task"], row["subset"]): at for at, row in enumerate(facts)}
     keys = list(dict.fromkeys(row["model"] for row in rows))
-    values, errors = (np.full((len(keys), len(facts)), np.nan) for _ in range(2))
+    values, errors, items = (np.full((len(keys), len(facts)), np.nan) for _ in range(3))
     for row in rows:
         cell = keys.index(row["model"]), columns[row["task"], row["subset"]]
         values[cell], errors[cell] = row["value"], row["stderr"]
+        items[cell] = row["n"] if row["proportion"] else np.nan
+    errors = sampling_errors(values=values, stderr=errors, share_of=items)
     known = ~np.isnan(values)
     counts = known.mean(axis=0) >= COUNTS_FROM
     if not counts.any():

@@ -31,7 +31,8 @@ def scores(db: Database, *, benchmark: str) -> pd.DataFrame:
         f"""SELECT runs.model, runs.origin, runs.source, tasks.key AS task, tasks.title, tasks.category, tasks.dataset,
                    tasks.position, tasks.subsets, tasks.languages,
                    tasks.key IN (SELECT task FROM suite_tasks) AS listed,
-                   scores.subset, scores.value, scores.stderr, metrics.title AS metric_title, metrics.scale,
+                   scores.subset, scores.value, scores.stderr, scores.n, metrics.proportion,
+                   metrics.title AS metric_title, metrics.scale,
                    metrics.digits, metrics.lower, metrics.upper, metrics.higher_is_better AS higher,
                    EXISTS (SELECT 1 FROM notes WHERE notes.specific AND notes.model = runs.model
                            AND notes.task = runs.task AND runs.origin = 'published'

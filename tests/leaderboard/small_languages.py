@@ -19,6 +19,8 @@ def small(scores: list[tuple[str, str, float, float]]) -> LanguageRanking:
         "lower": 0.0,
         "upper": 1.0,
         "suspect": False,
+        "n": 100,
+        "proportion": False,
     }
     rows = [
         {"model": model, "task": task, "dataset": task, "title": task, "value": value, "stderr": error, **facts}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from leaderboard.html.labels import is_synthetic
 from leaderboard.page import SITE, Described, DescribedRow, Site
-from leaderboard.pages.overview.findings import SuiteLead, lead
+from leaderboard.pages.overview.findings import lead
 
 
 def describe(site: Site, query: Mapping[str, str], *, suites: tuple[str, ...]) -> Described | None:
@@ -19,24 +19,15 @@ def describe(site: Site, query: Mapping[str, str], *, suites: tuple[str, ...]) -
         ranked = site.suite_cache.ranked(key)
         first = None if ranked is None or is_synthetic(table.suite["benchmark"]) else lead(table, ranked)
         if first:
-            rows.append(DescribedRow(label=f"{table.suite['title']}: {first.title}", text=proof(first)))
+            trained = ", trained on some of these data sets" if first.trained else ""
+            text = f"leads{trained}{first.proof}"
+            rows.append(DescribedRow(label=f"{table.suite['title']}: {first.title}", text=text))
     if not rows:
         return None
-    sentence = "; ".join(f"{row.label} ({row.text})" for row in rows)
+    sentence = " ".join(f"{row.label} {row.text}." for row in rows)
     return Described(
         title=SITE,
-        sentence=f"Ranked first: {sentence}.",
+        sentence=sentence,
         rows=tuple(rows),
         caption="The model ranked first, and whether others differ significantly from it",
     )
-
-
-def proof(first: SuiteLead) -> str:
-    """How far the first rank is proved, in a few words."""
-    if not first.others:
-        return "the only model with a rank"
-    if first.unknown or first.untested == first.others:
-        return "whether that is chance is unknown"
-    if first.tied:
-        return f"no significant difference from {first.tied} of {first.others} others"
-    return f"significantly better than {first.others - first.untested} of {first.others} others"

@@ -34,6 +34,25 @@ class SuiteLead:
     others: int
     unknown: str
 
+    @property
+    def proof(self) -> str:
+        """How far the first rank is proved, and by which figures: goes on from "X leads"."""
+        if not self.others:
+            proof = ", the only model with a rank"
+        elif self.unknown:
+            proof = f"; whether that is more than chance is unknown: {self.unknown}"
+        elif self.untested == self.others:
+            proof = f"; whether that is more than chance is unknown: none of the {self.others} others can be tested"
+        elif self.tied:
+            proof = f", with no significant difference from {self.tied} of the {self.others} others"
+        elif self.untested:
+            proof = f", significantly better than {self.others - self.untested} of the {self.others} others"
+        else:
+            proof = f", significantly better than each of the {self.others} others"
+        if not self.unknown and 0 < self.untested < self.others:
+            proof += f"; {self.untested} cannot be tested"
+        return proof if self.origin == "published" else f"{proof} (by {self.origin} figures)"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Disagreement:

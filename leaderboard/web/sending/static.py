@@ -74,9 +74,9 @@ async def _file(request: Request, *, folder: Path, suffix: str = "") -> Response
     path = folder / f"{Path(request.path_params['name']).name}{suffix}"
     if path.suffix not in TYPES or not path.is_file():
         return Response("Not found", status_code=404)
-    if folder == GRADIO and path.match(FIGURES) and request.url.query != WHOLE:
+    if folder == GRADIO and path.match(FIGURES) and WHOLE not in request.query_params:
         module = AFTER_PAINT.format(name=path.name, whole=WHOLE).encode()
-        return respond(request, module, media=TYPES[".js"], cache=FOREVER)
+        return respond(request, module, media=TYPES[".js"], etag=f'"{blake2b(module, digest_size=8).hexdigest()}"')
     compressed = None if path.suffix in COMPRESSED else takes_brotli(request)
     key = (path, path.stat().st_mtime_ns, bool(compressed))
     if key not in _ready:  # a thread costs more than the answer, so only the first request uses one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest, fisher_exact, norm
 
 from compute.analysis.intervals import Z95, interval, sampling_errors, score_interval
 from compute.metrics import METRICS
@@ -70,3 +70,17 @@ def test_an_error_of_nothing_is_that_of_wilsons_interval_where_none_or_all_are_r
     wilson = [binomtest(right, n).proportion_ci(0.95, method="wilson") for right, n in ((40, 40), (0, 120))]
     assert errors[:2] == pytest.approx([(1 - wilson[0].low) / Z95, wilson[1].high / Z95], abs=1e-12)
     assert errors[2:] == pytest.approx([nan, 0.02, nan, nan], nan_ok=True)
+
+
+def test_no_two_shares_differ_significantly_where_an_exact_test_sees_no_difference() -> None:
+    """Reference: scipy's Fisher test, one-sided at 2.5%, of all right against some right of as many items."""
+    seen = 0
+    for n in range(1, 41):
+        right = np.arange(n + 1)
+        shares = right / n
+        errors = sampling_errors(values=shares, stderr=np.sqrt(shares * (1 - shares) / n), share_of=n)
+        z = (1 - shares) / np.hypot(errors, errors[-1])
+        for k in right[norm.sf(z) < 0.025]:
+            assert fisher_exact([[n, 0], [k, n - k]], alternative="greater").pvalue < 0.025, (n, k)
+            seen += 1
+    assert seen > 100

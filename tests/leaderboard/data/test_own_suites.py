@@ -118,7 +118,7 @@ def test_the_only_ranked_model_has_no_range_no_class_and_no_mark(own: SuiteCache
     suite_cache = SuiteCache(Database(tmp_path / "one.duckdb"))
     ranking = payload.ranking(suite_cache.table("pairs-holiday"), suite_cache.ranked("pairs-holiday"))
     assert (ranking["rank"], ranking["low"], ranking["tie"], ranking["front"]) == ([1], [None], [""], [])
-    assert ranking["unknown"] == ["no other model has a rank to compare it with"]
+    assert ranking["unknown"] == ["only one model has a rank"]
     assert ranking["mean_low"][0] == pytest.approx(100 * (0.8 - 1.959964 * 0.01))
 
 
