@@ -196,7 +196,7 @@ def test_the_parameters_are_those_that_the_files_hold(kind: str, tmp_path: Path)
     folder = MAKERS[kind][0](tmp_path / "model")
     (file,) = folder.glob("*.safetensors")
     count = sum(value.numel() for value in load_file(file).values() if value.is_floating_point())
-    assert own.from_folder(folder).row.parameters_m == round(count / 1e6, 3) > 0
+    assert own.from_folder(folder).row.parameters_m == round(count / 1e6, 6) > 0
 
 
 def test_parameters_of_other_files_and_of_quantised_weights_are_not_known(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_what_is_shipped_is_small_and_loads() -> None:
     assert json.loads((TINY / "config.json").read_text())["dtype"] == "float16"
     assert (TINY / "README.md").read_text().count("python -m compute train tiny") == 1
     model, processor = CLIPModel.from_pretrained(TINY).float().eval(), CLIPProcessor.from_pretrained(TINY)
-    data = mini._drawn("mini/images-by-text")["default"]
+    data = mini.drawn("mini/images-by-text")["default"]
     files = [Image.open(io.BytesIO(data.documents.image.read(row))) for row in range(64)]
     first = {int(query): int(document) for query, document, _ in zip(*data.relevant, strict=True) if document < 64}
     texts = [data.queries.text.read(query) for query in first]
