@@ -1,4 +1,4 @@
-"""python -m compute tradeoff: ways of keeping generalisation in tuning, compared over seeds; Table 4's ablation."""
+"""python -m compute tradeoff: methods that preserve generalisation, compared over seeds; Table 4's ablation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def tradeoff(
     seeds: Annotated[str, typer.Option(help="Comma-separated whole numbers; every setting is trained with each.")] = (
         "0,1,2"
     ),
-    ways: Annotated[
+    methods: Annotated[
         str,
         typer.Option(
-            help="What to compare with plain tuning, as way=strength/strength, comma-separated: "
-            "interpolate=0.25/0.5,distill=1,features=0.1; default: all ways at two or three strengths."
+            help="What to compare with plain tuning, as method=strength/strength, comma-separated: "
+            "interpolate=0.25/0.5,distill=1,features=0.1; default: all methods at two or three strengths."
         ),
     ] = "",
     steps: Annotated[int | None, typer.Option(help="Steps of each training; default: the suite's.", min=1)] = None,
@@ -40,7 +40,7 @@ def tradeoff(
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1; default: the best available.")] = "",
     offline: Offline = False,
 ):
-    """Compares ways of keeping generalisation over seeds, and draws core gain against out-of-distribution change."""
+    """Compares methods that preserve generalisation over seeds; draws core gain against out-of-distribution change."""
     from compute.interface import tradeoff as interface
     from compute.training.unisim import tradeoff as rules
     from compute.training.unisim.plan import MINI, with_options
@@ -60,7 +60,7 @@ def tradeoff(
             out=out,
             suite=suite,
             seeds=numbers,
-            ways=_ways(ways) if ways else rules.STRENGTHS,
+            methods=_methods(methods) if methods else rules.STRENGTHS,
             options=options,
             device=device,
             offline=offline,
@@ -71,14 +71,14 @@ def tradeoff(
         typer.echo(line)
 
 
-def _ways(text: str) -> dict[str, tuple[float, ...]]:
-    ways: dict[str, tuple[float, ...]] = {}
+def _methods(text: str) -> dict[str, tuple[float, ...]]:
+    methods: dict[str, tuple[float, ...]] = {}
     for part in text.split(","):
         keep, equals, strengths = part.strip().partition("=")
         if not equals:
-            raise BadInput(f"--ways {part.strip()!r} names no strength: write interpolate=0.25/0.5")
-        ways[keep] = tuple(_number(each, float, "strength") for each in strengths.split("/"))
-    return ways
+            raise BadInput(f"--methods {part.strip()!r} names no strength: write interpolate=0.25/0.5")
+        methods[keep] = tuple(_number(each, float, "strength") for each in strengths.split("/"))
+    return methods
 
 
 def _number(text: str, kind: type[Number], noun: str) -> Number:

@@ -1,4 +1,4 @@
-"""Ways of keeping generalisation compared over seeds, and Table 4's ablation: many small trainings, each resumable."""
+"""Methods that preserve generalisation compared over seeds, and Table 4's ablation: small resumable trainings."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ def tradeoff(
     out: str | Path,
     suite: str = "mini",
     seeds: Sequence[int] = (0, 1, 2),
-    ways: Mapping[str, Sequence[float]] = STRENGTHS,
+    methods: Mapping[str, Sequence[float]] = STRENGTHS,
     options: Sequence[str] = (),
     device: str = "",
     offline: bool = False,
     report: Callable[[str], None] = lambda line: None,
 ) -> list[SettingSummary]:
-    """Trains once for every way, strength and seed below `out`, and returns what each gives over seeds.
+    """Trains once for every method, strength and seed below `out`, and returns what each gives over seeds.
 
-    `ways`: a way of preserving.WAYS -> its strengths; plain tuning, `none`, is always compared. `options`
+    `methods`: a method of preserving.METHODS -> its strengths; plain tuning, `none`, is always compared. `options`
     are common to all, as in `train`. A call that was interrupted goes on where it was; trainings below `out` of another
     base, plan or suite are refused, as `train` refuses them.
-    Writes `tradeoff.html`. Raises BadInput for a way, a strength or seeds that make no sense, and what `train` raises.
+    Writes `tradeoff.html`. Raises BadInput for a method, a strength or seeds that cannot be, and what `train` raises.
     """
     if not seeds or len(set(seeds)) < len(seeds):
         raise BadInput(f"Seeds are different whole numbers, at least one: {list(seeds)}")
-    ways = {"none": (0.0,), **ways}
-    for keep, strengths in ways.items():
+    methods = {"none": (0.0,), **methods}
+    for keep, strengths in methods.items():
         for strength in strengths:
             preserving.check(keep, strength)
     root = Path(out).expanduser()
     outcomes = []
-    for trial in rules.trials(ways, seeds):
+    for trial in rules.trials(methods, seeds):
         report(f"{trial.name}, seed {trial.seed}")
         tuned = train(
             base,

@@ -10,7 +10,7 @@ from compute.interface import one_file
 from compute.interface.training_page import axis_ends, ticks
 from compute.rounding import rounded
 from compute.training.unisim import tradeoff
-from compute.training.unisim.preserving import WAYS
+from compute.training.unisim.preserving import METHODS
 from compute.training.unisim.tradeoff import SettingSummary, Spread, TrialOutcome
 
 WIDTH, HEIGHT = 640, 400  # of the plot, in pixels
@@ -23,7 +23,7 @@ class _SettingPoint:
 
     x: float
     y: float
-    way: int  # which of WAYS: its style
+    method: int  # which of METHODS: its style
     name: str
     seeds: tuple[tuple[float, float], ...]
 
@@ -43,7 +43,7 @@ def page(*, base: str, suite: str, rows: Sequence[SettingSummary], outcomes: Seq
         _SettingPoint(
             x=x(100 * row.suite_core.mean),
             y=y(100 * row.suite_ood.mean),
-            way=WAYS.index(row.keep),
+            method=METHODS.index(row.keep),
             name=row.name,
             seeds=tuple(
                 (x(100 * each.suite_core), y(100 * each.suite_ood))

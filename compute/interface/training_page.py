@@ -75,7 +75,7 @@ def page(
         plot={"left": LEFT, "right": WIDTH - RIGHT, "bottom": HEIGHT - BOTTOM, "top": TOP},
         heights=[(y(tick), rounded(tick, 0 if high - low > TICKS else 1)) for tick in ticks(low, high)],
         steps=[(x(tick), f"{tick:,.0f}") for tick in ticks(first, last) if tick == int(tick)],
-        lines=_apart(lines),
+        lines=_separate(lines),
         best=None if best is None else (x(best), f"{best:,}"),
         headings=curves.HEADINGS,
         rows=[(row, curves.numbers(row)) for row in rows],
@@ -94,7 +94,7 @@ def _line(side: str, dots: list[tuple[float, float]], end: float) -> _CurveLine:
     )
 
 
-def _apart(lines: list[_CurveLine]) -> list[_CurveLine]:
+def _separate(lines: list[_CurveLine]) -> list[_CurveLine]:
     """The curves with their names LABEL_GAP apart where the ends are closer."""
     if len(lines) == 2 and abs(lines[0].name_y - lines[1].name_y) < LABEL_GAP:
         middle = (lines[0].name_y + lines[1].name_y) / 2

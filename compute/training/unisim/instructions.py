@@ -237,11 +237,11 @@ def _interleaved(
         for task, count in numbers.items()
         if count
     }
-    told = Counter(dict.fromkeys(order, 0))
+    written_of = Counter(dict.fromkeys(order, 0))
     for _ in range(sum(numbers.values())):
-        task = min(order, key=lambda name: (told[name] + 1) / numbers[name])
-        yield conversation(example_at(tasks[task], next(order[task])), told[task], store)
-        told[task] += 1
+        task = min(order, key=lambda name: (written_of[name] + 1) / numbers[name])
+        yield conversation(example_at(tasks[task], next(order[task])), written_of[task], store)
+        written_of[task] += 1
 
 
 def _image_name(content: Content, data: bytes) -> str:

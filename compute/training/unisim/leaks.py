@@ -147,15 +147,16 @@ def _distinct(ordered: np.ndarray) -> int:
     return int((ordered[1:] != ordered[:-1]).sum()) + (len(ordered) > 0)
 
 
-def sentence(found: LeakCheck) -> str:
+def sentence(checked: LeakCheck) -> str:
     """What a check without a hit says, for the log and the model card."""
-    compared = len(found.tasks) + len(found.by_items)
+    compared = len(checked.tasks) + len(checked.by_items)
     text = (
-        f"None of {found.trained:,} training images is one of {found.evaluated:,} images of {compared} evaluated tasks"
+        f"None of {checked.trained:,} training images is one of {checked.evaluated:,} images of {compared} evaluated "
+        "tasks"
     )
-    if found.by_items:
-        text += f", {len(found.by_items)} of them by the items of a stored run alone"
-    unknown = len(found.missing) + len(found.unreadable)
+    if checked.by_items:
+        text += f", {len(checked.by_items)} of them by the items of a stored run alone"
+    unknown = len(checked.missing) + len(checked.unreadable)
     if unknown:
         text += f"; {unknown} tasks were not compared, for their data is not on this machine or cannot be read"
     return text
@@ -164,8 +165,8 @@ def sentence(found: LeakCheck) -> str:
 def _hit(part: ExampleSet, row: int, at: int, key: bytes, evaluated: EvaluatedImages) -> str:
     own = f"{part[row].contents[at].name()!r} of {part.dataset} ({part.task})"
     for task, images in evaluated.items.items():
-        found = images.at(np.array([key], dtype="S32"))[0]
-        if found >= 0:
-            return f"{own} is {images.name(int(found))!r} of {task}"
+        row_of_image = images.at(np.array([key], dtype="S32"))[0]
+        if row_of_image >= 0:
+            return f"{own} is {images.name(int(row_of_image))!r} of {task}"
     task = next(task for task, keys in evaluated.stored.items() if key in keys)
     return f"{own} is an item of a stored run of {task}"

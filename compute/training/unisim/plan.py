@@ -45,7 +45,7 @@ class TuningPlan:
     evaluate_every: int = 500  # steps
     save_every: int = 100  # steps after which a killed run goes on
     max_ood_drop: float = 0.0  # points that the out-of-distribution average may fall before training stops; 0: any
-    keep: str = "none"  # how generalisation is kept: one of preserving.WAYS
+    keep: str = "none"  # how generalisation is kept: one of preserving.METHODS
     strength: float = 0.0  # of `keep`: the weight of its term, or the base's share of interpolated weights
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Ways to keep what the base can do on tasks that are not trained: out-of-distribution accuracy falls with tuning.
+"""Methods that preserve what the base can do on tasks that are not trained, whose accuracy falls with tuning.
 
 The paper reports the fall (UniSim, Table 3) and leaves the remedy open. Three of the literature's are here, as pure
 functions: the weights of base and tuned model interpolated after training, and two terms of the loss in training.
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 # `none`: as the paper trains. `interpolate` changes nothing in training; the others add `strength` x their term.
-WAYS = ("none", "interpolate", "distill", "features")
+METHODS = ("none", "interpolate", "distill", "features")
 
 
 def check(keep: str, strength: float) -> None:
-    """Raises BadInput for a way that is not in WAYS, or a strength outside its bounds.
+    """Raises BadInput for a method that is not in METHODS, or a strength outside its bounds.
 
     The strength of `interpolate` is the share of the base, from 0 (the tuned model) to 1 (the base).
     """
-    if keep not in WAYS:
-        raise BadInput(f"Training option keep: {keep!r} is none of {', '.join(WAYS)}.{suggestion(keep, WAYS)}")
+    if keep not in METHODS:
+        raise BadInput(f"Training option keep: {keep!r} is none of {', '.join(METHODS)}.{suggestion(keep, METHODS)}")
     if strength < 0 or not strength < float("inf") or (keep == "interpolate" and strength > 1):
         bounds = "from 0 to 1, the base's share of the weights" if keep == "interpolate" else "0 or more"
         raise BadInput(f"Training option strength: {strength} is not {bounds}, as keep={keep} takes it")
@@ -51,7 +51,7 @@ class ImageBatch(Protocol):
 class Preserving:
     """The term of `distill` or `features` as the loop takes it, times its strength."""
 
-    key: str  # of WAYS
+    key: str  # of METHODS
     strength: float
 
     def __call__(self, batch: ImageBatch) -> Tensor:
@@ -97,7 +97,7 @@ def similarity_distance(tuned: Tensor, base: Tensor) -> Tensor:
 def feature_distance(tuned: Tensor, base: Tensor) -> Tensor:
     """The mean squared distance of each image's vector to the base's, both (n, d) of length 1; from 0 to 4.
 
-    The text tower is frozen, so this also holds similarities with every text. Regularisation towards the start, on
+    The text tower is frozen, so this also preserves similarities with every text. Regularisation towards the start, on
     features in place of weights (Li et al., 2018, L2-SP; Li et al., 2019, DELTA, section 3.3).
     """
     return (tuned - base).square().sum(dim=-1).mean()

@@ -213,8 +213,8 @@ def training(
 
     Raises NotHere saying which split is missing and who publishes it, BadInput for tables that are not what they are.
     """
-    wanted = every() if datasets is None else datasets
-    rows = [row for row in SPLITS if row.dataset in wanted.get(row.task, ())]
+    datasets_by_task = every() if datasets is None else datasets
+    rows = [row for row in SPLITS if row.dataset in datasets_by_task.get(row.task, ())]
     try:
         files = Files.of(REPO, source.folder(REPO, revision=revision))
     except NotHere as error:

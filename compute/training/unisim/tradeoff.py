@@ -1,4 +1,4 @@
-"""What each way of keeping generalisation gives and costs over seeds, and whether one wins clearly."""
+"""What each method that preserves generalisation gives and costs over seeds, and whether one wins clearly."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ STRENGTHS: Mapping[str, tuple[float, ...]] = {
     "features": (0.1, 1.0),
 }
 RULE = (
-    "A way becomes the default when, over the same seeds, its out-of-distribution average is significantly higher than "
-    "that of plain tuning and its core average is not significantly lower (paired t tests, 95%), by validation items."
+    "A method becomes the default when, over the same seeds, its out-of-distribution average is significantly higher "
+    "than that of plain tuning and its core average is not significantly lower (paired t tests, 95%), on validation "
+    "items."
 )
 
 
@@ -28,7 +29,7 @@ RULE = (
 class Trial:
     """One training: how generalisation is kept, how strongly, and the seed."""
 
-    keep: str  # of preserving.WAYS
+    keep: str  # of preserving.METHODS
     strength: float
     seed: int
 
@@ -59,7 +60,7 @@ class Spread:
 
 @dataclass(frozen=True, kw_only=True)
 class SettingSummary:
-    """A way and its strength over its seeds; `verdict`: what the rule says of it beside plain tuning."""
+    """A method and its strength over its seeds; `verdict`: what the rule says of it beside plain tuning."""
 
     keep: str
     strength: float
@@ -78,15 +79,15 @@ class SettingSummary:
 
 
 def setting(keep: str, strength: float) -> str:
-    """A way and its strength in words."""
+    """A method and its strength in words."""
     return keep if keep == "none" else f"{keep} {strength:g}"
 
 
-def trials(ways: Mapping[str, Sequence[float]], seeds: Sequence[int]) -> list[Trial]:
+def trials(methods: Mapping[str, Sequence[float]], seeds: Sequence[int]) -> list[Trial]:
     """Every trial: a seed at a time, plain tuning first, which interpolation starts from."""
-    order = sorted(ways, key=lambda keep: keep != "none")
+    order = sorted(methods, key=lambda keep: keep != "none")
     return [
-        Trial(keep=keep, strength=strength, seed=seed) for seed in seeds for keep in order for strength in ways[keep]
+        Trial(keep=keep, strength=strength, seed=seed) for seed in seeds for keep in order for strength in methods[keep]
     ]
 
 
