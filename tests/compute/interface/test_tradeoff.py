@@ -55,7 +55,7 @@ def gain(side: str, before: StepMeasurement | None, after: StepMeasurement | Non
 def test_every_method_is_trained_and_interpolation_is_what_train_gives(clip: Path, tmp_path: Path) -> None:
     """Every row's figures are those of the training below `out`, which `train` takes for its own."""
     compared = partial(interface.tradeoff, clip, out=tmp_path / "out", seeds=(3,), options=OPTIONS)
-    rows = compared(ways={"interpolate": (0.5,), "distill": (1.0,)})
+    rows = compared(methods={"interpolate": (0.5,), "distill": (1.0,)})
     assert [row.name for row in rows] == ["none", "interpolate 0.5", "distill 1"]
     for row in rows:
         lines: list[str] = []
@@ -70,14 +70,14 @@ def test_every_method_is_trained_and_interpolation_is_what_train_gives(clip: Pat
         assert row.ood.mean == pytest.approx(gain("ood", tuned.before, tuned.after), abs=1e-12)
     assert "distill 1" in (tmp_path / "out" / "tradeoff.html").read_text(encoding="utf-8")
     printed: list[str] = []
-    again = compared(ways={"interpolate": (0.5,), "distill": (1.0,)}, report=printed.append)
+    again = compared(methods={"interpolate": (0.5,), "distill": (1.0,)}, report=printed.append)
     assert [row.name for row in again] == [row.name for row in rows]
     assert sum("nothing was trained" in line for line in printed) == 3
 
 
 def test_trainings_of_another_base_or_plan_are_refused(clip: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    compared = partial(interface.tradeoff, out=out, seeds=(0,), ways={"interpolate": (0.5,)})
+    compared = partial(interface.tradeoff, out=out, seeds=(0,), methods={"interpolate": (0.5,)})
     compared(clip, options=OPTIONS)
     before = (out / "tradeoff.html").read_text(encoding="utf-8")
     with pytest.raises(BadInput, match="another plan: samples was 4 and is 6"):

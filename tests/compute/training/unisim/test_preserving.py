@@ -52,7 +52,7 @@ def test_the_gradient_leads_back_to_the_base(keep: str) -> None:
     assert after is not None and float(after) < float(before)
 
 
-def test_ways_without_a_term() -> None:
+def test_methods_without_a_term() -> None:
     assert all(
         preserving.penalty(keep, tuned=directions(), base=directions()) is None for keep in ("none", "interpolate")
     )

@@ -35,8 +35,8 @@ def compared(core: tuple[float, ...], ood: tuple[float, ...]) -> list[tradeoff.S
 
 
 def test_plain_tuning_comes_first_for_every_seed() -> None:
-    ways = {"interpolate": (0.25, 0.5), "none": (0.0,)}
-    assert [(each.seed, each.name) for each in tradeoff.trials(ways, (3, 4))] == [
+    methods = {"interpolate": (0.25, 0.5), "none": (0.0,)}
+    assert [(each.seed, each.name) for each in tradeoff.trials(methods, (3, 4))] == [
         (seed, name) for seed in (3, 4) for name in ("none", "interpolate 0.25", "interpolate 0.5")
     ]
 
