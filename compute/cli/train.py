@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from compute.cli.workspace import Offline, names, shipped_file
+from compute.cli.workspace import Data, Offline, names, shipped_file
 from compute.paths import ASSETS
 from compute.types import BadInput
 
@@ -26,7 +26,13 @@ def train(
             "folder (./name), or hub:org/name@revision."
         ),
     ] = "",
-    suite: Annotated[str, typer.Option(help="With --base: whose kind of examples it learns from: mini.")] = "mini",
+    suite: Annotated[
+        str,
+        typer.Option(
+            help="With --base: whose kind of examples it learns from: mini (drawn) or unisim (the "
+            "training splits of Table 5, with the paper's plan)."
+        ),
+    ] = "mini",
     out: Annotated[
         Path | None, typer.Option("--out", "--to", help="Folder to write to; of tiny by default its own.")
     ] = None,
@@ -36,6 +42,13 @@ def train(
             help="With --base: only these, comma-separated: image-choice, image-for-text, text-for-image, quality."
         ),
     ] = "",
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --base: the data sets of a task, image-for-text=hpdv2,magicbrush; repeatable. Default: all."
+        ),
+    ] = None,
+    data: Data = None,
     steps: Annotated[int | None, typer.Option(help="Training steps; default: the recipe's.", min=1)] = None,
     seed: Annotated[int, typer.Option(help="Decides what is drawn, its order, and initial weights.", min=0)] = 0,
     option: Annotated[
@@ -69,6 +82,8 @@ def train(
             suite=suite,
             out=out,
             tasks=tasks,
+            datasets=datasets or [],
+            data=data,
             steps=steps,
             seed=seed,
             options=option or [],
@@ -102,6 +117,8 @@ def _tune(
     suite: str,
     out: Path,
     tasks: str,
+    datasets: list[str],
+    data: Path | None,
     steps: int | None,
     seed: int,
     options: list[str],
@@ -111,17 +128,19 @@ def _tune(
     offline: bool,
 ) -> None:
     from compute.interface import train as interface
-    from compute.training.unisim.plan import MINI, with_options
+    from compute.training.unisim.plan import MINI, SUITES, with_options
     from compute.training.unisim.results import option_words
 
     options = [f"seed={seed}", *options]
     if steps is not None:
-        options.append(f"samples={steps * with_options(MINI, options).batch_size}")
+        options.append(f"samples={steps * with_options(SUITES.get(suite, MINI), options).batch_size}")
     tuned = interface.train(
         base,
         out=out,
         suite=suite,
         tasks=names(tasks),
+        datasets=datasets,
+        data=data,
         options=options,
         save=save,
         track=track,
@@ -132,5 +151,6 @@ def _tune(
     loss = f", loss {tuned.losses[-1]['total']:.4f}" if tuned.losses else ""
     typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s{loss}")
     named = tuned.folder if tuned.folder.is_absolute() else Path(".") / tuned.folder
+    measured = "unisim-core" if suite == "unisim" else suite
     loaded = " ".join(filter(None, (str(named), option_words(tuned.model_options))))
-    typer.echo(f"Its scores: python -m compute run --suite {suite} --models {loaded}")
+    typer.echo(f"Its scores: python -m compute run --suite {measured} --models {loaded}")

@@ -37,6 +37,11 @@ def tradeoff(
     base, plan or suite are refused, as `train` refuses them.
     Writes `tradeoff.html`. Raises BadInput for a method, a strength or seeds that cannot be, and what `train` raises.
     """
+    if suite != "mini":
+        raise BadInput(
+            f"A trade-off needs core and out-of-distribution items that are not the suite's own, and {suite!r} has "
+            "none: choose mini"
+        )
     if not seeds or len(set(seeds)) < len(seeds):
         raise BadInput(f"Seeds are different whole numbers, at least one: {list(seeds)}")
     methods = {"none": (0.0,), **methods}

@@ -16,7 +16,7 @@ from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
 from compute.tasks.mini import GENERATOR_VERSION
 from compute.tasks.source import Source
-from compute.training.unisim import held_out, leaks, loop, lora, mini, preserving, results, trackers, trainable
+from compute.training.unisim import held_out, leaks, loop, lora, mini, preserving, results, splits, trackers, trainable
 from compute.training.unisim import plan as plans
 from compute.training.unisim.checkpoints import RunFolder
 from compute.training.unisim.evaluation import Evaluator, HeldOutTask
@@ -26,9 +26,8 @@ from compute.types import BadInput, suggestion
 
 if TYPE_CHECKING:
     from compute.training.unisim.plan import TuningPlan
+    from compute.training.unisim.splits import FileExamples
     from compute.types import Model
-
-SUITES = ("mini",)
 
 
 def train(
@@ -37,6 +36,8 @@ def train(
     out: str | Path,
     suite: str = "mini",
     tasks: str | Sequence[str] = (),
+    datasets: Sequence[str] = (),
+    data: str | Path | None = None,
     examples: Sequence[ExampleSet] = (),
     options: Mapping[str, Any] | Sequence[str] = (),
     save: str = "merged",
@@ -49,24 +50,36 @@ def train(
     """Tunes a dual encoder's vision tower by UniSim's recipe (section 3.3, appendix B.2) and stores it in `out`.
 
     `base`: a key of the catalogue, a checkpoint's folder, or a hub id, `hub:org/name@revision`. `suite`: whose kind of
-    examples it is trained on; none of the suite's own items is. `tasks`: only these of image-choice, image-for-text,
-    text-for-image and quality. `examples`: what to train on instead. `options`: values of the plan
-    (compute/training/unisim/plan.py), as a mapping or as `name=value`; the others are the suite's. `save`: merged, a
-    whole checkpoint, or adapter, LoRA weights alone. `track`: tensorboard, or another tracker of accelerate. `report`
-    takes a line at every evaluation. At the end base and tuned model are measured on the suite's own items, and
-    `training.html` in `out` shows both curves and that table; `final=False` leaves that out.
+    examples it is trained on; none of the suite's own items is. `mini`'s are drawn; `unisim`'s are the training splits
+    of Table 5, some of which choose the stored step, with the paper's plan. `tasks`: only these of image-choice,
+    image-for-text, text-for-image and quality. `datasets`: those of a task, as `image-for-text=hpdv2,magicbrush`.
+    `data`: a folder of data sets as <org>/<name>/, searched before the hub's cache. `examples`: what to train on
+    instead. `options`: values of the plan (compute/training/unisim/plan.py), as a mapping or as `name=value`; the
+    others are the suite's. `save`: merged, a whole checkpoint, or adapter, LoRA weights alone. `track`: tensorboard, or
+    another tracker of accelerate. `report` takes a line at every evaluation. At the end base and tuned model are
+    measured on the suite's own items, and `training.html` in `out` shows both curves and that table; `final=False`
+    leaves that out.
 
     A call that was interrupted goes on from its last stored step with the same result; one that is complete returns it.
     Raises UnknownKey, BadInput, NotHere, CannotDo before the first step, among them where another process trains in
     `out`, and LikenessError where a loss is not finite: the state before that step is then in `out`.
     """
     report = report or (lambda line: None)
-    if suite not in SUITES:
+    if suite not in plans.SUITES:
         raise BadInput(
-            f"Nothing to train on for the suite {suite!r}.{suggestion(suite, SUITES)} Choose {' or '.join(SUITES)}"
+            f"Nothing to train on for the suite {suite!r}.{suggestion(suite, plans.SUITES)} "
+            f"Choose {' or '.join(plans.SUITES)}"
         )
-    plan = plans.with_options(plans.MINI, options)
-    sets = list(examples) or _sets(suite, (tasks,) if isinstance(tasks, str) and tasks else tuple(tasks), plan)
+    plan = plans.with_options(plans.SUITES[suite], options)
+    _check_suite(suite, plan, examples=examples)
+    source = Source.keeping(paths.RESULTS, root=Path(data).expanduser() if data else None, offline=offline)
+    validation: list[FileExamples] = []  # of the splits, part of which is held out; mini's are drawn
+    if examples:
+        sets = list(examples)
+    else:
+        only = (tasks,) if isinstance(tasks, str) and tasks else tuple(tasks)
+        sets, validation = _sets(suite, only, datasets, plan=plan, source=source)
+    source = replace(source, offline=True)
     kinds = list(by_task(sets))
     hardware = chosen_hardware(device)
     row = model_row(base, offline=offline)
@@ -88,14 +101,14 @@ def train(
         if (state := folder.finished()) is None:
             tracker = trackers.opened(track, folder=folder.training, settings=asdict(plan))
             try:
-                apart = leaks.sentence(_leak_check(sets))
+                apart = leaks.sentence(_leak_check([*sets, *validation], source))
                 report(apart)
                 state = loop.train(
                     encoder,
                     sets,
                     plan=plan,
                     folder=folder,
-                    evaluator=_evaluator(held_out.validation_items(suite), encoder),
+                    evaluator=_evaluator(held_out.validation_items(suite, validation), encoder),
                     penalties=preserving.penalties(plan.keep, plan.strength),
                     tracker=tracker,
                     report=report,
@@ -112,21 +125,43 @@ def train(
             return result
         tuned = model_row(folder.path, offline=True)
         tuned = replace(tuned, options={**tuned.options, **result.model_options})
-        return training_report.added(result, base=row, tuned=tuned, suite=suite, hardware=hardware, report=report)
+        return training_report.added(
+            result, base=row, tuned=tuned, suite=suite, source=source, hardware=hardware, report=report
+        )
 
 
-def _sets(suite: str, tasks: Sequence[str], plan: TuningPlan) -> list[ExampleSet]:
+def _check_suite(suite: str, plan: TuningPlan, *, examples: Sequence[ExampleSet]) -> None:
+    """Raises BadInput for what the training splits of Table 5 cannot serve."""
+    if suite == "unisim" and examples:
+        raise BadInput("Examples of your own are trained with the suite mini, whose validation items are drawn")
+    if suite == "unisim" and plan.max_ood_drop:
+        raise BadInput(
+            "max_ood_drop needs out-of-distribution items to validate by, and the training splits of Table 5 are all "
+            "of core tasks. Leave it out; the final table shows the change on the suite's own"
+        )
+
+
+def _sets(
+    suite: str, tasks: Sequence[str], datasets: Sequence[str], *, plan: TuningPlan, source: Source
+) -> tuple[list[ExampleSet], list[FileExamples]]:
+    """What is trained on, and of the suite unisim what the stored step is chosen by."""
     for task in tasks:
         check_task(task)
-    drawn = mini.training(seed=plan.seed, count=min(mini.COUNT, plan.samples), cache=paths.RESULTS / "keys")
-    return [part for part in drawn if not tasks or part.task in tasks]
+    known = dict.fromkeys(splits.every(), (mini.DATASET,)) if suite == "mini" else None
+    named = {task: names for task, names in splits.chosen(datasets, known=known).items() if not tasks or task in tasks}
+    if not any(named.values()):
+        raise BadInput(f"No data set is left to train on: the options leave none of {', '.join(tasks)}")
+    if suite == "mini":
+        drawn = mini.training(seed=plan.seed, count=min(mini.COUNT, plan.samples), cache=source.cache)
+        return [part for part in drawn if named.get(part.task)], []
+    return splits.divided_all(splits.training(named, source=source, seed=plan.seed))
 
 
-def _leak_check(sets: Sequence[ExampleSet]) -> leaks.LeakCheck:
+def _leak_check(sets: Sequence[ExampleSet], source: Source) -> leaks.LeakCheck:
     """Raises BadInput where an image that is trained on is evaluated, naming it."""
     evaluated = leaks.evaluated_images(
         leaks.evaluated_tasks(shipped()),
-        source=Source.keeping(paths.RESULTS, root=None, offline=True),
+        source=source,
         roots=(paths.COMPUTED, paths.RESULTS),
     )
     return leaks.check(sets, evaluated)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from compute.tasks.source import Source
 from compute.training.unisim import curves, held_out
 from compute.training.unisim.checkpoints import FOLDER
 from compute.training.unisim.curves import TaskChange
-from compute.training.unisim.evaluation import measured
+from compute.training.unisim.evaluation import HeldOutTask, measured
 from compute.training.unisim.results import TrainingResult
 from compute.types import BadInput, Model
 
@@ -28,14 +28,24 @@ def added(
     base: Model,
     tuned: Model,
     suite: str,
+    source: Source,
     hardware: Hardware,
     report: Callable[[str], None],
 ) -> TrainingResult:
-    """The result with the table of changes, which is reported, stored and drawn; a stored table is not made again."""
+    """The result with the table of changes, which is reported, stored and drawn; a stored table is not made again.
+
+    Tasks whose data is not in `source` are reported and left out; where it has none, there is no table.
+    """
     stored = result.folder / FOLDER / EVALUATION
     rows = _stored(stored)
     if not rows:
-        rows = compared(base, tuned, suite=suite, hardware=hardware)
+        items, missing = held_out.evaluation_items(suite, source=source)
+        if missing:
+            first = next(iter(missing))
+            report(f"{len(missing)} tasks of {suite} are not measured, such as {first}: {missing[first]}")
+        if not items:
+            return result
+        rows = compared(base, tuned, items=items, hardware=hardware)
         with drafts.replacing(stored) as draft:
             draft.write_text(json.dumps(curves.record(rows), indent=1) + "\n", encoding="utf-8")
     for line in curves.lines(rows):
@@ -47,9 +57,8 @@ def added(
     return replace(result, changes=tuple(rows))
 
 
-def compared(base: Model, tuned: Model, *, suite: str, hardware: Hardware) -> list[TaskChange]:
-    """Base and tuned model on the suite's own items. Raises NotHere where they are not here."""
-    items, _ = held_out.evaluation_items(suite, source=Source(offline=True))
+def compared(base: Model, tuned: Model, *, items: Sequence[HeldOutTask], hardware: Hardware) -> list[TaskChange]:
+    """Base and tuned model on the suite's own items."""
     before, after = (measured(items, row=each, encoder=models.load(each, hardware=hardware)) for each in (base, tuned))
     return curves.changes(before=before, after=after)
 

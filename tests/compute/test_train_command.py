@@ -15,16 +15,18 @@ from typer.testing import CliRunner, Result
 import compute
 from compute import models, paths
 from compute.__main__ import app
+from compute.catalog import shipped
 from compute.cli.models import _options
 from compute.interface import train as interface
 from compute.interface import training_report
 from compute.models.own import checkpoints as own_checkpoints
-from compute.training.unisim import curves, held_out, leaks, mini
+from compute.training.unisim import curves, held_out, leaks, mini, splits
 from compute.training.unisim.evaluation import Evaluator
-from compute.types import BadInput, CannotDo, UnknownKey
+from compute.types import BadInput, CannotDo, NotHere, UnknownKey
 from tests.compute.commands import assert_refused
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU
+from tests.compute.training.unisim import training_files
 
 FAST = ("batch_size=2", "warm_up=1", "evaluate_every=2", "save_every=1")
 CORE = ("mini/image-choice", "mini/image-for-text", "mini/text-for-image", "mini/quality")
@@ -71,6 +73,48 @@ def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path: Path) -> N
     clip = checkpoints.clip(tmp_path / "clip")
     base = train("--base", str(clip), "--out", str(out), "--steps", "3", *options())
     assert_refused(base, BadInput, "another base model")
+
+
+def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No image is both trained on and a reason to store a step, and none is evaluated."""
+    names = ("nights", "pie_app", "hpdv2")
+    training_files.write(tmp_path / "data", *names)
+    evaluated = ("unisim/nights", "unisim/pieapp-2afc", "unisim/pieapp-iqa")
+    rows = [task for task in shipped().tasks if task.key in evaluated]
+    monkeypatch.setattr(leaks, "evaluated_tasks", lambda catalog: rows)
+    monkeypatch.setattr(splits, "VALIDATION_SHARE", 0.5)
+    compared = []
+    check = leaks.check
+    monkeypatch.setattr(leaks, "check", lambda sets, images: (compared.append(sets), check(sets, images))[1])
+    trained = []
+    loop_train = interface.loop.train
+    monkeypatch.setattr(
+        interface.loop, "train", lambda *some, **more: (trained.append((some[1], more)), loop_train(*some, **more))[1]
+    )
+    words = ["--base", str(checkpoints.clip(tmp_path / "clip")), "--suite", "unisim", "--out", str(tmp_path / "out")]
+    words += ["--data", str(tmp_path / "data"), "--steps", "2", "--offline", *options()]
+    words += ["--datasets", "image-choice=nights,pieapp", "--datasets", "image-for-text=hpdv2"]
+    made = train(*words, "--datasets", "text-for-image=", "--datasets", "quality=pieapp")
+    assert made.exit_code == 0, made.output
+    [(sets, more)] = trained
+    assert more["plan"].learning_rate == 5e-6 and more["plan"].weight_decay == 0.35  # the paper's
+    evaluator = more["evaluator"]
+    own = {key for part in sets for key in part.keys()[:, [part.task == "image-choice", True, True]].ravel().tolist()}
+    choosing = {
+        key
+        for part in evaluator.held_out
+        for column in (part.data["default"].reference, *part.data["default"].alternatives)
+        if column is not None and column.modality == "image"
+        for key in column.keys.tolist()
+    }
+    assert own and choosing and not own & choosing
+    [everything] = compared
+    assert choosing <= {key for part in everything for key in part.keys().ravel().tolist()}
+    assert "None of " in made.output and "Step 2 of 2, loss" in made.output
+    assert "tasks of unisim are not measured, such as" in made.output
+    changes = json.loads((tmp_path / "out" / "training" / "evaluation.json").read_text())
+    assert all(key in json.dumps(changes) for key in evaluated)
+    assert "run --suite unisim-core" in made.output
 
 
 def test_from_python_the_result_has_its_curves_and_scores_as_the_evaluator_gives_them(
@@ -126,7 +170,7 @@ def test_an_image_that_is_evaluated_stops_the_run_by_name(tmp_path: Path, monkey
         alternatives=(columns[1], columns[2]),
         preferred=np.zeros(len(columns[0]), int),
     )
-    monkeypatch.setattr(interface, "_sets", lambda *_: [leaked])
+    monkeypatch.setattr(interface, "_sets", lambda *_, **__: ([leaked], []))
     refused = train("--base", "tiny", "--out", str(tmp_path / "out"), *options())
     assert_refused(refused, BadInput, "training images are evaluated too", "mini/image-choice")
     assert not list((tmp_path / "out").glob("*.safetensors"))
@@ -142,6 +186,18 @@ def test_an_image_that_is_evaluated_stops_the_run_by_name(tmp_path: Path, monkey
         (["--base", "tinny", "--out", "{out}"], UnknownKey, "Did you mean"),
         (["--base", "tiny", "--out", "{out}", "--tasks", "qualty"], BadInput, "Did you mean 'quality'"),
         (["--base", "tiny", "--out", "{out}", "--suite", "pairbench"], BadInput, "mini"),
+        (["--base", "tiny", "--out", "{out}", "--suite", "unisim", "--offline"], NotHere, "pie_app/ from"),
+        (
+            ["--base", "tiny", "--out", "{out}", "--suite", "unisim", "--option", "max_ood_drop=1"],
+            BadInput,
+            "max_ood_drop needs out-of-distribution items",
+        ),
+        (["--base", "tiny", "--out", "{out}", "--datasets", "quality=pipal"], BadInput, "No data set 'pipal'"),
+        (
+            ["--base", "tiny", "--out", "{out}", "--tasks", "quality", "--datasets", "quality="],
+            BadInput,
+            "leave none of quality",
+        ),
         (["--base", "tiny", "--out", "{out}", "--option", "rat=1"], BadInput, "No training option 'rat'"),
         (["--base", "tiny", "--out", "{out}", "--option", "targets=query"], BadInput, "match no layer"),
         (["--base", "tiny", "--out", "{out}", "--track", "tensorbord"], BadInput, "'tensorboard'"),

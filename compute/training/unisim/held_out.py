@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from compute import tasks
 from compute.catalog import shipped
 from compute.tasks.source import Source
-from compute.training.unisim import mini
+from compute.training.unisim import mini, splits
 from compute.training.unisim.evaluation import HeldOutTask
-from compute.types import BadInput, NotHere, Task
+from compute.training.unisim.splits import FileExamples
+from compute.types import BadInput, LikenessError, Task
 
 # Of the mini suite: the two-alternative tasks that are trained, and what the paper's generalisation tasks ask
 # (attributes, odd one out, instance retrieval; sections 3.1 and 3.2).
@@ -26,6 +27,19 @@ MINI = (
     "mini/instances",
 )
 UNISIM = ("unisim-core", "unisim-ood")  # suites
+# The evaluated task whose questions are like those of a training split of Table 5, by task and data set there.
+ALIKE = {
+    ("image-choice", "nights"): "unisim/nights",
+    ("image-choice", "pieapp"): "unisim/pieapp-2afc",
+    ("image-for-text", "hpdv2"): "unisim/hpdv2",
+    ("image-for-text", "magicbrush"): "unisim/magicbrush",
+    ("image-for-text", "hq-edit"): "unisim/hq-edit-it",
+    ("text-for-image", "polaris"): "unisim/polaris",
+    ("text-for-image", "hq-edit"): "unisim/hq-edit-text",
+    ("quality", "kadid-10k"): "unisim/kadid-10k",
+    ("quality", "pieapp"): "unisim/pieapp-iqa",
+    ("quality", "pipal"): "unisim/pipal",
+}
 
 
 def suite_tasks(suite: str) -> tuple[Task, ...]:
@@ -47,24 +61,36 @@ def evaluation_items(suite: str, *, source: Source) -> tuple[list[HeldOutTask], 
 
 
 def load(chosen: Sequence[Task], *, source: Source) -> tuple[list[HeldOutTask], dict[str, str]]:
-    """Each task with its items; and those whose files are not here, each with the reason."""
+    """Each task with its items; and those whose files are not here or cannot be read, each with the reason."""
     present: list[HeldOutTask] = []
     missing: dict[str, str] = {}
     for task in chosen:
         options: Mapping[str, object] = {name: values[0] for name, values in tasks.options_of(task).items()}
         try:
             present.append(HeldOutTask(task=task, data=tasks.load(task, source=source, options=options)))
-        except NotHere as error:
+        except LikenessError as error:  # also a damaged data set: the others are measured all the same
             missing[task.key] = str(error)
     return present, missing
 
 
-def validation_items(suite: str) -> list[HeldOutTask]:
+def validation_items(suite: str, parts: Sequence[FileExamples] = ()) -> list[HeldOutTask]:
     """Items that the best checkpoint is chosen by: none is trained on, and none is the suite's own.
 
-    Raises BadInput for a suite that has none: of UniSim-Bench only part of the training splits can serve.
+    Of `unisim` they are `parts` of the training splits (`splits.divided_all`), which are all of core tasks: nothing of
+    Table 5 measures generalisation. Raises BadInput where there are none, and for another suite.
     """
+    if suite == "unisim":
+        if not parts:
+            raise BadInput(
+                "No example of the training splits can be held out to choose the stored step by: they are too few, or "
+                "all of a data set have images in common. Train on more data sets"
+            )
+        rows = {task.key: task for task in suite_tasks(suite)}
+        return [
+            HeldOutTask(task=rows[ALIKE[part.task, part.dataset]], data={"default": splits.choices(part)})
+            for part in parts
+        ]
     if suite != "mini":
-        raise BadInput(f"There are no validation items of {suite!r}: choose mini")
+        raise BadInput(f"There are no validation items of {suite!r}: choose mini or unisim")
     data = mini.validation()
     return [HeldOutTask(task=task, data=data[task.key]) for task in suite_tasks(suite)]

@@ -134,6 +134,7 @@ def _check(plan: TuningPlan) -> None:
         )
 
 
+PAPER = TuningPlan()
 # For the mini suite and the bundled model. The paper's rate is for 400K samples a task and large pre-trained models;
 # with a few thousand drawn examples and a small model it would change nothing.
 MINI = TuningPlan(
@@ -146,3 +147,4 @@ MINI = TuningPlan(
     evaluate_every=100,
     save_every=50,
 )
+SUITES = {"mini": MINI, "unisim": PAPER}  # the plan that each suite is trained by where no option says otherwise

@@ -18,14 +18,17 @@ import numpy as np
 from compute.content.items import content_key
 from compute.features.encoding import workers
 from compute.progress import Progress
+from compute.tasks.data import Choices
 from compute.tasks.source import Source, stored_keys
 from compute.tasks.unisim import REPO, image_pairs, text_images
 from compute.tasks.unisim.files import Files
-from compute.tasks.unisim.samples import Sample
+from compute.tasks.unisim.samples import Sample, looker
 from compute.training.unisim.examples import QUALITY_PROMPT, TASKS, Content, TrainingExample, check_task
 from compute.types import BadInput, NotHere, suggestion
 
 SPLIT = "train"
+# Of a data set's examples, at most so many and such a share choose the stored step; Table 5 leaves this open.
+VALIDATION_COUNT, VALIDATION_SHARE = 500, 0.1
 KEYS_AT_ONCE = 4096  # files whose content keys are stored together: what is lost when a run is stopped meanwhile
 
 
@@ -306,6 +309,52 @@ def divided(part: FileExamples, *, share: float) -> tuple[FileExamples, FileExam
     fraction = np.array([int(content_key(str(scenes[at]))[:8], 16) / 2**32 for at in by_name])
     held_out = (fraction < share)[group[shown[:, 0]]]
     return _taken(part, ~held_out), _taken(part, held_out)
+
+
+def divided_all(parts: Sequence[FileExamples]) -> tuple[list[FileExamples], list[FileExamples]]:
+    """What is trained on, and what the stored step is chosen by: no image of any data set is in both.
+
+    Two tasks may show the same images (PieAPP's, HQ-Edit's): examples of one task with an image that is held out of
+    another are not trained on either. A data set whose examples all hang together is only trained on.
+    """
+    pairs = [
+        divided(part, share=min(VALIDATION_SHARE, VALIDATION_COUNT / max(1, len(part)))) if len(part) else (part, part)
+        for part in parts
+    ]
+    held_out = [_thinned(held, VALIDATION_COUNT) for train, held in pairs if len(train) and len(held)]
+    shown = {name for part in held_out for name in part.contents["image"]}
+    training = []
+    for part, (train, _) in zip(parts, pairs, strict=True):
+        candidate = train if len(train) else part
+        is_held = np.array([name in shown for name in candidate.contents["image"]], dtype=bool)
+        columns = [kind == "image" for kind in candidate.modalities]
+        training.append(_taken(candidate, ~is_held[candidate.rows[:, columns]].any(axis=1)))
+    return [part for part in training if len(part)], held_out
+
+
+def choices(part: FileExamples) -> Choices:
+    """Examples as items of an evaluated task, in their order."""
+    look = looker(part.files, cache=part.cache)
+    reference, first, second = (
+        look([part.contents[kind][at] for at in part.rows[:, column]], kind == "image")
+        for column, kind in enumerate(part.modalities)
+    )
+    return Choices(
+        names=tuple(f"{part.dataset} {row}" for row in range(len(part))),
+        reference=None if part.task == "quality" else reference,
+        alternatives=(first, second),
+        answer=part.preferred.astype(int),
+        question="quality" if part.task == "quality" else "reference",
+    )
+
+
+def _thinned(part: FileExamples, count: int) -> FileExamples:
+    """At most `count` examples, evenly from all."""
+    if len(part) <= count:
+        return part
+    rows = np.zeros(len(part), dtype=bool)
+    rows[np.linspace(0, len(part) - 1, count).astype(int)] = True
+    return _taken(part, rows)
 
 
 def _scene(dataset: str, name: str) -> str:

@@ -36,7 +36,7 @@ def small(items: dict[str, list[HeldOutTask]], tmp_path: Path, monkeypatch: pyte
     """Results in the test's own folder, and few items."""
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
-    monkeypatch.setattr(held_out, "validation_items", lambda suite: items["validation"])
+    monkeypatch.setattr(held_out, "validation_items", lambda suite, parts: items["validation"])
     monkeypatch.setattr(held_out, "evaluation_items", lambda suite, *, source: (items["own"], {}))
     every = leaks.evaluated_tasks
     monkeypatch.setattr(leaks, "evaluated_tasks", lambda catalog: [row for row in every(catalog) if row.key in TASKS])

@@ -12,6 +12,7 @@ from PIL import Image
 
 from compute.interface import training_report
 from compute.models.adapter import Hardware
+from compute.tasks.source import Source
 from compute.training.unisim import curves, preserving, trainable
 from compute.training.unisim.checkpoints import StepMeasurement
 from compute.training.unisim.curves import TaskChange
@@ -143,6 +144,7 @@ def report(folder: Path, printed: list[str]) -> TrainingResult:
         base=Model(key="tiny", title="Tiny"),
         tuned=Model(key="tuned", title="Tuned"),
         suite="mini",
+        source=Source(offline=True),
         hardware=Hardware(device="cpu", dtype="float32"),
         report=printed.append,
     )

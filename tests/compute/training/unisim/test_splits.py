@@ -277,3 +277,37 @@ def test_a_blank_prompt_is_refused_by_name(data: Path) -> None:
         splits.packed([blank], task="image-for-text", dataset="own", files=files)
     part = splits.packed([blank], task="quality", dataset="own", files=files)
     assert part.contents["text"] == (QUALITY_PROMPT,)
+
+
+def test_an_image_held_out_of_one_task_is_trained_on_in_none(data: Path) -> None:
+    """Forty images in questions of one task, and the same images in other pairs of another."""
+
+    def part(task: str, shift: int) -> splits.FileExamples:
+        drawn = [
+            Sample(name=f"{at}", reference="p", alternatives=(f"{at}", f"{(at + shift) % 40}"), answer=at % 2)
+            for at in range(0, 40, 2)
+        ]
+        return splits.packed(drawn, task=task, dataset="own", files=Files.of("own", data))
+
+    parts = [part("image-for-text", 1), part("quality", 3)]
+    train, held_out = splits.divided_all(parts)
+    shown = [{name for part in side for name in part.contents["image"]} for side in (train, held_out)]
+    assert all(shown) and not shown[0] & shown[1]
+    alone = splits.divided(parts[0], share=splits.VALIDATION_SHARE)
+    assert set(alone[0].contents["image"]) & set(shown[1])  # which the other task alone holds out
+
+
+def test_a_data_set_whose_examples_hang_together_is_only_trained_on(data: Path) -> None:
+    drawn = [Sample(name=f"{at}", reference="p", alternatives=("x", f"{at}"), answer=0) for at in range(20)]
+    part = splits.packed(drawn, task="quality", dataset="own", files=Files.of("own", data))
+    train, held_out = splits.divided_all([part])
+    assert (sum(map(len, train)), held_out) == (20, [])
+
+
+def test_at_most_so_many_examples_choose_the_stored_step(data: Path, monkeypatch) -> None:
+    monkeypatch.setattr(splits, "VALIDATION_COUNT", 7)
+    monkeypatch.setattr(splits, "VALIDATION_SHARE", 0.9)
+    drawn = [Sample(name=f"{at}", reference="p", alternatives=(f"{at}a", f"{at}b"), answer=0) for at in range(500)]
+    part = splits.packed(drawn, task="quality", dataset="own", files=Files.of("own", data))
+    [train], [held_out] = splits.divided_all([part])
+    assert 1 <= len(held_out) <= 7 and len(train) > 450
