@@ -119,8 +119,8 @@ def test_a_click_on_a_correlation_opens_the_two_columns(open_page: Callable) -> 
 
 
 def test_a_page_that_opens_with_an_error_does_not_wait_for_ever(open_page: Callable) -> None:
-    """Nobody published figures of the drawn suite. It is still said to be drawn; other figures bring the matrix."""
-    page = open_page("correlations?suites=mini")
+    """Nobody published figures of the drawn suite. It is still said to be drawn; its own figures bring the matrix."""
+    page = open_page("correlations?suites=mini&origin=published")
     page.wait_for_selector(".pg-message")
     page.wait_for_selector(".pg-warning")
     assert "Computing the correlations" not in page.inner_text("body")
