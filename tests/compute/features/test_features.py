@@ -149,7 +149,7 @@ def test_nothing_is_prepared_while_a_model_runs_on_the_same_cores(tmp_path: Path
         return seen(item)
 
     def embed(modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
-        time.sleep(0.01)  # what was in hand when the model began is finished
+        time.sleep(0.2)  # what was in hand when the model began is finished, on a busy machine too
         runs.set()
         time.sleep(0.01)
         runs.clear()
