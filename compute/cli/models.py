@@ -77,7 +77,8 @@ def made_models(
 
     This runs the files: only what was typed in a command comes here. Raises NotHere, BadInput.
     """
-    from compute.models.own import factories, placement, wrapping
+    from compute.models.own import factories, wrapping
+    from compute.models.own.objects import placement
 
     if name and len(texts) > 1:
         raise BadInput("--model-name is said of one model, and several files are named. Run them one after another")

@@ -28,8 +28,8 @@ from compute.engine.workers.crew import Crew, Workers, WorkersFailed
 from compute.features import encoding as encoding_pipeline
 from compute.features.subject import Encoders, ModelNeeded
 from compute.models import hardware_for
+from compute.models.own.identity.ownership import own_line
 from compute.models.own.own_model import ADAPTER as OWN
-from compute.models.own.ownership import own_line
 from compute.paths import ROOT
 from compute.procedures.evidence import Evidence
 from compute.rounding import rounded

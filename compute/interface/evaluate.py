@@ -18,7 +18,8 @@ from compute.engine.run import Outcome, execute
 from compute.engine.workers.chosen import chosen
 from compute.engine.workers.crew import Workers
 from compute.interface.evaluated import Evaluation
-from compute.models.own import checkpoints, placement, wrapping
+from compute.models.own import checkpoints, wrapping
+from compute.models.own.objects import placement
 from compute.models.own.own_model import ARGUMENTS
 from compute.progress import Progress
 from compute.tasks.own.reading import OwnReading

@@ -29,7 +29,7 @@ import numpy as np
 from PIL import Image
 
 import compute
-from compute.models.own.placement import hardware_of
+from compute.models.own.objects.placement import hardware_of
 from compute.models.own.wrapping import wrap
 
 OVER = 0.05

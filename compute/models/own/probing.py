@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.content.messages import Picture, Question
-from compute.models.own.distance import Form, HeldComparer
-from compute.models.own.held import Held, HeldEncoder, weight_of, worded
-from compute.models.own.judge import HeldJudge
+from compute.models.own.objects.distance import Form, HeldComparer
+from compute.models.own.objects.held import Held, HeldEncoder, weight_of, worded
+from compute.models.own.objects.judge import HeldJudge
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:

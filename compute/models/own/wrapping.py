@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 from compute import versions
 from compute.models.adapter import Comparer, Encoder, Hardware, Judge
-from compute.models.own import (
-    digesting,
+from compute.models.own import probing
+from compute.models.own.identity import digesting
+from compute.models.own.objects import (
     distance,
     judge,
     methods,
     mteb_encoder,
     open_clip_model,
-    probing,
     sentence_transformer,
     torch_module,
     transformers_body,
     two_towers,
 )
-from compute.models.own.held import Arguments, Held
+from compute.models.own.objects.held import Arguments, Held
+from compute.models.own.objects.placement import modules_of
 from compute.models.own.own_model import ADAPTER, OwnModel, key_of
-from compute.models.own.placement import modules_of
 from compute.types import BadInput, Model, shortened
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from compute.models.files import pretrained
 from compute.paths import ROOT
 from compute.types import BadInput, NotHere
 from tests.compute.models import checkpoints
-from tests.compute.models.own.objects import wrapped
+from tests.compute.models.own.small_objects import wrapped
 
 
 @pytest.fixture

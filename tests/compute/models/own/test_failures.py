@@ -14,7 +14,7 @@ from compute.features.subject import LoadedSubject
 from compute.models.own.own_model import OwnModel
 from compute.types import BadItem, CannotDo
 from tests.compute.features.standin import file
-from tests.compute.models.own.objects import CPU, Eye, embedded, of_image, of_text, wrapped
+from tests.compute.models.own.small_objects import CPU, Eye, embedded, of_image, of_text, wrapped
 
 RED = 200  # of the images that the model fails on
 
@@ -108,8 +108,8 @@ def test_a_model_that_fails_on_everything_is_no_fault_of_the_items(tmp_path):
 def test_preprocessing_that_raises_is_the_items_fault(tmp_path):
     import torch
 
-    from tests.compute.models.own.objects import pixels
-    from tests.compute.models.own.test_torch_module import Flat
+    from tests.compute.models.own.objects.test_torch_module import Flat
+    from tests.compute.models.own.small_objects import pixels
 
     def fussy(image) -> torch.Tensor:
         if image.getpixel((0, 0))[0] == RED:

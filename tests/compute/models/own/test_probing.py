@@ -9,10 +9,19 @@ import pytest
 import torch
 
 from compute.models.own import probing
-from compute.models.own.placement import hardware_of
+from compute.models.own.objects.placement import hardware_of
 from compute.types import BadInput
-from tests.compute.models.own.objects import DIM, MATRIX, Eye, embedded, of_image, pixels, small_open_clip, wrapped
-from tests.compute.models.own.test_torch_module import Flat
+from tests.compute.models.own.objects.test_torch_module import Flat
+from tests.compute.models.own.small_objects import (
+    DIM,
+    MATRIX,
+    Eye,
+    embedded,
+    of_image,
+    pixels,
+    small_open_clip,
+    wrapped,
+)
 
 
 class Made(Eye):

@@ -9,7 +9,7 @@ import torch
 
 from compute.models.own import probing
 from compute.types import BadInput
-from tests.compute.models.own.objects import (
+from tests.compute.models.own.small_objects import (
     DIM,
     SIDE,
     Eye,

@@ -12,9 +12,9 @@ from PIL import Image
 from compute.content.items import content_key
 from compute.content.messages import Picture, Question
 from compute.models.judges import answer_log
-from compute.models.own import judge
+from compute.models.own.objects import judge
 from compute.types import BadInput, NotHere
-from tests.compute.models.own.objects import CPU, identity, wrapped
+from tests.compute.models.own.small_objects import CPU, identity, wrapped
 
 
 @pytest.fixture(autouse=True)

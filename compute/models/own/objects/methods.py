@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from compute.models.own.batches import Batches, tokens_of
-from compute.models.own.held import Arguments, Held, HeldEncoder, Side
-from compute.models.own.placement import modules_of
+from compute.models.own.objects.batches import Batches, tokens_of
+from compute.models.own.objects.held import Arguments, Held, HeldEncoder, Side
+from compute.models.own.objects.placement import modules_of
 
 if TYPE_CHECKING:
     from compute.types import Model

@@ -11,7 +11,15 @@ import torch
 
 from compute.models.own import probing
 from compute.types import BadInput
-from tests.compute.models.own.objects import DIM, embedded, identity, pixels, small_open_clip, transform_of, wrapped
+from tests.compute.models.own.small_objects import (
+    DIM,
+    embedded,
+    identity,
+    pixels,
+    small_open_clip,
+    transform_of,
+    wrapped,
+)
 
 
 def test_vectors_are_those_of_its_own_methods():

@@ -14,10 +14,10 @@ import pytest
 import torch
 from torchvision import transforms
 
-from compute.models.own.digesting import Digester, parameters
+from compute.models.own.identity.digesting import Digester, parameters
 from compute.paths import ROOT
 from compute.types import BadInput
-from tests.compute.models.own.objects import identity, small_open_clip, wrapped
+from tests.compute.models.own.small_objects import identity, small_open_clip, wrapped
 
 FACTOR = 2.0
 
@@ -100,7 +100,8 @@ def test_weights_without_values_are_refused():
 def test_another_process_has_the_same_digest():
     """Nothing of addresses, hash seeds or file names is in it."""
     script = (
-        "from tests.compute.models.own import test_digesting as t; from tests.compute.models.own.objects import *;"
+        "from tests.compute.models.own.identity import test_digesting as t;"
+        "from tests.compute.models.own.small_objects import *;"
         "print(t.digest(t.Layer()), t.digest(t.read), t.digest({'a': 1, 'b': {2, 3, 'x'}}), t.digest(t.compose()),"
         "identity(wrapped(small_open_clip()))['digest'])"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from compute.models.own.held import Arguments, Held, HeldEncoder, Side
+from compute.models.own.objects.held import Arguments, Held, HeldEncoder, Side
 from compute.types import BadInput
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from compute.content import decoding
 from compute.content.messages import Picture, Question, Reply
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import data_url, grouped
-from compute.models.own.held import Arguments, Held, worded
-from compute.models.own.signatures import inputs_of
+from compute.models.own.objects.held import Arguments, Held, worded
+from compute.models.own.objects.signatures import inputs_of
 from compute.types import BadInput, LikenessError, NotHere
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from compute.models.encoders import dual
 from compute.models.encoders.towers import Towers
-from compute.models.own import processors
-from compute.models.own.held import Arguments, Held, sides_of
+from compute.models.own.objects import processors
+from compute.models.own.objects.held import Arguments, Held, sides_of
 from compute.types import BadInput
 
 if TYPE_CHECKING:

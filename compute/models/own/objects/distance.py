@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.own.batches import Batches
-from compute.models.own.held import Arguments, Held, as_array, worded
-from compute.models.own.placement import modules_of
-from compute.models.own.signatures import inputs_of
+from compute.models.own.objects.batches import Batches
+from compute.models.own.objects.held import Arguments, Held, as_array, worded
+from compute.models.own.objects.placement import modules_of
+from compute.models.own.objects.signatures import inputs_of
 from compute.types import BadInput, CannotDo, LikenessError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import torch
 from compute.models.own import probing
 from compute.models.own.own_model import OwnModel
 from compute.types import BadInput, CannotDo
-from tests.compute.models.own.objects import CPU, identity, of_image, pixels, wrapped
+from tests.compute.models.own.small_objects import CPU, identity, of_image, pixels, wrapped
 
 
 def compared(own: OwnModel, first, second) -> np.ndarray:

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from compute.models.own.held import Arguments, Held, HeldEncoder, Side
+from compute.models.own.objects.held import Arguments, Held, HeldEncoder, Side
 from compute.types import BadInput, NotHere
 
 if TYPE_CHECKING:

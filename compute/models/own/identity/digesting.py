@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.own import code_reads, ownership
+from compute.models.own.identity import code_reads, ownership
 from compute.types import BadInput, shortened
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import types
 import pytest
 import torch
 
-from compute.models.own.digesting import Digester
+from compute.models.own.identity.digesting import Digester
 from compute.types import BadInput
 
 

@@ -13,7 +13,7 @@ import transformers
 from compute.models.own import probing
 from compute.types import BadInput
 from tests.compute.models import checkpoints
-from tests.compute.models.own.objects import embedded, identity, wrapped
+from tests.compute.models.own.small_objects import embedded, identity, wrapped
 
 
 def loaded(folder: Path, kind: str = "AutoModel") -> Any:

@@ -12,8 +12,8 @@ import torch
 from PIL import Image
 
 from compute.models.adapter import Hardware
+from compute.models.own.objects.placement import hardware_of
 from compute.models.own.own_model import OwnModel
-from compute.models.own.placement import hardware_of
 from compute.models.own.wrapping import wrap
 
 CPU = Hardware(device="cpu", dtype="float32")

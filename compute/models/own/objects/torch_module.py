@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from compute.models.own.batches import Batches, tokens_of
-from compute.models.own.held import Arguments, Held, HeldEncoder, Side
-from compute.models.own.signatures import inputs_of
+from compute.models.own.objects.batches import Batches, tokens_of
+from compute.models.own.objects.held import Arguments, Held, HeldEncoder, Side
+from compute.models.own.objects.signatures import inputs_of
 from compute.types import BadInput
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from sentence_transformers.sentence_transformer import modules
 from compute.models.own import probing
 from compute.types import BadInput
 from tests.compute.models import checkpoints
-from tests.compute.models.own.objects import embedded, identity, wrapped
-from tests.compute.models.own.test_transformers_models import small_bert
+from tests.compute.models.own.objects.test_transformers_models import small_bert
+from tests.compute.models.own.small_objects import embedded, identity, wrapped
 
 
 @pytest.fixture

@@ -17,9 +17,10 @@ from mteb.models.model_meta import ModelMeta
 from mteb.models.models_protocols import EncoderProtocol
 from PIL import Image
 
-from compute.models.own import mteb_encoder, probing
+from compute.models.own import probing
+from compute.models.own.objects import mteb_encoder
 from compute.types import BadInput
-from tests.compute.models.own.objects import DIM, embedded, identity, of_image, of_text, small_open_clip, wrapped
+from tests.compute.models.own.small_objects import DIM, embedded, identity, of_image, of_text, small_open_clip, wrapped
 
 
 class Recording(AbsEncoder):
@@ -144,7 +145,7 @@ def test_mtebs_own_wrapper_of_open_clip(monkeypatch):
     from mteb.models.model_implementations.openclip_models import openclip_loader
 
     model = small_open_clip()
-    from tests.compute.models.own.objects import transform_of
+    from tests.compute.models.own.small_objects import transform_of
 
     monkeypatch.setattr(
         open_clip, "create_model_and_transforms", lambda name, device: (model, None, transform_of(model))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from compute.models.own import ownership
-from compute.models.own.digesting import Digester
+from compute.models.own.identity import ownership
+from compute.models.own.identity.digesting import Digester
 from compute.types import BadInput
 
 

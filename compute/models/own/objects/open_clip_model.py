@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from compute.models.encoders import open_clip as library
-from compute.models.own.held import Arguments, Held, sides_of
+from compute.models.own.objects.held import Arguments, Held, sides_of
 from compute.types import BadInput
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from compute.models.encoders.text import tower_of
 from compute.models.encoders.towers import ImageTower, TextTower
 from compute.models.files import pretrained, weights
 from compute.models.files.checkpoint import one_line
-from compute.models.own.held import Arguments
+from compute.models.own.objects.held import Arguments
 from compute.types import BadInput
 
 PARTS = {

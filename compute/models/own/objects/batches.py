@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.own.held import weight_of
+from compute.models.own.objects.held import weight_of
 from compute.types import BadInput
 
 if TYPE_CHECKING:
