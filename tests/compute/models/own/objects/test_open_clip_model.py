@@ -45,7 +45,7 @@ def test_a_transform_of_the_callers_replaces_the_models_own():
 
     own = wrapped(model, preprocess=dark)
     vectors = embedded(own, "image", probing.images())
-    assert np.ptp(vectors, axis=0).max() == 0
+    assert np.ptp(vectors, axis=0).max() < 1e-5  # batches of other sizes round otherwise
     assert identity(own)["digest"] != identity(wrapped(model))["digest"]
 
 
