@@ -136,6 +136,32 @@ def test_a_model_of_the_hub(
     assert fetched.exit_code == 0 and f"snapshots/{COMMIT}" in fetched.output, fetched.output
 
 
+def test_a_partial_download_says_which_texts_it_lacks_until_they_are_here(
+    run: Command, world: World, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What only images were read with is recorded as such, and read again under its key when its tokenizer has come."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    snapshot = in_hub_cache(checkpoint, cache=tmp_path / "cache", repository="Org/Name")
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    files = [path for path in snapshot.iterdir() if path.name in ("tokenizer.json", "vocab.json", "vocab.txt")]
+    for path in files:
+        path.rename(aside / path.name)
+    result = run("--models", "hub:Org/Name", "--tasks", "unisim/near,unisim/said")
+    assert result.exit_code == 0, result.output
+    skipped = next(line for line in result.output.splitlines() if "Skipped: org/name on unisim/said" in line)
+    assert f"hf download Org/Name --revision {COMMIT}" in " ".join(result.output.split()), skipped
+    for path in files:
+        (aside / path.name).rename(path)
+    result = run("--models", "org/name", "--tasks", "unisim/said")
+    assert result.exit_code == 0 and "Skipped" not in result.output, result.output
+    ((row,), _) = own_models.recorded(world.folder / "results")
+    assert row.abilities == ("embed_image", "embed_text") and row.key == "org/name"
+
+
 def test_a_hub_id_that_the_catalogue_has_is_the_catalogues(run: Command, world: World) -> None:
     for name in ("hub:small/Eye", f"hub:small/eye@{'a' * 40}", "hub:small/eye@aaaaaaaa"):
         result = run("--models", name, "--tasks", "unisim/near")

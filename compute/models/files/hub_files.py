@@ -6,7 +6,7 @@ The hub's own client starts each file anew; a large one that broke off would nev
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -68,6 +68,35 @@ def fetch_configuration(row: Model, *, offline: bool = False) -> Path:
         return Path(snapshot_download(row.weights, revision=row.revision or None, allow_patterns=patterns))
     except Exception as error:  # of the hub's client and of whichever network library it stands on
         raise _readable(row, error) from error
+
+
+def has_none(row: Model, names: Sequence[str], *, offline: bool = False) -> bool:
+    """Whether the hub's repository is known to hold none of these files at the row's commit.
+
+    It is where a whole download lacks them, where the cache notes that they were looked for, and where the hub, which
+    is asked unless `offline`, lists none; then the cache notes it. False where nothing is known.
+    """
+    from huggingface_hub import HfApi, constants
+
+    home, commit = cache_home(row), row.revision
+    if any((home / "snapshots" / commit / name).is_file() for name in names):
+        return False
+    absent = [home / ".no_exist" / commit / name for name in names]  # where the hub's own client notes it
+    # A download of the whole repository brings this file, which no library asks for by itself.
+    if all(path.is_file() for path in absent) or (home / "snapshots" / commit / ".gitattributes").is_file():
+        return True
+    if offline or constants.is_offline_mode():
+        return False
+    try:
+        info = HfApi().model_info(row.weights, revision=commit, timeout=ANSWER)
+    except Exception:  # of the hub's client and of whichever network library it stands on
+        return False
+    if {entry.rfilename for entry in info.siblings or []} & set(names):
+        return False
+    for path in absent:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return True
 
 
 def missing_bytes(row: Model, files: tuple[HubFile, ...]) -> int:

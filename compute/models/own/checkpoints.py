@@ -21,7 +21,7 @@ from compute.models.encoders import sentence_transformer
 from compute.models.files import hub_files, lora, weights
 from compute.models.files.checkpoint import one_line
 from compute.models.loading import required_files
-from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, ModelSource, key_of
+from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, WITHOUT_TEXT, ModelSource, key_of
 from compute.types import BadInput, CannotDo, Model, NotHere
 
 HUB = "hub:"  # before a hub id, where models are named
@@ -186,8 +186,9 @@ def _checkpoint(
     offline: bool,
 ) -> Checkpoint:
     chosen = dict(options or {})
-    if refused := next((name for name in (*CODE, NOTE) if name in chosen), None):
-        raise BadInput(f"Option {refused!r} is not taken: code of a checkpoint is never run")
+    if refused := next((name for name in (*CODE, NOTE, WITHOUT_TEXT) if name in chosen), None):
+        reason = "code of a checkpoint is never run" if refused in CODE else "it is a note that this program makes"
+        raise BadInput(f"Option {refused!r} is not taken: {reason}")
     if family and family not in FAMILIES:
         near = difflib.get_close_matches(family, FAMILIES, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -196,18 +197,19 @@ def _checkpoint(
         row, read_as = _over_base(start, files, family, chosen, offline)
     else:
         told, read_as = (family, f"family {family}, as named") if family else _family(files)
-        row = _row(start, files, told, chosen)
+        row = _row(start, files, told, chosen, offline)
         if told in TWO_TOWERS and row.abilities == IMAGES:
-            read_as += "; without a tokenizer: images alone"
+            read_as += f"; {row.options.get(WITHOUT_TEXT, 'without a tokenizer')}: images alone"
     required = required_files(row)
     revision = weights.revision(row, required=required) if required else row.revision
     row = replace(row, revision=revision)
     shown = weights.by_name(row)
-    identity = [row.adapter, row.revision, {**shown.options}, [] if source.kind == FROM_HUB else shown.weights]
+    deciding = {name: value for name, value in shown.options.items() if name != WITHOUT_TEXT}
+    identity = [row.adapter, row.revision, deciding, [] if source.kind == FROM_HUB else shown.weights]
     return Checkpoint(row=row, digest=digest_of(identity), source=source, read_as=read_as)
 
 
-def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str, Any]) -> Model:
+def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str, Any], offline: bool) -> Model:
     """The row of a family, with what the configuration tells of its sizes."""
     abilities = FAMILIES[family]
     modalities = tuple(kind for kind in ("image", "text") if f"embed_{kind}" in abilities) or ("image", "text")
@@ -222,6 +224,8 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
     )
     if family in TWO_TOWERS and _has_images_alone(files):
         row = replace(row, abilities=IMAGES, modalities=("image",))
+        if weights.own_folder(row) is None and not hub_files.has_none(row, weights.TOKENIZER, offline=offline):
+            row = replace(row, options={**row.options, WITHOUT_TEXT: _without_tokenizer(row)})
     required = required_files(row)
     if weights.own_folder(row) is not None and required and (missing := required.missing(files.names)):
         remedy = _how_to_save(files) if not required.weights or files.has(required.weights) else ""
@@ -234,6 +238,14 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
 def _has_images_alone(files: CheckpointFiles) -> bool:
     """Whether there is preprocessing of images and no tokenizer."""
     return files.has(weights.PROCESSOR) and not files.has(weights.TOKENIZER)
+
+
+def _without_tokenizer(row: Model) -> str:
+    """Why a model of the hub reads no texts here, though its repository may hold what that takes."""
+    return (
+        f"the hub's cache on this machine has no tokenizer of {row.weights}, and the hub was not asked whether there "
+        f"is one. Fetch it: hf download {row.weights} --revision {row.revision}"
+    )
 
 
 def _how_to_save(files: CheckpointFiles) -> str:
@@ -267,13 +279,13 @@ def _over_base(
     told = family or under.row.adapter
     if told in BY_BASE:
         of_base = {"weights": under.row.weights, "revision": under.row.revision}
-        row = _row(start, files, told, {**options, "base": of_base})
+        row = _row(start, files, told, {**options, "base": of_base}, offline)
     elif told in WITH_LORA:
         required = lora.REQUIRED
         if not own["revision"]:
             own["revision"] = weights.revision(replace(start, options={}), required=required)
         row = replace(
-            _row(under.row, _listed(Path(under.folder), under.row.weights), told, {**options, "lora": own}),
+            _row(under.row, _listed(Path(under.folder), under.row.weights), told, {**options, "lora": own}, offline),
             key=start.key,
             title=start.title,
             organisation=start.organisation,

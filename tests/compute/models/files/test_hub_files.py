@@ -69,6 +69,16 @@ def test_the_hub_says_the_sizes_and_nothing_is_fetched_for_them(hub: Hub) -> Non
     assert [line for line in hub.asked if "resolve" in line or "store" in line] == []
 
 
+def test_that_the_hub_lists_no_such_file_is_noted_for_when_it_is_offline(hub: Hub) -> None:
+    assert not hub_files.has_none(ROW, ["vocab.txt"], offline=True)  # nothing is known
+    assert hub.asked == []
+    assert not hub_files.has_none(ROW, ["vocab.txt", "tokenizer.json"])  # it has one of them
+    assert hub_files.has_none(ROW, ["vocab.txt", "vocab.json"])
+    assert hub_files.has_none(ROW, ["vocab.txt", "vocab.json"], offline=True)
+    hub.status = 503
+    assert not hub_files.has_none(ROW, ["merges.txt"])
+
+
 def test_it_comes_whole_and_is_what_the_hubs_own_client_would_have_fetched(hub: Hub) -> None:
     counts = []
     fetched(progress=counts.append)

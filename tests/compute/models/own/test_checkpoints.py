@@ -16,7 +16,7 @@ from PIL import Image
 from compute.models import identity, load
 from compute.models.files import weights
 from compute.models.own import checkpoints as own
-from compute.models.own.own_model import ModelSource
+from compute.models.own.own_model import WITHOUT_TEXT, ModelSource
 from compute.types import BadInput, CannotDo, LikenessError, NotHere
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import COMMIT, CPU, LONG, TEXTS, in_hub_cache
@@ -442,8 +442,8 @@ def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(c
 def test_a_model_of_the_hub_without_a_tokenizer_has_the_image_tower_alone(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a repository that was read for its images alone the tokenizer is fetched before that is said; offline it is
-    what this machine has."""
+    """Of a repository that was read for its images alone the tokenizer is fetched before that is said; offline the
+    model says that its texts are missing, and how they come here."""
     import huggingface_hub
     from transformers import AutoImageProcessor, AutoModel
 
@@ -452,7 +452,10 @@ def test_a_model_of_the_hub_without_a_tokenizer_has_the_image_tower_alone(
     AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
     snapshot = in_hub_cache(folder, cache=cache, repository="Org/Images")
     made = own.from_hub("hub:Org/Images")
-    assert made.row.abilities == ("embed_image",) and made.read_as.endswith("without a tokenizer: images alone")
+    assert made.row.abilities == ("embed_image",) and made.read_as.endswith(": images alone")
+    reason = made.row.options[WITHOUT_TEXT]
+    assert "no tokenizer of Org/Images" in reason and reason in made.read_as
+    assert reason.endswith(f"hf download Org/Images --revision {COMMIT}")
     expected = embedded(own.from_folder(whole).row, "image", pictures())
     np.testing.assert_allclose(embedded(made.row, "image", pictures()), expected, rtol=1e-5, atol=1e-6)
 
@@ -465,7 +468,29 @@ def test_a_model_of_the_hub_without_a_tokenizer_has_the_image_tower_alone(
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    assert own.from_hub("hub:Org/Images").row.abilities == ("embed_image", "embed_text")
+    whole_model = own.from_hub("hub:Org/Images")
+    assert whole_model.row.abilities == ("embed_image", "embed_text") and WITHOUT_TEXT not in whole_model.row.options
+    assert whole_model.digest == made.digest
+
+
+def test_a_repository_that_lists_no_tokenizer_has_images_alone_without_a_word(cache: Path, tmp_path: Path) -> None:
+    """It is known where a whole download lacks the tokenizer, and where the cache notes that the hub has none."""
+    from transformers import AutoImageProcessor, AutoModel
+
+    whole, folder = checkpoints.clip(tmp_path / "whole"), tmp_path / "images"
+    AutoModel.from_pretrained(whole).save_pretrained(folder)
+    AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
+    snapshot = in_hub_cache(folder, cache=cache, repository="Org/Images")
+    assert WITHOUT_TEXT in own.from_hub("hub:Org/Images").row.options
+    noted = snapshot.parents[1] / ".no_exist" / COMMIT
+    noted.mkdir(parents=True)
+    for name in weights.TOKENIZER:
+        (noted / name).touch()
+    assert own.from_hub("hub:Org/Images").read_as.endswith("; without a tokenizer: images alone")
+    shutil.rmtree(noted)
+    (snapshot / ".gitattributes").touch()
+    row = own.from_hub("hub:Org/Images").row
+    assert row.abilities == ("embed_image",) and WITHOUT_TEXT not in row.options
 
 
 def test_a_model_of_the_hub_that_is_not_here(cache: Path) -> None:
