@@ -129,7 +129,7 @@ def _tune(
 ) -> None:
     from compute.interface import train as interface
     from compute.training.unisim.plan import MINI, SUITES, with_options
-    from compute.training.unisim.results import option_words
+    from compute.training.unisim.results import option_words, suite_to_run
 
     options = [f"seed={seed}", *options]
     if steps is not None:
@@ -151,6 +151,5 @@ def _tune(
     loss = f", loss {tuned.losses[-1]['total']:.4f}" if tuned.losses else ""
     typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s{loss}")
     named = tuned.folder if tuned.folder.is_absolute() else Path(".") / tuned.folder
-    measured = "unisim-core" if suite == "unisim" else suite
     loaded = " ".join(filter(None, (str(named), option_words(tuned.model_options))))
-    typer.echo(f"Its scores: python -m compute run --suite {measured} --models {loaded}")
+    typer.echo(f"Its scores: python -m compute run --suite {suite_to_run(suite)} --models {loaded}")

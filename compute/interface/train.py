@@ -18,7 +18,7 @@ from compute.tasks.mini import GENERATOR_VERSION
 from compute.tasks.source import Source
 from compute.training.unisim import held_out, leaks, loop, lora, mini, preserving, results, splits, trackers, trainable
 from compute.training.unisim import plan as plans
-from compute.training.unisim.checkpoints import RunFolder
+from compute.training.unisim.checkpoints import RunFolder, data_identity
 from compute.training.unisim.evaluation import Evaluator, HeldOutTask
 from compute.training.unisim.examples import ExampleSet, by_task, check_task
 from compute.training.unisim.results import TrainingResult
@@ -72,6 +72,7 @@ def train(
         )
     plan = plans.with_options(plans.SUITES[suite], options)
     _check_suite(suite, plan, examples=examples)
+    trackers.check(track)
     source = Source.keeping(paths.RESULTS, root=Path(data).expanduser() if data else None, offline=offline)
     validation: list[FileExamples] = []  # of the splits, part of which is held out; mini's are drawn
     if examples:
@@ -93,7 +94,8 @@ def train(
             "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
             "plan": asdict(plan) | {"save": save},
             "suite": {"name": suite, "generator": GENERATOR_VERSION},
-            "data": [{"task": part.task, "dataset": part.dataset, "examples": len(part)} for part in sets],
+            "data": data_identity(sets),
+            "validation": data_identity(validation),
         },
     )
     folder.open()

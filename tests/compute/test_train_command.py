@@ -20,12 +20,14 @@ from compute.cli.models import _options
 from compute.interface import train as interface
 from compute.interface import training_report
 from compute.models.own import checkpoints as own_checkpoints
+from compute.tasks import unisim
 from compute.training.unisim import curves, held_out, leaks, mini, splits
 from compute.training.unisim.evaluation import Evaluator
 from compute.types import BadInput, CannotDo, NotHere, UnknownKey
 from tests.compute.commands import assert_refused
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU
+from tests.compute.tasks import unisim_files
 from tests.compute.training.unisim import training_files
 
 FAST = ("batch_size=2", "warm_up=1", "evaluate_every=2", "save_every=1")
@@ -94,7 +96,8 @@ def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeyp
     words = ["--base", str(checkpoints.clip(tmp_path / "clip")), "--suite", "unisim", "--out", str(tmp_path / "out")]
     words += ["--data", str(tmp_path / "data"), "--steps", "2", "--offline", *options()]
     words += ["--datasets", "image-choice=nights,pieapp", "--datasets", "image-for-text=hpdv2"]
-    made = train(*words, "--datasets", "text-for-image=", "--datasets", "quality=pieapp")
+    words += ["--datasets", "text-for-image=", "--datasets", "quality=pieapp"]
+    made = train(*words)
     assert made.exit_code == 0, made.output
     [(sets, more)] = trained
     assert more["plan"].learning_rate == 5e-6 and more["plan"].weight_decay == 0.35  # the paper's
@@ -115,6 +118,14 @@ def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeyp
     changes = json.loads((tmp_path / "out" / "training" / "evaluation.json").read_text())
     assert all(key in json.dumps(changes) for key in evaluated)
     assert "run --suite unisim-core" in made.output
+    assert "run --suite unisim-core --models ./FOLDER" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "nothing was trained" in train(*words).output
+    for name, what in (("10.jpg", "validation data"), ("00.jpg", "training data")):
+        path = tmp_path / "data" / unisim.REPO / "hpdv2" / "train" / name
+        before = path.read_bytes()
+        unisim_files.picture(path, 999)
+        assert_refused(train(*words), BadInput, f"another {what}", "image-for-text from hpdv2")
+        path.write_bytes(before)
 
 
 def test_from_python_the_result_has_its_curves_and_scores_as_the_evaluator_gives_them(

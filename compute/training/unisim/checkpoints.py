@@ -14,11 +14,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from compute import drafts
 from compute.models.files import lora as lora_files
@@ -27,6 +31,7 @@ from compute.types import BadInput, CannotWrite
 if TYPE_CHECKING:
     import torch
 
+    from compute.training.unisim.examples import ExampleSet
     from compute.training.unisim.trainable import DualEncoder
 
 FOLDER, PLAN, LOSSES, FINISHED, LOCK, BEST, STATE = (
@@ -38,6 +43,14 @@ FOLDER, PLAN, LOSSES, FINISHED, LOCK, BEST, STATE = (
     "best",
     "state.json",
 )
+# What makes a run another one, and its noun.
+PARTS = {
+    "base": "base model",
+    "plan": "plan",
+    "suite": "suite",
+    "data": "training data",
+    "validation": "validation data",
+}
 ADAPTER, VISION, OPTIMISER = "adapter_model.safetensors", "vision.safetensors", "optimiser.safetensors"
 MOMENTS = ("exp_avg", "exp_avg_sq")  # of AdamW, for every weight
 
@@ -65,7 +78,10 @@ class TuningState:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFolder:
-    """The folder of one run, beside the model that it makes. `identity`: base, plan, suite and data, as JSON."""
+    """The folder of one run, beside the model that it makes.
+
+    `identity`: base, plan and suite, data and validation as `data_identity` gives them; as JSON.
+    """
 
     path: Path
     identity: Mapping[str, Any]
@@ -173,7 +189,7 @@ class RunFolder:
 
     def _check(self, stored: Mapping[str, Any]) -> None:
         now = json.loads(json.dumps(self.identity))
-        for part, noun in (("base", "base model"), ("plan", "plan"), ("suite", "suite"), ("data", "data")):
+        for part, noun in PARTS.items():
             if stored.get(part) != now.get(part):
                 difference = _difference(stored.get(part), now.get(part))
                 raise BadInput(
@@ -204,6 +220,26 @@ class RunFolder:
                     drafts.remove(draft)
         except OSError as error:
             raise CannotWrite(drafts.refusal(path, error)) from error
+
+
+def data_identity(sets: Sequence[ExampleSet]) -> list[dict[str, Any]]:
+    """Of each set its task, data set, number of examples, and a digest of its contents in their order, as JSON.
+
+    The order and the answers count, for they decide what a step learns. Drawn examples state no answers beforehand:
+    theirs follow from the plan's seed and the suite.
+    """
+    return [
+        {
+            "task": part.task,
+            "dataset": part.dataset,
+            "examples": len(part),
+            "contents": sha256(
+                np.ascontiguousarray(part.keys()).tobytes()
+                + np.asarray(getattr(part, "preferred", ()), dtype=np.int8).tobytes()
+            ).hexdigest(),
+        }
+        for part in sets
+    ]
 
 
 def write_weights(base: DualEncoder, folder: Path) -> None:
@@ -278,10 +314,21 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _difference(stored: Any, now: Any) -> str:
     """The first value that differs, in words."""
+    if isinstance(stored, list) and isinstance(now, list):
+        first, second = next(pair for pair in zip_longest(stored, now) if pair[0] != pair[1])
+        return f"{_set_words(first)}, now {_set_words(second)}"
     if not isinstance(stored, dict) or not isinstance(now, dict):
         return f"{json.dumps(stored)[:120]}, not {json.dumps(now)[:120]}"
     name = next(name for name in (*now, *stored) if stored.get(name) != now.get(name))
     return f"{name} was {stored.get(name)!r} and is {now.get(name)!r}"
+
+
+def _set_words(part: Mapping[str, Any] | None) -> str:
+    """A set of `data_identity` in words."""
+    if part is None:
+        return "no more examples"
+    text = f"{part['examples']:,} examples of {part['task']} from {part['dataset']}"
+    return f"{text} with contents {part['contents'][:8]}" if "contents" in part else text
 
 
 def _sync(folder: Path) -> None:

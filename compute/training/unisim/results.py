@@ -128,6 +128,11 @@ def options_beyond_files(base: Model) -> dict[str, Any]:
     return {name: value for name, value in base.options.items() if name in BEYOND_FILES}
 
 
+def suite_to_run(suite: str) -> str:
+    """The suite by which `python -m compute run` scores a model that was trained for `suite`."""
+    return "unisim-core" if suite == "unisim" else suite
+
+
 def option_words(options: Mapping[str, Any]) -> str:
     """Options as the command line takes them; empty where there are none."""
     return " ".join(f"--model-option {shlex.quote(f'{name}={json.dumps(value)}')}" for name, value in options.items())
@@ -196,6 +201,7 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         adapter=save == "adapter",
         lora=plan.tune == "lora",
         options=option_words(options_beyond_files(row)),
+        suite=suite_to_run(folder.identity["suite"]["name"]),
         rows=_rows(state),
         best=state.best if state.best is not None else state.step,
         steps=state.step,

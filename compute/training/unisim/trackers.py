@@ -35,25 +35,23 @@ class AccelerateTracker:
         self._tracker.finish()
 
 
+def check(name: str) -> None:
+    """Raises BadInput for a name that accelerate does not know, NotHere where accelerate is not installed."""
+    if name:
+        _kind(name)
+
+
 def opened(name: str, *, folder: Path, settings: Mapping[str, Any]) -> Tracker | None:
     """The tracker of that name, None for an empty one; its files, where it writes some, go to `folder`.
 
-    Raises BadInput for a name that accelerate does not know, NotHere where its package is not installed.
+    Raises as `check`, and NotHere where the tracker's own package is not installed.
     """
     if not name:
         return None
-    try:
-        from accelerate import PartialState
-        from accelerate.tracking import LOGGER_TYPE_TO_CLASS
-    except ImportError as error:
-        raise NotHere("Trackers need the package accelerate, which is not installed: pip install accelerate") from error
-    known = {str(getattr(key, "value", key)): kind for key, kind in LOGGER_TYPE_TO_CLASS.items()}
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise BadInput(f"No tracker {name!r}.{hint} There are: {', '.join(known)}")
+    kind = _kind(name)
+    from accelerate import PartialState
+
     PartialState()
-    kind = known[name]
     folders = {"logging_dir": str(folder)} if kind.requires_logging_directory else {}
     try:
         tracker = kind("training", **folders)
@@ -65,3 +63,17 @@ def opened(name: str, *, folder: Path, settings: Mapping[str, Any]) -> Tracker |
         {key: value if isinstance(value, int | float | str | bool) else str(value) for key, value in settings.items()}
     )
     return AccelerateTracker(tracker)
+
+
+def _kind(name: str) -> Any:
+    """The class of accelerate's that is meant."""
+    try:
+        from accelerate.tracking import LOGGER_TYPE_TO_CLASS
+    except ImportError as error:
+        raise NotHere("Trackers need the package accelerate, which is not installed: pip install accelerate") from error
+    known = {str(getattr(key, "value", key)): kind for key, kind in LOGGER_TYPE_TO_CLASS.items()}
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise BadInput(f"No tracker {name!r}.{hint} There are: {', '.join(known)}")
+    return known[name]

@@ -83,6 +83,7 @@ def run_folder(path: Path, encoder: DualEncoder, plan: TuningPlan = PLAN) -> Run
         identity={
             "base": {"key": encoder.row.key, "revision": encoder.revision},
             "plan": asdict(plan),
+            "suite": {"name": "mini"},
             "data": [{"task": part.task, "dataset": part.dataset, "examples": len(part)} for part in sets()],
         },
     )

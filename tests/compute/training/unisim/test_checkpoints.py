@@ -8,11 +8,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from compute.training.unisim import checkpoints
+from compute.training.unisim.checkpoints import RunFolder, data_identity
+from compute.training.unisim.examples import ColumnExamples
 from compute.types import BadInput, CannotWrite
-from tests.compute.training.unisim.small_training import PLAN, base, losses, run_folder, trained
+from tests.compute.training.unisim.small_training import PLAN, base, examples, losses, run_folder, trained
 
 
 def test_a_folder_of_another_plan_or_base_is_refused_by_name(tmp_path: Path) -> None:
@@ -24,6 +27,31 @@ def test_a_folder_of_another_plan_or_base_is_refused_by_name(tmp_path: Path) -> 
     with pytest.raises(BadInput, match="another base model: key was 'tiny-clip' and is 'tiny-siglip'"):
         run_folder(tmp_path / "run", other)
     run_folder(tmp_path / "run", encoder)
+
+
+def test_other_data_of_the_same_size_is_refused_by_name(tmp_path: Path) -> None:
+    """Other contents, another order, or other answers: a step would learn something else."""
+
+    def opened(part: ColumnExamples) -> None:
+        RunFolder(path=tmp_path / "run", identity={"data": data_identity([examples("quality"), part])}).open()
+
+    part = examples("image-choice")
+    opened(part)
+    opened(examples("image-choice"))
+    other = replace(part, reference=examples("quality").alternatives[0])
+    backwards = np.arange(len(part))[::-1]
+    turned = replace(
+        part,
+        reference=part.reference.take(backwards),
+        alternatives=tuple(column.take(backwards) for column in part.alternatives),
+        preferred=part.preferred[backwards],
+    )
+    for changed in (other, turned, replace(part, preferred=1 - part.preferred)):
+        with pytest.raises(BadInput, match="another training data: 6 examples of image-choice from noise with") as said:
+            opened(changed)
+        assert "quality" not in str(said.value)
+    with pytest.raises(BadInput, match=r"another training data: 6 examples .*, now 5 examples of image-choice"):
+        opened(examples("image-choice", count=5))
 
 
 def test_a_folder_of_something_else_is_not_touched(tmp_path: Path) -> None:
