@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -25,6 +24,7 @@ from leaderboard.web.sending.downloads import Downloads
 SITE = "Likeness"
 BAR = ("Board", "Try", "Insights", "Claims", "Models & tasks", "About")  # entries of the bar; each lists its pages
 UNREADABLE = "?"
+UNANSWERED = "The server could not answer"
 Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from
 
 
@@ -148,6 +148,35 @@ def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
     return gr.HTML(value="", html_template=safe, js_on_load=js, apply_default_css=False)
 
 
+def fill(site: Site, *, title: str, outputs: list[gr.HTML], make: Callable[[], list[str]]) -> None:
+    """Fills outputs with what `make` returns, whenever the page `title` is opened.
+
+    Where `make` fails or the server refuses the event, the first output says so with a link that tries again, and the
+    others are empty; where the server is gone, Gradio says so and reloads the page once it is back. What is made comes
+    from one file of the database.
+    """
+
+    def failed(sentence: str) -> list[str]:
+        return [macro("failed")(title, sentence), *[""] * (len(outputs) - 1)]
+
+    def load() -> Any:
+        try:
+            with site.db.snapshot():
+                values = make()
+        except Exception as error:
+            values = failed(explain(error, action=f"Opening the page {title}"))
+        return _by_output(values)
+
+    how = {"outputs": outputs, "show_progress": "hidden", "api_visibility": "private"}
+    opened = site.blocks.load(load, queue=False, **how)
+    opened.failure(None, js=f"() => ({json.dumps(_by_output(failed(UNANSWERED)))})", **how)
+
+
+def _by_output(values: list[str]) -> Any:
+    """What a handler returns for its outputs: a single one's value stands alone."""
+    return values[0] if len(values) == 1 else values
+
+
 def catalogue(
     site: Site, *, title: str, sentence: str, answer: Callable[[Site], str], script: str, source: str
 ) -> None:
@@ -158,8 +187,7 @@ def catalogue(
     """
     heading(title=title, sentence=sentence)
     lead = gr.HTML(answer(site), apply_default_css=False)
-    current = partial(answer, site)
-    site.blocks.load(current, outputs=[lead], queue=False, show_progress="hidden", api_visibility="private")
+    fill(site, title=title, outputs=[lead], make=lambda: [answer(site)])
     scripted(site.assets, script=script, run=f"module.mount(target, '{source}');", css_class="likeness-board")
 
 

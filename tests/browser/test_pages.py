@@ -122,3 +122,20 @@ def test_the_answer_is_painted_before_plotly_runs(visit: Callable, key: str) -> 
     page = visit(key, before=lambda page: page.add_init_script(ORDER))
     page.wait_for_function("order.length === 2", timeout=60_000)
     assert page.evaluate("order") == ["answer", "plotly"]
+
+
+@pytest.mark.parametrize("key", ["", "about"], ids=["overview", "about"])
+def test_a_page_whose_event_fails_says_so_and_can_be_tried_again(visit: Callable, key: str) -> None:
+    """These pages wait for one event; without its answer they once said "Loading" for good."""
+    events = "**/gradio_api/run/**"
+    refused = {"status": 503, "json": {"error": "Many visitors"}}
+    page = visit(key, expected="503", before=lambda page: page.route(events, lambda route: route.fulfill(**refused)))
+    message = page.locator("main .pg-message")
+    message.wait_for()
+    assert "could not be loaded. The server could not answer." in message.inner_text()
+    assert page.locator(".pg-waiting").count() == 0 and grave_violations(page) == []
+    page.unroute(events)
+    page.get_by_role("link", name="Try again").click()
+    page.locator("main h2").first.wait_for()
+    settle(page)
+    assert message.count() == 0

@@ -19,7 +19,7 @@ from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import ABBREVIATIONS, is_own
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, citations, heading
+from leaderboard.page import Site, View, citations, fill, heading
 
 SENTENCE = (
     "How the numbers were taken from the papers, how the board ranks and how certain a rank is, what the words mean, "
@@ -39,7 +39,7 @@ def draw(site: Site) -> None:
             return whole()
         return whole() + render("pages/about/data_set.html", status=site.data.status)  # which may change by itself
 
-    site.blocks.load(text, outputs=component, queue=False, show_progress="hidden", api_visibility="private")
+    fill(site, title="About", outputs=[component], make=lambda: [text()])
 
 
 def body(site: Site) -> Markup:

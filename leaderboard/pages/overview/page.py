@@ -18,7 +18,7 @@ from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED
 from leaderboard.html.templates import render
-from leaderboard.page import SITE, Site, View, citations, heading
+from leaderboard.page import SITE, Site, View, citations, fill, heading
 from leaderboard.pages.overview import described
 from leaderboard.pages.overview import findings as of_benchmarks
 
@@ -39,13 +39,7 @@ def draw(site: Site) -> None:
     first = gr.HTML(starts(site), apply_default_css=False)
     body = gr.HTML("<p class='pg-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
     whole = memoised(lambda: (findings(site), starts(site), benchmarks(site)), of=site.db)
-    site.blocks.load(
-        lambda: list(whole()),
-        outputs=[head, first, body],
-        queue=False,
-        show_progress="hidden",
-        api_visibility="private",
-    )
+    fill(site, title="Overview", outputs=[head, first, body], make=lambda: list(whole()))
 
 
 def findings(site: Site) -> Markup:
