@@ -311,10 +311,11 @@ def looked_at(sound: int) -> str:
 
 
 def images_read(images: HashedImages) -> str:
-    """How many images there are, how many were decoded, and how many of those cannot be."""
+    """How many images there are, how many were decoded, and how many cannot be compared or read."""
     drawn = f", {images.drawn:,} of them decoded" if images.drawn < images.total else ", all decoded"
     bad = f"; that cannot be read: {len(images.bad):,}" if images.bad else ""
-    return f"{images.total:,} distinct{drawn}{bad}"
+    plain = f"; of a plain colour, compared by content alone: {images.plain:,}" if images.plain else ""
+    return f"{images.total:,} distinct{drawn}{plain}{bad}"
 
 
 def overlap_lines(overlap: Overlap) -> Iterator[str]:

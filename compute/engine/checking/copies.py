@@ -1,7 +1,8 @@
 """Images that show the same picture: within a data set, and between it and the benchmarks whose data is here.
 
 The same file is known by its content key; a resized, recompressed or lightly cropped copy by the hash of
-`compute.content.near_copies`. Of many images some are drawn at random, and the result says how many.
+`compute.content.near_copies`, but for an image of one plain colour, which has none: of those only the same file is
+known. Of many images some are drawn at random, and the result says how many.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ AT_ONCE = 256  # images that are hashed before progress is told
 PARTS = len(near_copies.PARTS)
 HASHES = 8 * PARTS  # bytes of an image's hashes
 COLOURS = near_copies.COARSE**2 * 3  # values of a part's coarse colours
-WIDTH = HASHES + PARTS * COLOURS + 1  # with its colours, and whether it could be read
+WIDTH = HASHES + PARTS * COLOURS + 1  # with its colours, and one of:
+BAD, COMPARABLE, PLAIN = 0, 1, 2  # it cannot be read; it can; it can, and has no structure to be compared
 
 
 @dataclass(frozen=True, kw_only=True)
 class HashedImages:
-    """The images that can be compared, and those that cannot be read."""
+    """The images that can be compared, and those that cannot."""
 
     keys: np.ndarray  # (n,) S32
     names: tuple[str, ...]  # [n]
@@ -44,6 +46,7 @@ class HashedImages:
     colours: np.ndarray  # (n, parts, values) uint8
     drawn: int  # images that were looked at
     total: int  # distinct images that there are
+    plain: int = 0  # of those looked at, that have no structure: they are compared by content key only
     bad: tuple[tuple[str, str], ...] = ()  # names, and what is wrong
 
 
@@ -81,13 +84,14 @@ def hashed(
                 done(len(part))
         return out
 
-    facts = json.dumps(["near copies", near_copies.VERSION, WIDTH, content_key(images.keys[rows].tobytes()).decode()])
+    how = [near_copies.VERSION, near_copies.LEAST_STRUCTURE, WIDTH]
+    facts = json.dumps(["near copies", *how, content_key(images.keys[rows].tobytes()).decode()])
     stored = stored_keys(cache, facts, made)
-    for at in np.flatnonzero(stored[:, -1] == 0).tolist():  # of an earlier call the reasons are looked for again
+    for at in np.flatnonzero(stored[:, -1] == BAD).tolist():  # of an earlier call the reasons are looked for again
         row = int(rows[at])
         if row not in bad and isinstance(result := _packed(images, row), str):
             bad[row] = result
-    good = np.flatnonzero(stored[:, -1] == 1)
+    good = np.flatnonzero(stored[:, -1] == COMPARABLE)
     return HashedImages(
         keys=images.keys[rows[good]],
         names=tuple(images.name(int(row)) for row in rows[good]),
@@ -95,6 +99,7 @@ def hashed(
         colours=stored[good, HASHES:-1].reshape(len(good), PARTS, COLOURS),
         drawn=len(rows),
         total=total,
+        plain=int((stored[:, -1] == PLAIN).sum()),
         bad=tuple((images.name(row), reason) for row, reason in sorted(bad.items())),
     )
 
@@ -113,18 +118,43 @@ def joined(parts: Sequence[HashedImages]) -> HashedImages:
         colours=np.concatenate([part.colours for part in parts])[first],
         drawn=sum(part.drawn for part in parts),
         total=sum(part.total for part in parts),
+        plain=sum(part.plain for part in parts),
         bad=tuple(line for part in parts for line in part.bad),
     )
 
 
+def recorded(images: HashedImages) -> np.ndarray:
+    """What `of_records` makes the images of again: a row each, (n,), of plain values."""
+    longest = max((len(name) for name in images.names), default=1)
+    kinds = [("key", "S32"), ("name", f"U{longest}"), ("hashes", "u8", (PARTS,)), ("colours", "u1", (PARTS, COLOURS))]
+    rows = np.zeros(len(images.keys), dtype=kinds)
+    rows["key"], rows["name"] = images.keys, images.names
+    rows["hashes"], rows["colours"] = images.hashes, images.colours
+    return rows
+
+
+def of_records(rows: np.ndarray, *, drawn: int, total: int) -> HashedImages:
+    """The images of the rows of `recorded`, of which all others that were looked at are plain."""
+    return HashedImages(
+        keys=rows["key"],
+        names=tuple(rows["name"].tolist()),
+        hashes=rows["hashes"],
+        colours=rows["colours"],
+        drawn=drawn,
+        total=total,
+        plain=drawn - len(rows),
+    )
+
+
 def _packed(images: DistinctItems, row: int) -> np.ndarray | str:
-    """(WIDTH,) uint8: hashes, colours, and a 1 for an image that could be read; or why it cannot be."""
+    """(WIDTH,) uint8: hashes, colours, and COMPARABLE or PLAIN for an image that could be read; or why it cannot be."""
     try:
         image = decoding.picture(images.read(row))
         hashes, colours = near_copies.hashes(image), near_copies.colours(image)
+        state = COMPARABLE if near_copies.has_structure(image) else PLAIN
     except LikenessError as error:
         return str(error)
-    return np.concatenate([hashes.view(np.uint8), colours.ravel(), np.ones(1, dtype=np.uint8)])
+    return np.concatenate([hashes.view(np.uint8), colours.ravel(), np.array([state], dtype=np.uint8)])
 
 
 def near(image: int, of: HashedImages, others: HashedImages, among: np.ndarray | slice = slice(None)) -> np.ndarray:

@@ -2,30 +2,37 @@
 
 Where only runs are here and not the data, the content keys of the items that a page can open are compared: the same
 files are recognised, near copies are not. Of all other benchmark data nothing can be said, and it is listed as such.
+
+The contents of tasks that are drawn rather than read are stored by what decides their drawing, so that they are drawn
+for the first comparison only.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from compute import tasks
+from compute import tasks, versions
 from compute.catalog import Catalog
 from compute.catalog.own import BENCHMARKS
+from compute.content import near_copies
 from compute.content.items import Column
 from compute.database import store
 from compute.engine import run_folders
-from compute.engine.checking.copies import AT_MOST, LISTED, HashedImages, hashed, near
+from compute.engine.checking.copies import AT_MOST, LISTED, HashedImages, hashed, near, of_records, recorded
 from compute.features.passes import distinct
 from compute.progress import Progress
-from compute.tasks.source import Source
+from compute.tasks.parquet import NO_KEY
+from compute.tasks.source import Source, stored_keys
 from compute.types import BadInput, LikenessError, Task
 
+DRAWN_BY = ("numpy", "pillow", "scikit-image")  # packages that decide the bytes of drawn images
 SHORTEST = 40  # characters of a text that is compared: shorter ones, such as class names, coincide
 
 
@@ -61,6 +68,48 @@ class _Shared:
     near: dict[bytes, tuple[str, str]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _TaskContents:
+    """What a benchmark's task shows, read or drawn as far as it is not stored."""
+
+    task: Task
+    source: Source
+    most: int
+    drawn: bool
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        return tasks.every_column(tasks.load(self.task, source=self.source), variants=False)
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        """(n,) of a content's `key`, each once, and whether it `is_image`."""
+        return self._stored("keys", self._keys)
+
+    def images(self) -> HashedImages:
+        """The hashes of the images, of `most` of them at random where there are more."""
+        if not self.drawn:
+            return hashed(self.columns, most=self.most, cache=self.source.cache)
+        rows = self._stored(f"hashes of {self.most}", lambda: recorded(hashed(self.columns, most=self.most)))
+        total = int((self.keys["is_image"] & (self.keys["key"] != NO_KEY)).sum())
+        return of_records(rows, drawn=min(total, self.most or total), total=total)
+
+    def _keys(self) -> np.ndarray:
+        keys = [np.asarray(column.keys, dtype="S32") for column in self.columns]
+        image = [np.full(len(column), column.modality == "image") for column in self.columns]
+        rows = np.zeros(sum(map(len, keys)), dtype=[("key", "S32"), ("is_image", "?")])
+        rows["key"], rows["is_image"] = np.concatenate(keys), np.concatenate(image)
+        return np.unique(rows)
+
+    def _stored(self, what: str, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """What `make` gives, stored for a task that is drawn: its identity and the packages that draw decide it."""
+        if not self.drawn:
+            return make()
+        how = [near_copies.VERSION, near_copies.LEAST_STRUCTURE, versions.installed(DRAWN_BY)]
+        facts = [f"{what} of a drawn task", self.task.key, tasks.identity(self.task, source=self.source), how]
+        return stored_keys(self.source.cache, json.dumps(facts, sort_keys=True), make)
+
+
 def candidates(catalog: Catalog) -> list[Task]:
     """The tasks of benchmarks that data of one's own are compared with, wherever the tasks' data are."""
     return [task for task in catalog.tasks if task.benchmark not in BENCHMARKS]
@@ -90,10 +139,10 @@ def overlap(
             done(1)
             of_benchmark = shared.setdefault(task.benchmark, _Shared())
             try:
-                present = tasks.computable(task) and tasks.needs(task, source=source).present
-                if present:
-                    contents = tasks.every_column(tasks.load(task, source=source), variants=False)
-                    _compare(out, task, contents, own, images, of_benchmark, source=source, most=most)
+                need = tasks.needs(task, source=source) if tasks.computable(task) else None
+                if need is not None and need.present:
+                    contents = _TaskContents(task=task, source=source, most=most, drawn=not need.repo)
+                    _compare(out, contents, own, images, of_benchmark)
                 elif task.key in stored:
                     _compare_items(out, task, stored[task.key], own, of_benchmark)
                 else:
@@ -119,24 +168,16 @@ def _counted(title: str, shared: _Shared, own: Mapping[bytes, str]) -> SharedCon
 
 
 def _compare(
-    out: Overlap,
-    task: Task,
-    columns: Sequence[Column],
-    own: Mapping[bytes, str],
-    images: HashedImages,
-    shared: _Shared,
-    *,
-    source: Source,
-    most: int,
+    out: Overlap, contents: _TaskContents, own: Mapping[bytes, str], images: HashedImages, shared: _Shared
 ) -> None:
-    keys: Set[bytes] = {key for column in columns for key in np.unique(np.asarray(column.keys)).tolist()}
+    task, keys = contents.task, set(contents.keys["key"].tolist())
     for key in own:
         if key in keys:
             shared.same.setdefault(key, task.key)
     out.whole.append(task.key)
     if not len(images.keys):
         return
-    others = hashed(columns, most=most, cache=source.cache)
+    others = contents.images()
     if others.drawn < others.total:
         out.sampled.append(task.key)
     for index, key in enumerate(images.keys.tolist()):

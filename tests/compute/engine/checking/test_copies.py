@@ -18,6 +18,8 @@ from compute.content import near_copies
 from compute.content.items import Column, images, texts
 from compute.engine.checking.copies import hashed, within
 from compute.engine.checking.overlap import overlap
+from compute.interface.data_check import images_read
+from compute.tasks import mini
 from compute.tasks.data import Clusters, Labelled, Mixed, Probe, Retrieval
 from compute.tasks.drawing.photographs import photo_path
 from compute.tasks.source import Source
@@ -84,6 +86,20 @@ def test_documents_are_compared_where_they_are_images_alone() -> None:
     assert within({"default": with_text}, hashed([column])) == []
 
 
+def test_plain_images_are_no_near_copies_of_one_another() -> None:
+    """Two reds that differ by two levels, one of them with the noise of its compression, beside a photograph twice."""
+    reds = []
+    for colour, how in (((200, 10, 10), "PNG"), ((198, 12, 12), "JPEG")):
+        out = io.BytesIO()
+        Image.new("RGB", (64, 64), colour).save(out, how)
+        reds.append(out.getvalue())
+    part = labelled([*reds, reds[0], PHOTOGRAPHS[1], smaller("coffee.png")], [0] * 5)
+    result = hashed([part.items])
+    assert (result.total, result.plain, len(result.keys), result.bad) == (4, 2, 2, ())
+    assert "of a plain colour, compared by content alone: 2" in images_read(result)
+    assert [each.examples for each in within({"default": Clusters(test=part)}, result)] == [("row 5 ~ row 4",)]
+
+
 def test_an_image_that_cannot_be_read_is_listed() -> None:
     part = labelled([*PHOTOGRAPHS[:2], b"no image"], [0, 1, 1])
     found = hashed([part.items])
@@ -144,6 +160,29 @@ def test_copies_of_benchmark_items(drawn: Column, tmp_path: Path) -> None:
     assert found.missing == {"MIEB": 2}
 
 
+def test_a_drawn_task_is_drawn_for_the_first_comparison_only(
+    drawn: Column, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Image.open(io.BytesIO(drawn.read(20))) as stored:
+        out = io.BytesIO()
+        stored.convert("RGB").save(out, "JPEG", quality=80)
+    own = images([drawn.read(10), out.getvalue()], of="own")
+    catalog = shipped()
+    few = replace(catalog, tasks=(catalog.task("mini/photographs"),))
+    source = Source.keeping(tmp_path, root=None, offline=True)
+    first = overlap([own], hashed([own]), catalog=few, source=source, roots=())
+    loads: list[str] = []
+    load = tasks.load
+    monkeypatch.setattr(tasks, "load", lambda task, *, source: loads.append(task.key) or load(task, source=source))
+    assert overlap([own], hashed([own]), catalog=few, source=source, roots=()) == first and loads == []
+    assert (first.shared[0].same, first.shared[0].near, first.sampled) == (1, 1, [])
+    sampled = overlap([own], hashed([own]), catalog=few, source=source, roots=(), most=5)
+    assert sampled.sampled == ["mini/photographs"] and loads == ["mini/photographs"]
+    monkeypatch.setattr(mini, "GENERATOR_VERSION", mini.GENERATOR_VERSION + 1)
+    overlap([own], hashed([own]), catalog=few, source=source, roots=())
+    assert loads == ["mini/photographs"] * 2, "another drawing is not what was stored"
+
+
 def test_a_content_that_several_tasks_have_counts_once(drawn: Column, tmp_path: Path) -> None:
     catalog = shipped()
     twice = catalog.task("mini/photographs")
@@ -153,7 +192,7 @@ def test_a_content_that_several_tasks_have_counts_once(drawn: Column, tmp_path: 
         data = tasks.load(twice, source=Source(offline=True))
         patch.setattr(tasks, "load", lambda task, *, source: data)
         patch.setattr(tasks, "computable", lambda task: True)
-        patch.setattr(tasks, "needs", lambda task, *, source: SimpleNamespace(present=True))
+        patch.setattr(tasks, "needs", lambda task, *, source: SimpleNamespace(present=True, repo="org/name"))
         found = overlap([own], hashed([own]), catalog=few, source=Source(root=tmp_path, offline=True), roots=())
     assert found.whole == ["mini/photographs", "mini/again"]
     assert [(each.same, each.tasks) for each in found.shared] == [(1, ("mini/photographs",))]
