@@ -46,6 +46,7 @@ ALIKE = "its scores are all equal, so their spread is not known"
 SAME = "the difference is the same on every task, so its spread is not known"
 UNCHANGED = 1e-9  # of the largest value, within which values are equal: rounding differs with the order of the images
 ROUNDING = 1e-12  # of a mean, within which scores are equal to it
+BLOCK = 32  # rows whose differences from others are computed at once
 NO_SPREAD = 1e-12  # of the sum of two variances, below which that of their difference is rounding
 
 
@@ -145,34 +146,14 @@ def of_differences(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
     Where a pair's scores differ by the same on every task the variance is 0. NaN where either row's is unknown.
     """
     rows = len(parts[0].scored)
-    total, rounding = np.zeros((rows, rows)), np.zeros(rows)
-    upper, squares = np.zeros((rows, rows)), np.zeros((rows, rows))  # sums of u v and (u v)^2 / df
-    v, scratch = np.empty((rows, rows)), np.empty((rows, rows))  # to allocate them anew takes longer than to fill them
-    for part in parts:
-        x = part.deviations
-        own = np.einsum("ij,ij->i", x, x)
-        rounding += own
-        if part.tasks == 1:
-            np.add.outer(own, own, out=v)
-            total += v
-            upper += v
-            continue
-        # What all rows share cancels in every difference; left in, the products would lose digits to it.
-        x = x - x.mean(axis=0)
-        own = np.einsum("ij,ij->i", x, x)
-        np.add.outer(own, own, out=v)
-        np.matmul(x, x.T, out=scratch)
-        scratch *= 2
-        v -= scratch
-        total += v
-        v *= _of_fewer(part.weight, out=scratch)
-        upper += v
-        v *= v
-        v *= _of_fewer(1 / part.dof, out=scratch)
-        squares += v
-    total[total <= np.add.outer(NO_SPREAD * rounding, NO_SPREAD * rounding, out=scratch)] = 0.0
-    upper *= upper
-    dof = np.divide(upper, squares, out=np.full(total.shape, np.inf), where=squares > 0)
+    total, dof = np.empty((rows, rows)), np.empty((rows, rows))
+    # Some rows at a time with those from them on, the rest by symmetry: the matrices of ten categories over hundreds of
+    # rows do not fit the processor's cache, and to move them takes longer than to compute them.
+    prepared = [_Prepared.of(part) for part in parts]
+    for start in range(0, rows, BLOCK):
+        block = slice(start, start + BLOCK)
+        total[block, start:], dof[block, start:] = _of_block(prepared, start)
+        total[start:, block], dof[start:, block] = total[block, start:].T, dof[block, start:].T
     unknown = ~known_rows(parts)
     for matrix in (total, dof):
         matrix[unknown] = np.nan
@@ -180,11 +161,64 @@ def of_differences(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
     return total, dof
 
 
-def _of_fewer(values: Floats, *, out: Floats) -> Floats | float:
-    """Of what is larger for fewer tasks, every pair's larger one, written to `out` [rows, rows]; one number where all
-    are alike."""
-    same = len(values) > 0 and (values == values[0]).all()
-    return float(values[0]) if same else np.maximum.outer(values, values, out=out)
+@dataclass(frozen=True, kw_only=True)
+class _Prepared:
+    """A category for differences of rows: its deviations [rows, tasks] and, of every row, their squares' sum."""
+
+    fixed: bool  # it has one task, whose noise is independent in every two rows
+    deviations: Floats
+    squares: Floats
+    rounding: Floats  # squares before what all rows share was taken off
+    weight: Floats | float  # as CategoryVariance has it; one number where all rows have the same
+    per_dof: Floats | float  # 1 / df
+
+    @classmethod
+    def of(cls, part: CategoryVariance) -> _Prepared:
+        x = part.deviations
+        rounding = np.einsum("ij,ij->i", x, x)
+        if part.tasks > 1:
+            # What all rows share cancels in every difference; left in, the products would lose digits to it.
+            x = x - x.mean(axis=0)
+        return cls(
+            fixed=part.tasks == 1,
+            deviations=x,
+            squares=np.einsum("ij,ij->i", x, x),
+            rounding=rounding,
+            weight=_one_if_alike(part.weight),
+            per_dof=_one_if_alike(1 / part.dof),
+        )
+
+
+def _of_block(parts: Sequence[_Prepared], start: int) -> tuple[Floats, Floats]:
+    """Of `of_differences`, the rows of a block from `start` against all rows from `start` on."""
+    block, on = slice(start, start + BLOCK), slice(start, None)
+    shape = (len(parts[0].squares[block]), len(parts[0].squares[on]))
+    total, upper, squares = (np.zeros(shape) for _ in range(3))  # sums of v, u v and (u v)^2 / df
+    for part in parts:
+        v = np.add.outer(part.squares[block], part.squares[on])
+        if part.fixed:
+            total += v
+            upper += v
+            continue
+        v -= part.deviations[block] @ (2 * part.deviations[on]).T
+        total += v
+        v *= _of_fewer(part.weight, block, on)
+        upper += v
+        v *= v
+        v *= _of_fewer(part.per_dof, block, on)
+        squares += v
+    rounding = NO_SPREAD * sum(part.rounding for part in parts)
+    total[total <= np.add.outer(rounding[block], rounding[on])] = 0.0
+    return total, np.divide(upper**2, squares, out=np.full(shape, np.inf), where=squares > 0)
+
+
+def _one_if_alike(values: Floats) -> Floats | float:
+    return float(values[0]) if len(values) and (values == values[0]).all() else values
+
+
+def _of_fewer(values: Floats | float, block: slice, on: slice) -> Floats | float:
+    """Of what is larger for fewer tasks, the larger one of every pair of a block's rows and those from it on."""
+    return values if isinstance(values, float) else np.maximum.outer(values[block], values[on])
 
 
 def known_rows(parts: Sequence[CategoryVariance]) -> Bools:
