@@ -253,3 +253,20 @@ def test_the_caller_s_randomness_and_threads_stay(tmp_path: Path) -> None:
     torch.manual_seed(5)
     trained(tmp_path / "run", encoder, plan=replace(PLAN, samples=8))
     assert torch.equal(torch.rand(3), expected) and torch.get_num_threads() == threads
+
+
+@pytest.mark.parametrize(
+    ("plan", "instructions", "expected"),
+    [
+        ("fast", {"amx_bf16": True}, "bfloat16"),
+        ("fast", {"avx512_bf16": True, "amx_bf16": False}, "bfloat16"),
+        ("fast", {"avx512_f": True}, "float32"),
+        ("auto", {"amx_bf16": True}, "float32"),
+        ("bfloat16", {}, "bfloat16"),
+    ],
+)
+def test_a_processor_multiplies_in_bfloat16_where_it_can_and_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: str, instructions: dict[str, bool], expected: str
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: instructions)
+    assert loop.precision(base(tmp_path / "model"), replace(PLAN, precision=plan)) == expected
