@@ -7,7 +7,7 @@
     [[tasks]]
     file = "birds.csv"                 # a manifest or a folder beside this file, or hub:org/name@revision
     title = "Birds"
-    category = "Species"
+    category = "Species"               # without it the category of its shape: task check shows it
     shape = "choices"                  # without it the columns tell
     columns = { reference = "photo" }
 

@@ -229,7 +229,10 @@ def _checked(
     )
     return CheckedTask(
         title=title,
-        understood=tuple(understood(part, None if part.faults else items)),
+        understood=(
+            *understood(part, None if part.faults else items),
+            *([("Category", row.category)] if row is not None else []),
+        ),
         faults=part.faults,
         listed=tuple(map(str, part.problems)),
         not_checked=NOT_CHECKED if not items else "",

@@ -126,6 +126,17 @@ def test_texts_that_a_partial_download_lacks_are_the_reason_and_images_run(make:
     assert left["unisim/said"] == reason and "unisim/near" in {job.task.key for job in planned.jobs}
 
 
+def test_a_category_of_ones_own_says_nothing_of_the_question(make: Make) -> None:
+    """Named IQA, a task of one's own still asks what is nearer to its reference, which vectors of images answer."""
+    mine = [
+        replace(task, benchmark="own", category="IQA") if task.key == "unisim/near" else task for task in CATALOG.tasks
+    ]
+    planned = make("small/vision", catalog=replace(CATALOG, tasks=tuple(mine)))
+    assert [(job.task.key, job.variant) for job in planned.jobs if job.task.key == "unisim/near"] == [
+        ("unisim/near", "")
+    ]
+
+
 def test_abilities_that_the_procedure_needs_are_named(make: Make) -> None:
     judge = replace(CATALOG.models[0], key="small/judge", abilities=("score_pair",))
     planned = make("small/judge", catalog=replace(CATALOG, models=(*CATALOG.models, judge)))

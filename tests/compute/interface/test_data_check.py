@@ -53,6 +53,7 @@ def test_it_says_what_it_understood_and_what_is_odd(folder: Path) -> None:
         "Columns: reference, alternative_1, alternative_2, answer",
     ]
     assert "Items: 4 questions of 2 alternatives" in lines and "Of: images" in lines
+    assert "Category: Img-2AFC" in lines
     assert "Images: 7 distinct, all decoded" in lines
     assert "Note: items that repeat an earlier one: 1 (3 = 2)" in lines
     assert "Fault: items that repeat an earlier one with another answer: 1 (3 = 2)" in lines

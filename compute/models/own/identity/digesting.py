@@ -387,8 +387,12 @@ class Digester:
                 parts.append(self._hooks(part, HOOKS, at))
                 attributes = {key: value for key, value in vars(part).items() if key not in usual}
                 if isinstance(part, torch.jit.ScriptModule):
-                    if not self._version:  # its code is in no class, and its compiled form names its process's classes
-                        raise self._unidentified(part, at)
+                    if not self._version:
+                        raise self._unknown(
+                            f"{at} was compiled by torch.jit, which stores its code under names that the process makes "
+                            "up, so that it cannot be compared between two sessions; the module that it was compiled "
+                            "from can be"
+                        )
                     continue
                 for attribute, value in sorted(attributes.items()):
                     if attribute in LABELS or (self._version and _code_of(value) is None and not _is_plain(value)):
