@@ -20,7 +20,7 @@ from compute.analysis.domain import Domain, image_facts, text_facts
 from compute.calibration import drawn, files, photographs, sentences
 from compute.calibration.files import ALONE, StoredCalibration
 from compute.calibration.pairs import FEWEST, PROCEDURES, PairSample, count, material
-from compute.catalog.own import SYNTHETIC_BENCHMARKS
+from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.content import decoding, items
 from compute.content.items import Column
 from compute.engine import run_folders

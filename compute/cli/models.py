@@ -51,7 +51,7 @@ def named_models(
 
     Raises UnknownKey, NotHere, CannotDo, and BadInput where none is named.
     """
-    from compute.catalog import own_models
+    from compute.catalog.own import models as own_models
     from compute.engine import named_models
 
     known = {row.key: row for row in catalog.models}

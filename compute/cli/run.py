@@ -122,7 +122,7 @@ def run(
 ):
     """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
     from compute import mirror, paths
-    from compute.catalog.own_suite_file import is_suite_file
+    from compute.catalog.own.suite_file import is_suite_file
     from compute.engine import estimate as estimating
     from compute.engine import estimate_lines, fault_study, measure, plan, results_table, workspace
     from compute.engine import slurm as job_slurm

@@ -16,8 +16,11 @@ import pandas as pd
 
 from compute import drafts, paths, records
 from compute.calibration import files as calibrations
-from compute.catalog import Catalog, data_version, own, own_models, published, shipped
-from compute.catalog.own import OwnSuite
+from compute.catalog import Catalog, data_version, published, shipped
+from compute.catalog.own import models as own_models
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_records
+from compute.catalog.own.suite import OwnSuite
 from compute.database import store
 from compute.database.store import frame
 from compute.engine import image_maps, run_folders, thumbnails, variants
@@ -59,7 +62,7 @@ def sources(*, results: Path = paths.RESULTS) -> list[Path]:
         *(paths.ROOT / "compute").rglob("*.py"),
         data_version.CHANGELOG,
         *(results / "imported").glob(f"*/{collections.MARK}"),
-        *own.files(results),
+        *suite_records.files(results),
         *own_models.files(results),
         *(folder / run_folders.MARK for folder in run_folders.every(results)),
         *calibrations.files(results).values(),
@@ -144,13 +147,13 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     remove_drafts(path, results=results)
     # Before they are read: what changes meanwhile makes it stale.
     recorded = f"{_folder_digest(results)}:{sources_digest(results=results)}"
-    suites, problems = own.recorded(results)
+    suites, problems = suite_records.recorded(results)
     models, wrong = own_models.recorded(results)
     problems += wrong
     catalog, wrong = _extended(suites, models)
     problems += wrong
     stored, of_runs = computed((results, paths.COMPUTED), catalog=catalog)
-    suites, unshown = own.with_runs(suites, tasks={run.run.task for run in stored})
+    suites, unshown = own_suite.with_runs(suites, tasks={run.run.task for run in stored})
     catalog, _ = _extended(suites, models)
     frames = catalog_frames(catalog)
     figures = published.load(catalog)
@@ -205,7 +208,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
 
 def _extended(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catalog, list[str]]:
     """The catalogue with suites and models of one's own, and why others are left out."""
-    catalog, problems = own.extended(shipped(), suites)
+    catalog, problems = own_suite.extended(shipped(), suites)
     catalog, wrong = own_models.extended(catalog, models)
     return catalog, problems + wrong
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.catalog import data_version
-from compute.catalog.own import SYNTHETIC_BENCHMARKS
+from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from compute.database import store
 from compute.types import BadInput, LikenessError
 

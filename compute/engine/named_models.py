@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from compute.catalog import Catalog, own_models
+from compute.catalog import Catalog
+from compute.catalog.own import models as own_models
 from compute.models import required_files
 from compute.models.files import weights
 from compute.models.own import checkpoints

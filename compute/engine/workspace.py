@@ -14,8 +14,8 @@ from compute.types import BadInput, printable
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
-    from compute.catalog.own import OwnSuite
-    from compute.catalog.own_models import ModelSource
+    from compute.catalog.own.models import ModelSource
+    from compute.catalog.own.suite import OwnSuite
     from compute.engine.bench import Bench
     from compute.models.adapter import Hardware
     from compute.models.own.own_model import OwnModel
@@ -44,7 +44,7 @@ class Workspace:
 
         Another model's name gets the beginning of the digest. Raises CannotWrite.
         """
-        from compute.catalog import own_models
+        from compute.catalog.own import models as own_models
 
         digest = model.identity(model.row, hardware=self.bench.hardware)["digest"]
         settle = own_models.settled if self.dry_run else own_models.record
@@ -80,7 +80,7 @@ def opened(
     `again` tries items anew that could not be used; `dry_run` writes and fetches nothing; `warn` hears of records that
     are damaged, `notice` of the paths in a record before they are read. Raises BadInput, CannotWrite.
     """
-    from compute.catalog.own_suite_file import is_suite_file
+    from compute.catalog.own.suite_file import is_suite_file
     from compute.models.judges import endpoint
 
     offline, from_file = offline or endpoint.is_offline(), is_suite_file(suite)
@@ -190,8 +190,9 @@ def own_suites(
     those of every suite of one's own. `suite` may be a suite's own file. `notice` hears of the
     paths in a record before they are read. Raises BadInput, NotHere, CannotWrite.
     """
-    from compute.catalog import own
-    from compute.catalog.own_suite_file import is_suite_file
+    from compute.catalog.own import suite as own_suite
+    from compute.catalog.own import suite_making, suite_records
+    from compute.catalog.own.suite_file import is_suite_file
     from compute.tasks.own import manifest_of_pairs
 
     root = (results or paths.RESULTS).absolute()
@@ -208,18 +209,18 @@ def own_suites(
                 "--data (in Python data=)"
             )
     elif not suite and manifest_of_pairs(data):
-        made = own.from_file(Path(data), suite=own.SHAPES[own.PAIRS][0])
-    elif not suite or (same is not None and same.shape not in (own.PAIRS, *own.COMPARISONS)):
+        made = suite_making.from_file(Path(data), suite=suite_making.SHAPES[own_suite.PAIRS][0])
+    elif not suite or (same is not None and same.shape not in (own_suite.PAIRS, *own_suite.COMPARISONS)):
         made = _read(data, reading, same=same, source=_reader(root, offline=offline))
-    elif suite in own.replaced() and _holds_images(Path(data)):
+    elif suite in suite_making.replaced() and _holds_images(Path(data)):
         raise BadInput(
             f"{data} is a folder of images. Make pairs of them first: python -m compute pairs make --images {data} "
             "--out pairs.parquet; then name these in its place, pairs.parquet"
         )
     elif Path(data).is_file():
-        made = own.from_file(Path(data), suite=suite, known=suites)
+        made = suite_making.from_file(Path(data), suite=suite, known=suites)
     if made is not None:
-        made = own.settled(made, results=root) if read_only else own.record(made, results=root)
+        made = suite_records.settled(made, results=root) if read_only else suite_records.record(made, results=root)
         suite = made.suite.key
         suites = [*(other for other in suites if other.suite.key != suite), made]
     chosen = next((each for each in suites if each.suite.key == suite), None)
@@ -249,20 +250,21 @@ def suite_of_file(
     `data` may be a folder of data sets, for tasks of the catalogue; `images` are folders beside that of the file, which
     its data and their images may lie in. Raises BadInput, NotHere, UnknownKey.
     """
-    from compute.catalog import own_suite_file, shipped
+    from compute.catalog import shipped
+    from compute.catalog.own import suite_file
 
     if data is not None and not Path(data).is_dir():
         raise BadInput(
             f"{path.name} names its own data: name none beside it, or a folder of data sets as <org>/<name>/"
         )
-    source, stated = _reader(root, offline=offline), own_suite_file.parse(path, images=images)
+    source, stated = _reader(root, offline=offline), suite_file.parse(path, images=images)
     read = {index: task.read(source=source) for index, task in enumerate(stated.tasks) if task.file}
-    return own_suite_file.suite(stated, read, catalog=shipped())
+    return suite_file.suite(stated, read, catalog=shipped())
 
 
 def _read(data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None, source: Source) -> OwnSuite:
     """The suite that data of one's own make; where it is known, `same`, they must be its data."""
-    from compute.catalog import own
+    from compute.catalog.own import suite_making
     from compute.tasks.own import OwnReading, read
 
     reading = reading or OwnReading()
@@ -270,7 +272,7 @@ def _read(data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None
         file = same.data[0]
         reading = replace(reading, shape=reading.shape or file.shape, columns=reading.columns or file.columns)
     part = read(data, shape=reading.shape, columns=reading.columns, images=reading.images, source=source)
-    made = own.of_data({part.shape.key: part}, name=reading.name or part.name)
+    made = suite_making.of_data({part.shape.key: part}, name=reading.name or part.name)
     if same is not None and made.digest != same.digest:
         raise BadInput(
             f"{part.title} is not the data of the suite {same.suite.key}. To make a suite of it, name no suite beside "
@@ -281,10 +283,10 @@ def _read(data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None
 
 def _is_as_recorded(file: OwnFile) -> bool:
     """Whether a manifest of pairs is what it was; of other data their own loader finds that out."""
-    from compute.catalog import own
+    from compute.catalog.own import suite as own_suite
     from compute.content.items import content_key
 
-    if file.shape != own.PAIRS:
+    if file.shape != own_suite.PAIRS:
         return True
     return file.path.is_file() and content_key(file.path.read_bytes()).decode() == file.digest
 
@@ -303,19 +305,21 @@ def catalog_with_own(results: Path | None, *, warn: Warn) -> Catalog:
 
 
 def _recorded(root: Path, warn: Warn) -> list[OwnSuite]:
-    from compute.catalog import own
+    from compute.catalog.own import suite_records
 
-    suites, problems = own.recorded(root)
+    suites, problems = suite_records.recorded(root)
     for problem in problems:
         warn(problem)
     return suites
 
 
 def _extended(suites: Sequence[OwnSuite], root: Path, warn: Warn) -> Catalog:
-    from compute.catalog import own, own_models, shipped
+    from compute.catalog import shipped
+    from compute.catalog.own import models as own_models
+    from compute.catalog.own import suite as own_suite
 
     models, problems = own_models.recorded(root)
-    catalog, of_suites = own.extended(shipped(), suites)
+    catalog, of_suites = own_suite.extended(shipped(), suites)
     catalog, of_models = own_models.extended(catalog, models)
     for problem in (*problems, *of_suites, *of_models):
         warn(problem)

@@ -13,7 +13,7 @@ from compute import paths
 from compute.types import BadInput, LikenessError
 
 if TYPE_CHECKING:
-    from compute.catalog.own import OwnSuite
+    from compute.catalog.own.suite import OwnSuite
     from compute.engine.checking.copies import HashedImages
     from compute.engine.checking.findings import DataFinding
     from compute.engine.checking.overlap import Overlap
@@ -86,11 +86,11 @@ class _Read:
 
     def settle(self, results: Path) -> dict[int, Task]:
         """The tasks as a run knows them, by position."""
-        from compute.catalog import own
+        from compute.catalog.own import suite_records
 
         if self.suite is None:
             return {}
-        return dict(zip(self.parts, own.settled(self.suite, results=results).tasks, strict=True))
+        return dict(zip(self.parts, suite_records.settled(self.suite, results=results).tasks, strict=True))
 
 
 def check(
@@ -169,25 +169,26 @@ def check(
 
 
 def _read(data: Path | str, reading: OwnReading, *, source: Source) -> _Read:
-    from compute.catalog import own, own_suite_file
+    from compute.catalog.own import suite_file, suite_making
     from compute.tasks import own as own_tasks
 
-    if own_suite_file.is_suite_file(data):
+    if suite_file.is_suite_file(data):
         return _read_suite(Path(data), reading, source=source)
     if own_tasks.manifest_of_pairs(data):
         raise BadInput(f"{data} is a manifest of pairs, which is shown by python -m compute pairs show {data}")
     part = own_tasks.read(data, shape=reading.shape, columns=reading.columns, images=reading.images, source=source)
-    suite = None if part.faults else own.of_data({part.shape.key: part}, name=reading.name or part.name)
+    suite = None if part.faults else suite_making.of_data({part.shape.key: part}, name=reading.name or part.name)
     return _Read(title=part.title, titles={0: part.title}, parts={0: part}, suite=suite)
 
 
 def _read_suite(path: Path, reading: OwnReading, *, source: Source) -> _Read:
-    from compute.catalog import own_suite_file, shipped
+    from compute.catalog import shipped
+    from compute.catalog.own import suite_file
     from compute.tasks.own import OwnReading
 
     if reading != OwnReading(images=reading.images):
         raise BadInput(f"{path.name} says itself how its data are read: omit --name, --shape and --columns")
-    stated = own_suite_file.parse(path, images=reading.images)
+    stated = suite_file.parse(path, images=reading.images)
     read = _Read(title=stated.title)
     for index, listed in enumerate(stated.tasks):
         if not listed.file:
@@ -200,7 +201,7 @@ def _read_suite(path: Path, reading: OwnReading, *, source: Source) -> _Read:
     if read.problems or any(part.faults for part in read.parts.values()):
         return read
     try:
-        read.suite = own_suite_file.suite(stated, read.parts, catalog=shipped())
+        read.suite = suite_file.suite(stated, read.parts, catalog=shipped())
     except LikenessError as error:
         read.problem = str(error)
     return read
@@ -246,7 +247,7 @@ def _checked(
 
 def _command(data: Path | str, reading: OwnReading, *, skip_bad: bool) -> str:
     """The command that runs what was checked."""
-    from compute.catalog.own_suite_file import is_suite_file
+    from compute.catalog.own.suite_file import is_suite_file
 
     parts = ["python -m compute run", "--suite" if is_suite_file(data) else "--data", shlex.quote(str(data))]
     options = {

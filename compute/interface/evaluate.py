@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute import mirror, paths
-from compute.catalog import own_models
+from compute.catalog.own import models as own_models
 from compute.engine import fault_study, named_models, plan, results_table, workspace
 from compute.engine.plan import Plan
 from compute.engine.run import Outcome, execute

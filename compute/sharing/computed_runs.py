@@ -9,7 +9,7 @@ from pathlib import Path
 from compute import paths
 from compute.catalog import Catalog
 from compute.catalog.hub_tasks import HUB_ID, dataset_id, whole_subset
-from compute.catalog.own import BENCHMARKS, SYNTHETIC_BENCHMARKS
+from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
 from compute.engine import run_folders, variants
 from compute.engine.run_folders import StoredRun
 from compute.types import BadInput, Model, Score, Task

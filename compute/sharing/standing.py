@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from compute.analysis.suite import SuiteScores
 from compute.catalog import Catalog
-from compute.catalog.own import BENCHMARKS, SYNTHETIC_BENCHMARKS
+from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
 from compute.engine import run_folders
 from compute.interface import standing as rules
 from compute.interface.comparability import Comparability, comparability

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from compute.catalog.own import SYNTHETIC_BENCHMARKS
+from compute.catalog.own.suite import SYNTHETIC_BENCHMARKS
 from leaderboard.data.database import Database
 
 PERMISSIVE = frozenset({"apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "apache-2.0 and mit"})  # licences

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compute.catalog.own_models import MARK
+from compute.catalog.own.models import MARK
 from compute.models.own.own_model import FROM_FILE, FROM_FOLDER, FROM_HUB, FROM_SESSION, NOTE
 
 WORDS = {

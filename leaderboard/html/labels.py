@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from compute.catalog import own
+from compute.catalog.own import suite as own_suite
 
 TRAINED, SUSPECT, DISPUTED = 1, 2, 4  # bits of a figure's marks
 SIGNS = (
@@ -105,7 +105,7 @@ def model_kind(kind: str, *, count: int = 1) -> str:
 
 def is_synthetic(benchmark: object) -> bool:
     """Whether a program draws a benchmark's items, so that its scores say nothing about photographs."""
-    return benchmark in own.SYNTHETIC_BENCHMARKS
+    return benchmark in own_suite.SYNTHETIC_BENCHMARKS
 
 
 def plain_title(title: str, benchmark: object) -> str:
@@ -115,7 +115,7 @@ def plain_title(title: str, benchmark: object) -> str:
 
 def is_own(benchmark: object) -> bool:
     """Whether a benchmark is of one's own data, so that no published figure compares with its scores."""
-    return benchmark in own.BENCHMARKS
+    return benchmark in own_suite.BENCHMARKS
 
 
 def described(description: str, benchmark: object) -> str:

@@ -12,7 +12,7 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
-from compute.catalog import own as own_suites
+from compute.catalog.own import suite_records
 from compute.database import build, store
 from compute.engine.generators import table
 from compute.engine.generators.record import GeneratorFigure
@@ -178,7 +178,7 @@ def test_a_hostile_record_of_generators_is_left_out(
     (tmp_path / "suites").mkdir()
     text = json.dumps({**record, "models": models}).replace("own/generators-prompts/", "own/bad/")
     (tmp_path / "suites" / "bad.json").write_text(text)
-    suites, [problem] = own_suites.recorded(tmp_path)
+    suites, [problem] = suite_records.recorded(tmp_path)
     assert suites == [] and words in problem
 
 

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
-from compute.catalog import own_models
+from compute.catalog.own import models as own_models
 from compute.database import store
 from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.commands import assert_refused

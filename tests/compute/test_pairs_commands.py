@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
-from compute.catalog import own
+from compute.catalog.own import suite_making, suite_records
 from compute.paths import ROOT
 from compute.tasks.pairbench import manifest, pairs
 from tests.compute.tasks.pairbench.images import folder_of, picture
@@ -204,7 +204,7 @@ def test_what_the_command_says_of_the_images_is_recorded_and_listed(
     made = command("make", "--images", folder_of(tmp_path / "images", 4), "--out", out, "--splits", "r", *options)
     assert made.exit_code == 0, made.output
     assert manifest.read(out).synthetic is synthetic
-    suite = own.record(own.from_file(out, suite="pairbench"), results=results)
+    suite = suite_records.record(suite_making.from_file(out, suite="pairbench"), results=results)
     assert suite.suite.benchmark == benchmark
     listed = {}
     for noun in ("suites", "tasks"):

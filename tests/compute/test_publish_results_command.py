@@ -14,7 +14,9 @@ from typer.testing import CliRunner, Result
 
 from compute import paths
 from compute.__main__ import app
-from compute.catalog import Catalog, own
+from compute.catalog import Catalog
+from compute.catalog.own import suite_making, suite_records
+from compute.catalog.own.suite import BENCHMARKS, extended
 from compute.database import store
 from compute.sharing import model_card
 from compute.tasks.pairbench import making, sources
@@ -298,13 +300,13 @@ def own_suite(tmp_path: Path, *, own_results: Path) -> Catalog:
     images = folder_of(tmp_path / "images", 3)
     manifest = tmp_path / "mine.parquet"
     making.make(sources.from_folder(images), out=manifest, splits=named(("cj",)))
-    suite = own.record(own.from_file(manifest, suite="pairbench"), results=own_results)
-    return own.extended(results.shipped(), [suite])[0]
+    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=own_results)
+    return extended(results.shipped(), [suite])[0]
 
 
 def test_own_data_stays_private_unless_it_is_to_be_published(runs: Path, database: Path, tmp_path: Path) -> None:
     catalog = own_suite(tmp_path, own_results=runs)
-    [suite] = [one for one in catalog.suites if one.benchmark in own.BENCHMARKS]
+    [suite] = [one for one in catalog.suites if one.benchmark in BENCHMARKS]
     [task] = [one for one in catalog.tasks if one.suites == (suite.key,)]
     results.store(runs, task.key, catalog=catalog)
     target = tmp_path / "x"
@@ -322,7 +324,7 @@ def test_a_pull_request_does_not_name_runs_that_are_left_out(
     runs: Path, database: Path, hub: Hub, tmp_path: Path
 ) -> None:
     catalog = own_suite(tmp_path, own_results=runs)
-    [task] = [one for one in catalog.tasks if one.benchmark in own.BENCHMARKS]
+    [task] = [one for one in catalog.tasks if one.benchmark in BENCHMARKS]
     results.store(runs, task.key, catalog=catalog, status="partial")
     made = publish(runs, database, "--repo", REPO)
     assert made.exit_code == 0 and f"Left out: {task.key}: its run is partial" in made.output, made.output
@@ -342,7 +344,7 @@ def test_a_suite_of_choice_is_published_alone(runs: Path, database: Path, tmp_pa
 
 def test_own_data_stands_in_the_card_alone_whatever_the_database_has(database: Path, tmp_path: Path) -> None:
     catalog = own_suite(tmp_path, own_results=tmp_path / "results")
-    [task] = [one for one in catalog.tasks if one.benchmark in own.BENCHMARKS]
+    [task] = [one for one in catalog.tasks if one.benchmark in BENCHMARKS]
     stored = results.store(tmp_path / "results", task.key, catalog=catalog)
     refused = publish(tmp_path / "results", database, "--model", REPO, "--to", tmp_path / "x")
     assert_refused(refused, BadInput, "own data, which stay private", "--own")

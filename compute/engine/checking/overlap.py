@@ -20,7 +20,7 @@ import numpy as np
 
 from compute import tasks, versions
 from compute.catalog import Catalog
-from compute.catalog.own import BENCHMARKS
+from compute.catalog.own.suite import BENCHMARKS
 from compute.content import near_copies
 from compute.content.items import Column
 from compute.database import store

@@ -18,8 +18,10 @@ import numpy as np
 import pandas as pd
 
 from compute import models, versions
-from compute.catalog import Catalog, own
-from compute.catalog.own import OwnSuite
+from compute.catalog import Catalog
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_records
+from compute.catalog.own.suite import OwnSuite
 from compute.content.items import Column
 from compute.engine import run_folders
 from compute.engine.bench import Bench
@@ -40,7 +42,7 @@ PROCEDURE, METRIC = "cfred-grid", "cfred"
 TABLES = {"image": "Backbone of Table B.1", "text": "Backbone of Table B.2"}  # how the catalogue marks the paper's
 ABILITIES = {"image": "embed_image", "text": "embed_text"}
 PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")
-MOST = {"image": own.MAX_TASKS, "text": own.MAX_SUBSETS - 1}  # one subset is the whole
+MOST = {"image": own_suite.MAX_TASKS, "text": own_suite.MAX_SUBSETS - 1}  # one subset is the whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,10 +206,10 @@ def execute(
     human = next(iter(people.values()))[0] if people else ""
     suite = _suite(name, file=file, images=images, texts=texts, generators=generators, n=n, human=human)
     merged = _merged(suite, results=results)
-    suite = own.settled(merged, results=results)
+    suite = suite_records.settled(merged, results=results)
     rows = {image: _GridRow.of(image, features, suite=suite, digests=digests, results=results) for image in images}
     rows[images[0]].rate(people or {})
-    own.record(merged, results=results)
+    suite_records.record(merged, results=results)
     total = sum(len(row.missing) for row in rows.values()) * len(generators)
     report(
         f"{len(images)} image and {len(texts)} text backbones, {len(generators)} generators, {n:,} prompts: "
@@ -420,15 +422,15 @@ def _suite(
     keys = [key_of(generator) for generator in generators]
     if len(set(keys)) < len(keys):
         raise BadInput(f"Two of the names {', '.join(generators)} make one key: name them more differently")
-    short = own.slug(name)
+    short = own_suite.slug(name)
     key = short if short.startswith("grid-") else f"grid-{short}"
     digest = hashlib.blake2b(f"{key} {n}".encode(), digest_size=16).hexdigest()
     notes = f"cFreD by text backbone; the first is {texts[0]}."
     tasks = tuple(
         Task(
-            key=f"{own.BENCHMARK.key}/{key}/{_task_name(image)}",
+            key=f"{own_suite.BENCHMARK.key}/{key}/{_task_name(image)}",
             title=f"cFreD under {image}",
-            benchmark=own.BENCHMARK.key,
+            benchmark=own_suite.BENCHMARK.key,
             category=image,
             dataset=file.name,
             revision=digest,
@@ -446,7 +448,7 @@ def _suite(
         suite=Suite(
             key=key,
             title=f"Own backbone grid: {name[:80]}",
-            benchmark=own.BENCHMARK.key,
+            benchmark=own_suite.BENCHMARK.key,
             aggregate="task-mean",
             description=(
                 f"Your own data: cFreD of {len(generators)} generators on {n:,} prompts under every pair of image and "
@@ -454,9 +456,9 @@ def _suite(
                 "different backbones have no common scale. No published figure compares with these."
             ),
         ),
-        tasks=own.headline_first(tasks),
-        data=(OwnFile(shape=own.GRID, digest=digest, path=file.absolute()),) * len(tasks),
-        models=tuple(own.own_generator(own.slug(generator), title=generator) for generator in generators),
+        tasks=own_suite.headline_first(tasks),
+        data=(OwnFile(shape=own_suite.GRID, digest=digest, path=file.absolute()),) * len(tasks),
+        models=tuple(own_suite.own_generator(own_suite.slug(generator), title=generator) for generator in generators),
     )
 
 
@@ -467,13 +469,13 @@ def _image_of(task: Task) -> str:
 
 def _task_name(image: str) -> str:
     """A task's part of the key: the backbone's slug, with a digest where that is not the backbone alone."""
-    slug = own.slug(image)
+    slug = own_suite.slug(image)
     return slug if len(image) < 60 else f"{slug[:50]}-{hashlib.blake2b(image.encode(), digest_size=4).hexdigest()}"
 
 
 def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
     """With the backbones and generators of an earlier grid of this name."""
-    known, _ = own.recorded(results)
+    known, _ = suite_records.recorded(results)
     before = next((each for each in known if (each.shape, each.digest) == (suite.shape, suite.digest)), None)
     if before is None:
         return suite
@@ -483,16 +485,16 @@ def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
         earlier = tasks.get(_image_of(task))
         if earlier is not None:
             subsets = tuple(dict.fromkeys((*earlier.subsets, *task.subsets)))
-            if len(subsets) > own.MAX_SUBSETS:
+            if len(subsets) > own_suite.MAX_SUBSETS:
                 raise BadInput(f"{suite.suite.key} would hold more than {MOST['text']} text backbones: use --name")
             task = replace(task, subsets=subsets, metrics=tuple(dict.fromkeys((*earlier.metrics, *task.metrics))))
         tasks[_image_of(task)] = task
-    if len(tasks) > own.MAX_TASKS:
+    if len(tasks) > own_suite.MAX_TASKS:
         raise BadInput(f"{suite.suite.key} would hold more than {MOST['image']} image backbones: use --name")
     return replace(
         suite,
         suite=replace(suite.suite, description=before.suite.description),
-        tasks=own.headline_first(tuple(tasks.values())),
+        tasks=own_suite.headline_first(tuple(tasks.values())),
         data=suite.data[:1] * len(tasks),
         models=tuple({row.key: row for row in (*before.models, *suite.models)}.values()),
     )

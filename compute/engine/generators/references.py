@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compute.catalog import own
+from compute.catalog.own import suite as own_suite
 from compute.engine.generators.backbones import JOIN, Backbones, subset
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.metrics.distribution.references import FeatureOrigin, SavedReference, read_reference, save_reference
@@ -136,7 +136,7 @@ def _usable(chosen: Backbones) -> tuple[str, ...]:
 def _name(path: Path, key: str) -> str:
     """The name of the file of one subset; a digest ends one that is cut."""
     parts = [path.stem, *key.split(JOIN)]
-    name = "-".join(map(own.slug, parts))
+    name = "-".join(map(own_suite.slug, parts))
     if len(name) <= LONGEST:
         return name
     return f"{name[: LONGEST - 9]}-{hashlib.blake2b(repr(parts).encode(), digest_size=4).hexdigest()}"

@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from compute import versions
-from compute.catalog import own
-from compute.catalog.own import OwnSuite
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_records
+from compute.catalog.own.suite import OwnSuite
 from compute.engine import run_folders, thumbnails
 from compute.engine.generators.backbones import METRICS, Backbones
 from compute.engine.generators.features import SetFeatures
@@ -32,7 +33,7 @@ from compute.types import WHOLE, BadInput, Run, Score, Suite, Task
 
 PROCEDURE = "frechet"
 SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
-MAX_SUBSETS = own.MAX_SUBSETS - 1  # one is the whole
+MAX_SUBSETS = own_suite.MAX_SUBSETS - 1  # one is the whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +93,7 @@ class GeneratorComparison:
 def store(comparison: GeneratorComparison, *, results: Path) -> tuple[OwnSuite, list[StoredRun]]:
     """Records the suite and writes a run for each generator with a figure. Raises CannotWrite, and BadInput for names
     that make one key or more backbones than a suite shows."""
-    suite = own.record(_merged(_suite(comparison), results=results), results=results)
+    suite = suite_records.record(_merged(_suite(comparison), results=results), results=results)
     runs = [
         run_folders.write(results, run=run, scores=scores, items=_items(comparison, run))
         for run, scores in _runs(comparison, suite)
@@ -104,7 +105,7 @@ def store(comparison: GeneratorComparison, *, results: Path) -> tuple[OwnSuite, 
 
 def key_of(name: str) -> str:
     """The key of a generator."""
-    return f"{own.BENCHMARK.key}/{own.slug(name)}"
+    return f"{own_suite.BENCHMARK.key}/{own_suite.slug(name)}"
 
 
 def _suite(comparison: GeneratorComparison) -> OwnSuite:
@@ -120,7 +121,7 @@ def _suite(comparison: GeneratorComparison) -> OwnSuite:
         raise BadInput(f"{len(subsets)} backbones and pairs of them are more than the {MAX_SUBSETS} that are stored")
     metrics = [metric for metric in METRICS if any(row.metric == metric for row in comparison.figures)]
     human = next(iter(comparison.human.values()))[0] if comparison.human else ""
-    name = own.slug(comparison.name)
+    name = own_suite.slug(comparison.name)
     key = name if name.startswith("generators-") else f"generators-{name}"
     headline = _headline(comparison.figures, metrics)
     about = (
@@ -129,9 +130,9 @@ def _suite(comparison: GeneratorComparison) -> OwnSuite:
         "with these."
     )
     task = Task(
-        key=f"{own.BENCHMARK.key}/{key}/images",
+        key=f"{own_suite.BENCHMARK.key}/{key}/images",
         title="Generated images",
-        benchmark=own.BENCHMARK.key,
+        benchmark=own_suite.BENCHMARK.key,
         category="Generators",
         dataset=comparison.file.name,
         revision=comparison.digest,
@@ -147,13 +148,13 @@ def _suite(comparison: GeneratorComparison) -> OwnSuite:
         suite=Suite(
             key=key,
             title=f"Own generators: {comparison.name[:80]}",
-            benchmark=own.BENCHMARK.key,
+            benchmark=own_suite.BENCHMARK.key,
             aggregate="human" if human else "task-mean",
             description=about,
         ),
         tasks=(task,),
-        data=(OwnFile(shape=own.GENERATORS, digest=comparison.digest, path=comparison.file.absolute()),),
-        models=tuple(own.own_generator(own.slug(name), title=name) for name in names),
+        data=(OwnFile(shape=own_suite.GENERATORS, digest=comparison.digest, path=comparison.file.absolute()),),
+        models=tuple(own_suite.own_generator(own_suite.slug(name), title=name) for name in names),
     )
 
 
@@ -167,7 +168,7 @@ def _headline(figures: Sequence[GeneratorFigure], metrics: Sequence[str]) -> str
 
 def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
     """With the generators, metrics and backbones of an earlier comparison on the same reference and prompts."""
-    known, _ = own.recorded(results)
+    known, _ = suite_records.recorded(results)
     before = next((each for each in known if (each.shape, each.digest) == (suite.shape, suite.digest)), None)
     if before is None:
         return suite

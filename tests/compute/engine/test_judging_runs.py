@@ -17,7 +17,9 @@ from PIL import Image
 from skimage.data import astronaut, chelsea, coffee, rocket
 
 from compute import paths
-from compute.catalog import Catalog, own, shipped
+from compute.catalog import Catalog, shipped
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_making, suite_records
 from compute.engine import estimate, plan, run, run_folders
 from compute.engine.bench import Bench, assemble
 from compute.engine.run import Outcome
@@ -57,8 +59,8 @@ Execute = Callable[..., list[Outcome]]
 @pytest.fixture
 def world(manifest: Path, tmp_path: Path) -> tuple[Catalog, Bench, str]:
     results = tmp_path / "results"
-    suite = own.record(own.from_file(manifest, suite="pairbench"), results=results)
-    catalog, _ = own.extended(shipped(), [suite])
+    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=results)
+    catalog, _ = own_suite.extended(shipped(), [suite])
     bench = assemble(
         features=results / "features",
         hardware=Hardware(device="cpu", dtype="float32"),

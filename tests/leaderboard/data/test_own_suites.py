@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from scipy.stats import binomtest
 
-from compute.catalog.own import BENCHMARK, SYNTHETIC
+from compute.catalog.own.suite import BENCHMARK, SYNTHETIC
 from compute.tasks.own import PROCEDURES
 from leaderboard.data import payload
 from leaderboard.data.database import Database

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from compute.catalog import own
+from compute.catalog.own import suite_records
 from compute.types import BadInput
 from leaderboard.data.database import Database
 from leaderboard.host import options, suite_file
@@ -28,11 +28,11 @@ def path(tmp_path: Path) -> Path:
 
 def test_the_suite_is_recorded_where_a_build_finds_it(path: Path, tmp_path: Path) -> None:
     assert suite_file.record(path, results=tmp_path / "results", offline=True) == "own-mine"
-    (suite,), problems = own.recorded(tmp_path / "results")
+    (suite,), problems = suite_records.recorded(tmp_path / "results")
     assert suite.suite.key == "own-mine" and not problems
-    before = own.files(tmp_path / "results")[0].read_bytes()
+    before = suite_records.files(tmp_path / "results")[0].read_bytes()
     suite_file.record(path, results=tmp_path / "results", offline=True)
-    assert own.files(tmp_path / "results")[0].read_bytes() == before, "so that no build follows"
+    assert suite_records.files(tmp_path / "results")[0].read_bytes() == before, "so that no build follows"
 
 
 def test_a_suite_without_runs_is_refused_with_the_command(path: Path, database: Path) -> None:

@@ -13,7 +13,9 @@ import pandas as pd
 from PIL import Image, ImageDraw
 
 from compute import models
-from compute.catalog import own, shipped
+from compute.catalog import shipped
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_making, suite_records
 from compute.engine import plan, run, run_folders
 from compute.engine.bench import assemble
 from compute.engine.run import Outcome
@@ -57,8 +59,8 @@ def execute(
     data: OwnData, results: Path, *, model: str = "tiny", options: Sequence[str] = (), skip_bad: bool = False
 ) -> Outcome:
     """The run of a model on data, recorded as a suite of its own."""
-    suite = own.record(own.of_data({data.shape.key: data}, name=data.name), results=results)
-    catalog, problems = own.extended(shipped(), [suite])
+    suite = suite_records.record(suite_making.of_data({data.shape.key: data}, name=data.name), results=results)
+    catalog, problems = own_suite.extended(shipped(), [suite])
     assert problems == []
     bench = assemble(
         features=results / "features",

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from compute.__main__ import app
-from compute.catalog import own
+from compute.catalog.own import suite_records
 from compute.tasks.own import OwnData, read
 from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
@@ -167,7 +167,7 @@ def test_a_run_of_it_is_recorded_at_its_commit_and_repeated_by_its_key(hub: Path
     record = json.loads((tmp_path / "results" / "suites" / "own-pets.json").read_text())
     [file] = record["data"]
     assert file["file"] == f"hub:made/pets@{COMMIT}" and file["columns"] == {"item": "img", "label": "fine"}
-    assert own.recorded(tmp_path / "results")[1] == []
+    assert suite_records.recorded(tmp_path / "results")[1] == []
     again = CliRunner().invoke(app, ["run", "--suite", "own-pets", "--models", "tiny", *results])
     assert again.exit_code == 0 and "0 runs to make, 1 stored already" in again.stdout, again.output
     assert np.load(next((tmp_path / "results" / "keys").glob("*.npy"))).dtype.kind == "S"  # read once

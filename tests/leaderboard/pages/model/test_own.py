@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 from markupsafe import Markup
 
-from compute.catalog import own_models, shipped
+from compute.catalog import shipped
+from compute.catalog.own import models as own_models
 from compute.database import build
 from compute.models.own.own_model import ModelSource
 from compute.types import Model
@@ -20,7 +21,7 @@ from leaderboard.data.own_models import commands, own_facts
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model import page as model
 from leaderboard.pages.models import listing
-from tests.compute.catalog.test_own_models import stored
+from tests.compute.catalog.own.test_models import stored
 
 HOSTILE = '<img src=x onerror="window.harmed=1">{{7*7}}'
 DIGEST = "0123456789abcdef0123456789abcdef"

@@ -10,7 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.catalog import own, own_models, shipped
+from compute.catalog import shipped
+from compute.catalog.own import models as own_models
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_records
 from compute.database import build, store
 from compute.engine import plan, run, run_folders
 from compute.models.files import weights
@@ -105,13 +108,13 @@ def test_a_key_that_a_catalogue_or_an_own_generator_has_is_not_taken(
 ) -> None:
     catalog, problems = own_models.extended(replace(shipped(), models=(ROW,)), [replace(ROW, title="Another")])
     assert catalog.models == (ROW,) and "a model of the catalogue has its key" in problems[0]
-    suite = own.OwnSuite(
+    suite = own_suite.OwnSuite(
         suite=CATALOG.suites[0],
         tasks=(),
         data=(),
-        models=(own.own_generator("my-model", title="A generator"),),
+        models=(own_suite.own_generator("my-model", title="A generator"),),
     )
-    monkeypatch.setattr(own, "recorded", lambda results: ([suite], []))
+    monkeypatch.setattr(suite_records, "recorded", lambda results: ([suite], []))
     assert own_models.settled(ROW, digest=DIGEST, results=tmp_path, source=SESSION).key == "own/my-model-01234567"
 
 

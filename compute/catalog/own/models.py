@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from compute import drafts, records
-from compute.catalog import own
 from compute.catalog.catalog import Catalog
+from compute.catalog.own import suite_records
 from compute.models.files.weights import with_folders
 from compute.models.own.own_model import (
     ADAPTER,
@@ -109,7 +109,7 @@ def settled(row: Model, *, digest: str, results: Path, source: ModelSource) -> M
     """The row as `record` names it: a key that another digest or a catalogue has gets the beginning of the digest."""
     from compute.catalog import shipped
 
-    generators = {model.key for suite in own.recorded(results)[0] for model in suite.models}
+    generators = {model.key for suite in suite_records.recorded(results)[0] for model in suite.models}
     taken = {model.key for model in shipped().models} | generators
     key = row.key
     if key in taken or _recorded_digest(key, results=results) not in ("", digest):

@@ -1,11 +1,7 @@
 """Suites of one's own data, recorded as `suites/<key>.json`.
 
-Data named with `run --data` make one, a file of several tasks does (compute/catalog/own_suite_file.py), and so does a
-comparison of one's own generators (`frechet`). Each task has data of its own: a file, a folder or a data set of the
-hub, of one of the shapes in compute/tasks/own/shapes.py.
-
 The record lies in the results folder, where anyone may have put or changed it: it is read with limits, and a build
-leaves out what cannot be. Its tasks are of the benchmark `own`, so that they never stand among published figures.
+leaves out what cannot be.
 """
 
 from __future__ import annotations
@@ -13,61 +9,44 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from compute import drafts, records, types
-from compute.catalog.catalog import Catalog
-from compute.content.items import content_key
-from compute.tasks.own import OwnData, shapes
+from compute import drafts, records
+from compute.catalog.own.suite import (
+    AGGREGATES,
+    BENCHMARK,
+    COMPARISONS,
+    GENERATORS,
+    GRID,
+    MAX_COLUMNS,
+    MAX_NAME,
+    MAX_SUBSETS,
+    MAX_TASKS,
+    MAX_TEXT,
+    MAX_WEIGHT,
+    PAIRS,
+    OwnSuite,
+    benchmark_of,
+    headline_first,
+    own_generator,
+)
+from compute.tasks.own import shapes
 from compute.tasks.own.hub import PREFIX as HUB
 from compute.tasks.source import OwnFile
-from compute.types import BadInput, Benchmark, Model, Suite, Task, shortened
+from compute.types import Model, Suite, Task
 
 VERSION, FOLDER = 2, "suites"
 EARLIER = 1  # the version of records whose tasks have one file and shape together
 KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}")
-MAX_SUITES, MAX_TASKS, MAX_SUBSETS = 200, 100, 50
-MAX_NAME, MAX_TEXT = 200, 2000  # characters
-MAX_COLUMNS = 50  # of a file that are mapped
+MAX_SUITES = 200
 MAX_FOLDERS = 100  # of a file's images
 MODALITIES = ("image", "text")
 MAX_MODELS = 200  # generators of one suite
-PAIRS = "pairs"  # a manifest of pairs, which judges rate (compute/tasks/pairbench/manifest.py)
-# Shapes that no file can be given to: a comparison of generators, and one of backbones over generators, where each task
-# is an image backbone and only the first, the headline, is ranked by.
-GENERATORS, GRID = "generators", "grid"
-COMPARISONS = (GENERATORS, GRID)
 KNOWN = (PAIRS, *shapes.KEYS, *COMPARISONS)
-AGGREGATES = ("task-mean", "category-mean")
 AGGREGATES_OF_GENERATORS = ("task-mean", "human")  # the latter where people rated them
-MAX_WEIGHT = 100.0  # of a category, as on the board
-BENCHMARK = Benchmark(
-    key="own",
-    title="Own data",
-    paper="Your own data",
-    url="",
-    description="Suites made from your own files with `python -m compute run --data FILE`, or from your own images "
-    "with `python -m compute frechet`. Their scores stand apart: they compare with no published figure.",
-    bibtex="",
-)
-SYNTHETIC = replace(
-    BENCHMARK,
-    key="own-synthetic",
-    title="Own data (synthetic)",
-    description=f"{BENCHMARK.description} Synthetic: a program drew the images, so that the scores say nothing of "
-    "photographs.",
-)
-BENCHMARKS = {benchmark.key: benchmark for benchmark in (BENCHMARK, SYNTHETIC)}
-SYNTHETIC_BENCHMARKS = ("mini", SYNTHETIC.key)  # all whose items a program draws, one's own and those that are shipped
-# What a manifest says of its images, in words.
-SOURCES = {
-    True: "Synthetic: a program drew the images.",
-    False: "The images are not synthetic.",
-    None: "Whether the images are synthetic is not known.",
-}
 # What a record holds of a suite and of each task; the rest follows.
 OF_SUITE = ("title", "description", "aggregate")
 OF_TASK = (
@@ -84,115 +63,6 @@ OF_TASK = (
     "languages",
     "notes",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class OwnSuite:
-    """A suite of one's own data, and what the items of each of its tasks are read from."""
-
-    suite: Suite
-    tasks: tuple[Task, ...]
-    data: tuple[OwnFile, ...]  # of each task, its shape one of KNOWN; tasks may share it
-    models: tuple[Model, ...] = ()  # one's own generators, which no catalogue lists
-    synthetic: bool | None = None  # whether a program drew the images; None: nobody said
-    name: str = ""  # of a suite's file, which tells suites of the same data apart; empty: known by its data alone
-    shared: tuple[str, ...] = ()  # keys of tasks of the catalogue that are part of it
-
-    @property
-    def shape(self) -> str:
-        """The shape of all tasks, or those of each."""
-        return ", ".join(dict.fromkeys(file.shape for file in self.data))
-
-    @property
-    def digest(self) -> str:
-        """Of all content: the same content is the same suite, where it has no name."""
-        digests = [*filter(None, [self.name]), *dict.fromkeys(file.digest for file in self.data)]
-        return digests[0] if len(digests) == 1 and self.data else content_key(json.dumps(digests)).decode()
-
-
-def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
-    """The suite that a data file makes in place of a shipped one, or that is known already, its file moved perhaps.
-
-    Raises BadInput for a suite that takes no file, a file that does not hold what it should, or that of another suite.
-    """
-    same = next((own for own in known if own.suite.key == suite), None)
-    if same is not None and same.shape in COMPARISONS:
-        raise BadInput(f"The suite {suite} is a comparison of generators: run python -m compute frechet again")
-    shape = same.shape if same else next((name for name, (replaced, _) in SHAPES.items() if replaced == suite), None)
-    if shape is None:
-        takes = ", ".join(replaced for replaced, _ in SHAPES.values())
-        raise BadInput(
-            f"{path.name} is a file, and only these suites take one: {takes}. To make a suite of it, name no suite "
-            f"beside it; to run the suite {suite}, leave the file out or name a folder of data sets in its place"
-        )
-    made = SHAPES[shape][1](path)
-    if same and made.digest != same.digest:
-        takes = SHAPES[shape][0]
-        raise BadInput(
-            f"{path.name} is not the file of the suite {suite}. To make another suite of it, name the suite {takes}"
-        )
-    return made
-
-
-def of_data(
-    data: Mapping[str, OwnData],
-    *,
-    name: str,
-    title: str = "",
-    categories: Mapping[str, str] | None = None,
-    synthetic: bool | None = None,
-) -> OwnSuite:
-    """A suite of tasks by their names, each with data of its own; `name` becomes part of its key.
-
-    `categories` are those of tasks that have another than their shape's. Raises BadInput for data with problems, and
-    for names that make one key.
-    """
-    key = f"{BENCHMARK.key}-{slug(name)}"
-    benchmark = _benchmark(synthetic).key
-    tasks = []
-    for own_name, part in data.items():
-        facts = part.facts
-        tasks.append(
-            Task(
-                key=f"{BENCHMARK.key}/{key}/{slug(own_name)}",
-                title=f"{name[:80]}: {part.shape.title.lower()}" if len(data) == 1 else own_name[:MAX_NAME],
-                benchmark=benchmark,
-                category=(categories or {}).get(own_name, facts.category),
-                dataset=part.file.name,
-                revision=part.digest,
-                procedure=part.shape.procedure,
-                metrics=facts.metrics,
-                chance=facts.chance,
-                n_items=facts.n_items,
-                modalities=facts.modalities,
-                notes=" ".join(filter(None, (f"{facts.counts} in {part.title}.", facts.notes))),
-                suites=(key,),
-            )
-        )
-    keys = [task.key for task in tasks]
-    if twice := next((task for task in keys if keys.count(task) > 1), None):
-        raise BadInput(f"Two tasks of {name} make one key, {twice}: name them more differently")
-    about = "; ".join(f"{part.facts.counts} in {part.title}" for part in data.values())
-    return OwnSuite(
-        suite=Suite(
-            key=key,
-            title=title or f"Own data: {name[:80]}{' (synthetic)' if synthetic else ''}",
-            benchmark=benchmark,
-            aggregate="task-mean",
-            description=(
-                f"Your own data: {shortened(about, MAX_TEXT // 2)}. No published figure compares with these. "
-                f"{SOURCES[synthetic]}"
-            ),
-        ),
-        tasks=tuple(tasks),
-        data=tuple(part.file for part in data.values()),
-        synthetic=synthetic,
-    )
-
-
-def replaced() -> frozenset[str]:
-    """Keys of the shipped suites that take a file of one's own."""
-    return frozenset(suite for suite, _ in SHAPES.values())
 
 
 def record(own: OwnSuite, *, results: Path) -> OwnSuite:
@@ -298,54 +168,6 @@ def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
     return suites, problems
 
 
-def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
-    """The catalogue with these suites, and why others are left out: keys or metrics that it does not allow."""
-    taken = {row.key for row in (*catalog.suites, *catalog.tasks)}
-    models = {row.key: row for row in catalog.models}
-    metrics = {row.key for row in catalog.metrics}
-    added, problems = [], []
-    shipped_tasks = {task.key for task in catalog.tasks}
-    shared: dict[str, tuple[str, ...]] = {}  # a task of the catalogue -> one's own suites that it is part of
-    for own in suites:
-        unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
-        gone = sorted(set(own.shared) - shipped_tasks)
-        if own.suite.key in taken or unknown or gone:
-            why = f"no metric {unknown[0]!r} is known" if unknown else "a suite of the catalogue has its name"
-            why = f"no task {gone[0]!r} is known" if gone else why
-            problems.append(f"The suite {own.suite.key} of your own data is left out: {why}")
-            continue
-        added.append(own)
-        taken.add(own.suite.key)
-        shared |= {key: (*shared.get(key, ()), own.suite.key) for key in own.shared}
-        models = {row.key: row for row in own.models} | models
-    if not added:
-        return catalog, problems
-    return replace(
-        catalog,
-        benchmarks=(*catalog.benchmarks, *(BENCHMARKS[key] for key in sorted({own.suite.benchmark for own in added}))),
-        suites=(*catalog.suites, *(own.suite for own in added)),
-        tasks=(
-            *(replace(task, suites=(*task.suites, *shared.get(task.key, ()))) for task in catalog.tasks),
-            *(task for own in added for task in own.tasks),
-        ),
-        models=(*catalog.models, *(row for key, row in models.items() if key.startswith(f"{BENCHMARK.key}/"))),
-    ), problems
-
-
-def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnSuite], list[str]]:
-    """The suites that have a run on any of their tasks, and a sentence on each of the others.
-
-    `tasks` are the keys of all tasks with a run; of the catalogue's tasks there are published figures without one. A
-    suite whose runs all failed has nothing that a page could show.
-    """
-    shown = [own for own in suites if own.shared or any(task.key in tasks for task in own.tasks)]
-    return shown, [
-        f"The suite {own.suite.key} of your own data has no complete run: it is left out until one is made"
-        for own in suites
-        if own not in shown
-    ]
-
-
 def _read(path: Path, *, root: Path) -> OwnSuite:
     """A record. Raises OSError, and ValueError with what is wrong with it."""
     content = records.read(path, root=root)
@@ -381,7 +203,7 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     synthetic = content.get("synthetic")  # earlier records have none
     if synthetic is not None and not isinstance(synthetic, bool):
         raise ValueError(f"synthetic is {records.short(synthetic)}, neither true, false nor null")
-    benchmark = _benchmark(synthetic).key
+    benchmark = benchmark_of(synthetic).key
     parsed = tuple(
         _task(task, suite=key, benchmark=benchmark, file=file) for task, file in zip(tasks, of_tasks, strict=True)
     )
@@ -479,11 +301,6 @@ def _index(task: Any, files: int) -> int:
     return task["data"]
 
 
-def headline_first(tasks: Sequence[Task]) -> tuple[Task, ...]:
-    """The tasks of a grid: distances over unlike features make no mean, so that only the first is ranked by."""
-    return tuple(replace(task, ranked=at == 0) for at, task in enumerate(tasks))
-
-
 def _models(content: Any) -> tuple[Model, ...]:
     if not isinstance(content, list) or len(content) > MAX_MODELS:
         raise ValueError(f"its models are no list of at most {MAX_MODELS}")
@@ -495,22 +312,6 @@ def _models(content: Any) -> tuple[Model, ...]:
         if not row["key"].startswith(f"{BENCHMARK.key}/") or not KEY.fullmatch(row["key"].partition("/")[2]):
             raise ValueError(f"the model {records.short(row['key'])} is not {BENCHMARK.key}/ and a name")
     return tuple(own_generator(row["key"].partition("/")[2], title=row["title"]) for row in content)
-
-
-def own_generator(name: str, *, title: str) -> Model:
-    """The row of one's own generator: `name` is its part of the key, lower-case letters, digits, dots and dashes."""
-    return Model(
-        key=f"{BENCHMARK.key}/{name}",
-        title=title,
-        organisation="Own data",
-        kind="generator",
-        abilities=("generate",),
-        modalities=("image",),
-    )
-
-
-def _benchmark(synthetic: bool | None) -> Benchmark:
-    return SYNTHETIC if synthetic else BENCHMARK
 
 
 def _task(content: Mapping[str, Any], *, suite: str, benchmark: str, file: OwnFile) -> Task:
@@ -540,63 +341,3 @@ def _task(content: Mapping[str, Any], *, suite: str, benchmark: str, file: OwnFi
         revision=file.digest,
         suites=(suite,),
     )
-
-
-def _pairs(path: Path) -> OwnSuite:
-    """A manifest of pairs (PairBench): a task a split."""
-    from compute.tasks.pairbench import manifest as manifests
-    from compute.tasks.pairbench.splits import SPLITS, in_sentence
-
-    manifest = manifests.read(path)
-    name = slug(path.stem)
-    key = name if name.startswith("pairs-") else f"pairs-{name}"
-    short = path.stem[:80]
-    synthetic = manifest.synthetic
-    benchmark = _benchmark(synthetic).key
-    about = (
-        f"Your own data: {len(manifest.pairs):,} pairs of {manifest.items:,} images in {path.name}, rated from 1 to 10 "
-        f"in both orders, as PairBench does. No published figure compares with these. {SOURCES[synthetic]}"
-    )
-    counts = manifest.counts()
-    file = OwnFile(shape=PAIRS, digest=manifest.digest, path=path.absolute())
-    return OwnSuite(
-        data=(file,) * len(manifest.splits),
-        synthetic=synthetic,
-        suite=Suite(
-            key=key,
-            title=f"Own pairs: {short}{' (synthetic)' if synthetic else ''}",
-            benchmark=benchmark,
-            aggregate="task-mean",
-            description=about,
-        ),
-        tasks=tuple(
-            Task(
-                key=f"{BENCHMARK.key}/{key}/{split}",
-                title=f"{short}: {in_sentence(SPLITS[split].title)}",
-                benchmark=benchmark,
-                category="Image pairs" if SPLITS[split].second == "image" else "Image-text pairs",
-                dataset=path.name,
-                revision=manifest.digest,
-                split=split,
-                subsets=("sensitive", "invariant"),
-                procedure="judging",
-                metrics=("mmscore", "relax_sym", "smoothness", "controllability"),
-                chance=0.0,
-                n_items=2 * counts[split].total(),  # comparisons of a condition, as Table 8 counts them
-                modalities=("image",) if SPLITS[split].second == "image" else ("image", "text"),
-                notes=f"{counts[split].total():,} pairs; both orders of every pair are rated.",
-                suites=(key,),
-            )
-            for split in manifest.splits
-        ),
-    )
-
-
-def slug(text: str) -> str:
-    """A file's name as part of a key; `data` where nothing of it can be."""
-    return types.slug(text, default="data")
-
-
-# What a data file can hold in place of a shipped suite's: the suite that `--data` gives it to, and what reads it. All
-# other shapes are rows of compute/tasks/own/shapes.py.
-SHAPES: dict[str, tuple[str, Callable[[Path], OwnSuite]]] = {PAIRS: ("pairbench", _pairs)}

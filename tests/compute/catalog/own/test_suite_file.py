@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from compute.catalog import own, shipped
-from compute.catalog.own_suite_file import is_suite_file, parse, suite
+from compute.catalog import shipped
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_records
+from compute.catalog.own.suite_file import is_suite_file, parse, suite
 from compute.engine.workspace import own_suites, suite_of_file
 from compute.interface import data_check
 from compute.tasks.own import OwnReading
@@ -56,7 +58,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def made(folder: Path, text: str = WHOLE) -> own.OwnSuite:
+def made(folder: Path, text: str = WHOLE) -> own_suite.OwnSuite:
     return suite_of_file(written(folder, text), root=folder / "results", offline=True)
 
 
@@ -72,8 +74,8 @@ def test_a_suite_with_weights_and_categories(folder: Path) -> None:
     ]
     assert result.suite.description.startswith("Ours. Your own data: ")
     assert result.suite.description.endswith("Weights in the mean: Zero-shot Classification 0.5, Words 2.")
-    assert own.record(result, results=folder) == result
-    assert own.recorded(folder) == ([result], [])
+    assert suite_records.record(result, results=folder) == result
+    assert suite_records.recorded(folder) == ([result], [])
 
 
 def test_little_is_needed(folder: Path) -> None:
@@ -87,30 +89,30 @@ def test_little_is_needed(folder: Path) -> None:
 
 
 def test_other_weights_are_the_same_suite_and_another_title_is_not(folder: Path) -> None:
-    first = own.record(made(folder), results=folder)
-    heavier = own.record(made(folder, WHOLE.replace('"Words" = 2', '"Words" = 3')), results=folder)
+    first = suite_records.record(made(folder), results=folder)
+    heavier = suite_records.record(made(folder, WHOLE.replace('"Words" = 2', '"Words" = 3')), results=folder)
     assert heavier.suite.key == first.suite.key and heavier.tasks == first.tasks
-    assert own.recorded(folder)[0] == [heavier]
-    other = own.record(made(folder, WHOLE.replace("Animals", "Plants")), results=folder)
-    assert other.suite.key == "own-plants-words" and len(own.recorded(folder)[0]) == 2
+    assert suite_records.recorded(folder)[0] == [heavier]
+    other = suite_records.record(made(folder, WHOLE.replace("Animals", "Plants")), results=folder)
+    assert other.suite.key == "own-plants-words" and len(suite_records.recorded(folder)[0]) == 2
 
 
 def test_other_data_under_the_same_title_get_a_key_of_their_own(folder: Path) -> None:
-    first = own.record(made(folder), results=folder)
+    first = suite_records.record(made(folder), results=folder)
     (folder / "labels.csv").write_text("text,label\na cat,cat\na fox,dog\n")
-    second = own.record(made(folder), results=folder)
+    second = suite_records.record(made(folder), results=folder)
     assert second.suite.key == f"own-animals-words-{second.digest[:8]}" != first.suite.key
-    assert own.record(made(folder), results=folder) == second, "and keep it"
+    assert suite_records.record(made(folder), results=folder) == second, "and keep it"
 
 
 def test_tasks_of_the_catalogue_are_part_of_it(folder: Path) -> None:
     text = (
         '[[tasks]]\nfile = "labels.csv"\n\n[[tasks]]\ntask = "mini/odd-one-out"\n\n[[tasks]]\ntask = "mieb/cifar10"\n'
     )
-    result = own.record(made(folder, text), results=folder)
-    assert result.shared == ("mini/odd-one-out", "mieb/cifar10") and own.recorded(folder) == ([result], [])
+    result = suite_records.record(made(folder, text), results=folder)
+    assert result.shared == ("mini/odd-one-out", "mieb/cifar10") and suite_records.recorded(folder) == ([result], [])
     assert "Tasks of the catalogue: " in result.suite.description
-    catalog, problems = own.extended(shipped(), [result])
+    catalog, problems = own_suite.extended(shipped(), [result])
     assert not problems
     assert [task.key for task in catalog.tasks if "own-suite" in task.suites] == [
         *(task.key for task in shipped().tasks if task.key in result.shared),
@@ -118,7 +120,7 @@ def test_tasks_of_the_catalogue_are_part_of_it(folder: Path) -> None:
     ]
     assert catalog.task("mini/odd-one-out").suites[:-1] == shipped().task("mini/odd-one-out").suites
     gone = replace(result, shared=("mini/gone",))
-    assert own.extended(shipped(), [gone]) == (
+    assert own_suite.extended(shipped(), [gone]) == (
         shipped(),
         ["The suite own-suite of your own data is left out: no task 'mini/gone' is known"],
     )
@@ -127,9 +129,9 @@ def test_tasks_of_the_catalogue_are_part_of_it(folder: Path) -> None:
 def test_a_suite_of_shipped_tasks_alone(folder: Path) -> None:
     """One's own choice of published tasks, with weights: it is shown before any run is made."""
     text = 'weights = { "IQA" = 4 }\n[[tasks]]\ntask = "unisim/nights"\n\n[[tasks]]\ntask = "unisim/kadid-10k"\n'
-    result = own.record(made(folder, text), results=folder)
-    assert not result.tasks and result.suite.benchmark == "own" and own.recorded(folder) == ([result], [])
-    assert own.with_runs([result], tasks=set()) == ([result], [])
+    result = suite_records.record(made(folder, text), results=folder)
+    assert not result.tasks and result.suite.benchmark == "own" and suite_records.recorded(folder) == ([result], [])
+    assert own_suite.with_runs([result], tasks=set()) == ([result], [])
     drawn = made(folder, '[[tasks]]\ntask = "mini/odd-one-out"\n')
     assert drawn.suite.benchmark == "own-synthetic" and drawn.suite.title == "Own suite: suite (synthetic)"
 
@@ -254,10 +256,10 @@ def test_files_that_cannot_be_read(folder: Path) -> None:
     ids=lambda changes: json.dumps(changes),
 )
 def test_a_record_that_was_tampered_with_is_left_out(folder: Path, changes: dict) -> None:
-    own.record(made(folder), results=folder)
-    (path,) = own.files(folder)
+    suite_records.record(made(folder), results=folder)
+    (path,) = suite_records.files(folder)
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    suites, problems = own.recorded(folder)
+    suites, problems = suite_records.recorded(folder)
     assert not suites and len(problems) == 1 and "own-animals-words.json is left out" in problems[0]
 
 

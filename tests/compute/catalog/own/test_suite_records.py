@@ -10,7 +10,9 @@ import pytest
 from PIL import Image
 from skimage.data import astronaut, chelsea, coffee, rocket
 
-from compute.catalog import own, shipped
+from compute.catalog import shipped
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_making, suite_records
 from compute.database import build, store
 from compute.engine import plan, run
 from compute.engine.bench import assemble
@@ -43,13 +45,13 @@ def made(photographs: Path, path: Path, *, seed: int = 0, synthetic: bool | None
 
 
 def test_a_manifest_is_a_suite_with_a_task_a_split(manifest: Path, tmp_path: Path) -> None:
-    suite = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
+    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
     assert suite.suite.key == "pairs-holiday-photos" and suite.suite.benchmark == "own"
     assert [task.key for task in suite.tasks] == ["own/pairs-holiday-photos/cj", "own/pairs-holiday-photos/r"]
     assert {task.n_items for task in suite.tasks} == {4 * 3 * 2}
     assert "Your own data: 24 pairs of 4 images" in suite.suite.description
-    assert own.recorded(tmp_path) == ([suite], [])
-    catalog, problems = own.extended(shipped(), [suite])
+    assert suite_records.recorded(tmp_path) == ([suite], [])
+    catalog, problems = own_suite.extended(shipped(), [suite])
     assert problems == [] and catalog.suite("pairs-holiday-photos").title == "Own pairs: Holiday photos"
     assert catalog.task("own/pairs-holiday-photos/cj").suites == ("pairs-holiday-photos",)
     assert [task.title for task in suite.tasks] == ["Holiday photos: colour jitter", "Holiday photos: rotation"]
@@ -69,28 +71,28 @@ def test_a_suite_says_whether_its_images_are_synthetic(
     synthetic: bool | None, benchmark: str, words: str, photographs: Path, tmp_path: Path
 ) -> None:
     path = made(photographs, tmp_path / "drawings.parquet", synthetic=synthetic)
-    suite = own.record(own.from_file(path, suite="pairbench"), results=tmp_path)
-    assert own.recorded(tmp_path) == ([suite], []) and suite.synthetic is synthetic
+    suite = suite_records.record(suite_making.from_file(path, suite="pairbench"), results=tmp_path)
+    assert suite_records.recorded(tmp_path) == ([suite], []) and suite.synthetic is synthetic
     assert {suite.suite.benchmark, *(task.benchmark for task in suite.tasks)} == {benchmark}
     assert words in suite.suite.description and ("(synthetic)" in suite.suite.title) == bool(synthetic)
-    catalog, _ = own.extended(shipped(), [suite])
+    catalog, _ = own_suite.extended(shipped(), [suite])
     assert [row.key for row in catalog.benchmarks if row.key.startswith("own")] == [benchmark]
     assert computable(suite.tasks[0])
 
 
 def test_an_earlier_record_does_not_say_it(manifest: Path, tmp_path: Path) -> None:
-    own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
-    (path,) = own.files(tmp_path)
+    suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
+    (path,) = suite_records.files(tmp_path)
     record = json.loads(path.read_text())
     del record["synthetic"]
     path.write_text(json.dumps(record))
-    ((suite,), problems) = own.recorded(tmp_path)
+    ((suite,), problems) = suite_records.recorded(tmp_path)
     assert suite.synthetic is None and suite.suite.benchmark == "own" and not problems
 
 
 def test_a_record_of_the_first_version_is_read(manifest: Path, tmp_path: Path) -> None:
-    suite = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
-    (path,) = own.files(tmp_path)
+    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
+    (path,) = suite_records.files(tmp_path)
     record = json.loads(path.read_text())
     [file] = record.pop("data")
     earlier = {
@@ -98,10 +100,10 @@ def test_a_record_of_the_first_version_is_read(manifest: Path, tmp_path: Path) -
         "version": 1,
         "shape": file["shape"],
         "data": {name: file[name] for name in ("file", "path", "digest")},
-        "tasks": [{name: task[name] for name in own.OF_TASK} for task in record["tasks"]],
+        "tasks": [{name: task[name] for name in suite_records.OF_TASK} for task in record["tasks"]],
     }
     path.write_text(json.dumps(earlier))
-    assert own.recorded(tmp_path) == ([suite], [])
+    assert suite_records.recorded(tmp_path) == ([suite], [])
 
 
 def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path: Path) -> None:
@@ -109,20 +111,22 @@ def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path: Path) -> None
     (tmp_path / "questions.csv").write_text("reference,alternative_1,alternative_2,answer\na,b,a,2\n")
     parts = {name: read(tmp_path / f"{name}.csv") for name in ("labels", "questions")}
     parts["groups"] = read(tmp_path / "labels.csv", shape="clustering")
-    suite = own.record(own.of_data(parts, name="Both", categories={"groups": "Mine"}), results=tmp_path)
+    suite = suite_records.record(
+        suite_making.of_data(parts, name="Both", categories={"groups": "Mine"}), results=tmp_path
+    )
     assert [task.key for task in suite.tasks] == [f"own/own-both/{name}" for name in parts]
     assert [task.category for task in suite.tasks] == ["Zero-shot Classification", "Text-2AFC", "Mine"]
     assert suite.shape == "classification, choices, clustering" and len({file.digest for file in suite.data}) == 3
-    assert own.recorded(tmp_path) == ([suite], [])
-    assert own.settled(own.of_data(parts, name="Other"), results=tmp_path).suite.key == "own-both"
-    less = own.of_data({name: parts[name] for name in ("labels", "questions")}, name="Both")
-    assert own.settled(less, results=tmp_path).suite.key == f"own-both-{less.digest[:8]}"
+    assert suite_records.recorded(tmp_path) == ([suite], [])
+    assert suite_records.settled(suite_making.of_data(parts, name="Other"), results=tmp_path).suite.key == "own-both"
+    less = suite_making.of_data({name: parts[name] for name in ("labels", "questions")}, name="Both")
+    assert suite_records.settled(less, results=tmp_path).suite.key == f"own-both-{less.digest[:8]}"
     with pytest.raises(BadInput, match="Two tasks of Both make one key, own/own-both/a-b"):
-        own.of_data({"a b": parts["labels"], "A-B": parts["groups"]}, name="Both")
+        suite_making.of_data({"a b": parts["labels"], "A-B": parts["groups"]}, name="Both")
 
 
 def test_the_record_names_no_folder_of_this_machine(manifest: Path, tmp_path: Path) -> None:
-    own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
+    suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
     text = (tmp_path / "results" / "suites" / "pairs-holiday-photos.json").read_text()
     assert str(tmp_path) not in text and json.loads(text)["data"][0]["path"] == "../../Holiday photos.parquet"
 
@@ -131,29 +135,29 @@ def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(
     manifest: Path, photographs: Path, tmp_path: Path
 ) -> None:
     results = tmp_path / "results"
-    first = own.record(own.from_file(manifest, suite="pairbench"), results=results)
+    first = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=results)
     copy = tmp_path / "elsewhere.parquet"
     copy.write_bytes(manifest.read_bytes())
-    again = own.record(own.from_file(copy, suite="pairbench"), results=results)
+    again = suite_records.record(suite_making.from_file(copy, suite="pairbench"), results=results)
     assert again.suite.key == first.suite.key and [task.key for task in again.tasks] == [t.key for t in first.tasks]
-    other = own.from_file(made(photographs, tmp_path / "other" / manifest.name, seed=1), suite="pairbench")
-    assert own.settled(other, results=results).suite.key == f"pairs-holiday-photos-{other.digest[:8]}"
-    assert len(own.files(results)) == 1
-    own.record(other, results=results)
-    both, _ = own.recorded(results)
+    other = suite_making.from_file(made(photographs, tmp_path / "other" / manifest.name, seed=1), suite="pairbench")
+    assert suite_records.settled(other, results=results).suite.key == f"pairs-holiday-photos-{other.digest[:8]}"
+    assert len(suite_records.files(results)) == 1
+    suite_records.record(other, results=results)
+    both, _ = suite_records.recorded(results)
     assert len(both) == len({each.suite.title for each in both}) == 2
     assert len({task.title for each in both for task in each.tasks}) == 4
-    assert own.settled(other, results=results) in both
+    assert suite_records.settled(other, results=results) in both
 
 
 def test_a_known_suite_takes_its_own_file_alone(manifest: Path, photographs: Path, tmp_path: Path) -> None:
-    known = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
-    assert own.from_file(manifest, suite=known.suite.key, known=[known]).digest == known.digest
+    known = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
+    assert suite_making.from_file(manifest, suite=known.suite.key, known=[known]).digest == known.digest
     other = made(photographs, tmp_path / "b.parquet", seed=1)
     with pytest.raises(BadInput, match="b.parquet is not the file of the suite .* name the suite pairbench"):
-        own.from_file(other, suite=known.suite.key, known=[known])
+        suite_making.from_file(other, suite=known.suite.key, known=[known])
     with pytest.raises(BadInput, match="only these suites take one: pairbench"):
-        own.from_file(manifest, suite="mini")
+        suite_making.from_file(manifest, suite="mini")
 
 
 def changed(record: dict, path: str, value: object) -> dict:
@@ -208,11 +212,11 @@ HOSTILE = {
 
 @pytest.mark.parametrize("fault", HOSTILE)
 def test_a_damaged_or_hostile_record_is_named_and_left_out(fault: str, manifest: Path, tmp_path: Path) -> None:
-    good = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path)
+    good = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
     path = tmp_path / "suites" / f"{good.suite.key}.json"
     where, value, reason = HOSTILE[fault]
     path.write_text(json.dumps(changed(json.loads(path.read_text()), where, value)))
-    suites, problems = own.recorded(tmp_path)
+    suites, problems = suite_records.recorded(tmp_path)
     assert suites == [] and len(problems) == 1
     assert path.name in problems[0] and reason in problems[0] and "run again with --data" in problems[0]
 
@@ -231,25 +235,25 @@ def test_a_damaged_or_hostile_record_is_named_and_left_out(fault: str, manifest:
 def test_a_file_that_is_no_record_is_named(name: str, content: bytes, tmp_path: Path) -> None:
     (tmp_path / "suites").mkdir()
     (tmp_path / "suites" / name).write_bytes(content)
-    suites, problems = own.recorded(tmp_path)
+    suites, problems = suite_records.recorded(tmp_path)
     assert suites == [] and len(problems) == 1 and name in problems[0]
 
 
 def test_a_link_out_of_the_folder_is_not_followed(manifest: Path, tmp_path: Path) -> None:
     results = tmp_path / "results"
-    good = own.record(own.from_file(manifest, suite="pairbench"), results=tmp_path / "another")
+    good = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path / "another")
     (results / "suites").mkdir(parents=True)
     name = f"{good.suite.key}.json"
     (results / "suites" / name).symlink_to(tmp_path / "another" / "suites" / name)
-    suites, problems = own.recorded(results)
+    suites, problems = suite_records.recorded(results)
     assert suites == [] and "is a link out of the folder" in problems[0]
 
 
 def test_a_name_or_a_metric_that_the_catalogue_does_not_allow(manifest: Path, tmp_path: Path) -> None:
-    good = own.from_file(manifest, suite="pairbench")
+    good = suite_making.from_file(manifest, suite="pairbench")
     taken = replace(good, suite=replace(good.suite, key="pairbench"))
     strange = replace(good, tasks=tuple(replace(task, metrics=("nothing",)) for task in good.tasks))
-    catalog, problems = own.extended(shipped(), [taken, strange])
+    catalog, problems = own_suite.extended(shipped(), [taken, strange])
     assert catalog is shipped() and len(problems) == 2
     assert "a suite of the catalogue has its name" in problems[0] and "no metric 'nothing'" in problems[1]
 
@@ -258,7 +262,7 @@ def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(
     manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
-    suite = own.record(own.from_file(manifest, suite="pairbench"), results=results)
+    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=results)
     (results / "suites" / "pairs-cut.json").write_text('{"version": 1, "sha')
     monkeypatch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
     report = build.build(database, results=results)
@@ -272,7 +276,7 @@ def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(
         hardware=Hardware(device="cpu", dtype="float32"),
         source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.data[0]}),
     )
-    catalog, _ = own.extended(shipped(), [suite])
+    catalog, _ = own_suite.extended(shipped(), [suite])
     planned = plan.make(catalog, suite=suite.suite.key, models=["psnr"], bench=bench, results=results)
     assert {outcome.state for outcome in run.execute(planned, bench=bench, results=results)} == {"made"}
     report = build.build(database, results=results)

@@ -28,8 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from compute import records
-from compute.catalog import own
 from compute.catalog.catalog import Catalog
+from compute.catalog.own import suite as own_suite
+from compute.catalog.own import suite_making
 from compute.tasks.own import OwnData, read
 from compute.tasks.own.reading import HUB, table_files
 from compute.tasks.source import Source
@@ -113,17 +114,18 @@ def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
     except OSError as error:
         raise BadInput(f"{title} cannot be read ({error.strerror or error})") from error
     _check_keys(content, OF_FILE, where=title)
-    aggregate = content.get("aggregate", own.AGGREGATES[0])
-    if aggregate not in own.AGGREGATES:
-        near = suggestion(aggregate, own.AGGREGATES)
-        raise BadInput(f"{title}: aggregate is {_short(aggregate)}.{near} There are: {', '.join(own.AGGREGATES)}")
+    aggregate = content.get("aggregate", own_suite.AGGREGATES[0])
+    if aggregate not in own_suite.AGGREGATES:
+        near = suggestion(aggregate, own_suite.AGGREGATES)
+        raise BadInput(f"{title}: aggregate is {_short(aggregate)}.{near} There are: {', '.join(own_suite.AGGREGATES)}")
     listed = content.get("tasks") or []
-    if not 0 < len(listed) <= own.MAX_TASKS:
+    if not 0 < len(listed) <= own_suite.MAX_TASKS:
         raise BadInput(
-            f"{title} lists {len(listed)} tasks; 1 to {own.MAX_TASKS} are read. A task is a table [[tasks]] with a file"
+            f"{title} lists {len(listed)} tasks; 1 to {own_suite.MAX_TASKS} are read. "
+            "A task is a table [[tasks]] with a file"
         )
-    _check_texts(content, ("title",), most=own.MAX_NAME, where=title)
-    _check_texts(content, ("description",), most=own.MAX_TEXT // 2, where=title)
+    _check_texts(content, ("title",), most=own_suite.MAX_NAME, where=title)
+    _check_texts(content, ("description",), most=own_suite.MAX_TEXT // 2, where=title)
     folder, further = path.absolute().parent, tuple(each.absolute() for each in images)
     return SuiteFile(
         path=path.absolute(),
@@ -145,14 +147,14 @@ def _task(content: Any, number: int, *, folder: Path, file: str, further: tuple[
     named = content.get("title") or content.get("file") or content.get("task")
     where += f" ({shortened(named, 60)})" if isinstance(named, str) else ""
     _check_keys(content, OF_TASK, where=where)
-    _check_texts(content, ("title", "category", "shape", "task"), most=own.MAX_NAME, where=where)
-    _check_texts(content, ("file",), most=own.MAX_TEXT, where=where)
+    _check_texts(content, ("title", "category", "shape", "task"), most=own_suite.MAX_NAME, where=where)
+    _check_texts(content, ("file",), most=own_suite.MAX_TEXT, where=where)
     if ("file" in content) == ("task" in content):
         raise BadInput(f"{where} needs either a file of your own or a task of the catalogue, by its key")
     if "task" in content and (more := sorted(set(content) - {"task"})):
         raise BadInput(f"{where}: {more[0]} cannot be set: a task of the catalogue keeps its own")
     columns, images = content.get("columns", {}), content.get("images", [])
-    if len(columns) > own.MAX_COLUMNS or not all(isinstance(value, str) for value in columns.values()):
+    if len(columns) > own_suite.MAX_COLUMNS or not all(isinstance(value, str) for value in columns.values()):
         raise BadInput(f"{where}: columns maps the shape's names to the file's, as in {{ reference = 'photo' }}")
     if not all(isinstance(name, str) and name.isprintable() for name in images):
         raise BadInput(f"{where}: images is a list of folders")
@@ -208,10 +210,10 @@ def _check_texts(content: Mapping[str, Any], names: Collection[str], *, most: in
 def _weights(content: Mapping[str, Any], *, where: str) -> dict[str, float]:
     for category, weight in content.items():
         number = isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight)
-        if not number or not 0 < weight <= own.MAX_WEIGHT:
+        if not number or not 0 < weight <= own_suite.MAX_WEIGHT:
             raise BadInput(
                 f"{where}: the weight of {_short(category)} is {_short(weight)}, not a number above 0 and at most "
-                f"{own.MAX_WEIGHT:g}. Leave out tasks that are not to count"
+                f"{own_suite.MAX_WEIGHT:g}. Leave out tasks that are not to count"
             )
     return {category: float(weight) for category, weight in content.items()}
 
@@ -220,7 +222,7 @@ def _short(value: Any) -> str:
     return shortened(repr(value), 60)
 
 
-def suite(stated: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> own.OwnSuite:
+def suite(stated: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> own_suite.OwnSuite:
     """The suite of a file whose own tasks have these data, by their index in `stated.tasks`.
 
     Raises BadInput for data with problems, tasks that no mean can hold together and weights of unknown categories,
@@ -241,9 +243,9 @@ def suite(stated: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -
             raise BadInput(f"{where} is no task that enters a mean of the catalogue's: name another")
     if len({task.key for _, task in shared}) < len(shared):
         raise BadInput(f"{title} lists a task of the catalogue twice")
-    drawn = not data and all(task.benchmark in own.SYNTHETIC_BENCHMARKS for _, task in shared)
+    drawn = not data and all(task.benchmark in own_suite.SYNTHETIC_BENCHMARKS for _, task in shared)
     synthetic = drawn or None if stated.synthetic is None else stated.synthetic
-    made = own.of_data(
+    made = suite_making.of_data(
         {names[index]: part for index, part in data.items()},
         name=stated.title,
         title=f"Own suite: {stated.title}{' (synthetic)' if synthetic else ''}",  # marked in every list
@@ -251,7 +253,7 @@ def suite(stated: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -
         synthetic=synthetic,
     )
     tasks = tuple(
-        replace(task, title=name[: own.MAX_NAME]) for task, name in zip(made.tasks, names.values(), strict=True)
+        replace(task, title=name[: own_suite.MAX_NAME]) for task, name in zip(made.tasks, names.values(), strict=True)
     )
     every = [*tasks, *(task for _, task in shared)]
     _check_mean(every, catalog=catalog, file=title)
@@ -277,7 +279,7 @@ def suite(stated: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -
         suite=replace(
             made.suite,
             aggregate=stated.aggregate,
-            description=shortened(about, own.MAX_TEXT),
+            description=shortened(about, own_suite.MAX_TEXT),
             category_weights=dict(stated.weights),
         ),
     )

@@ -1,0 +1,151 @@
+"""A suite of one's own data: what it is, and how the catalogue has it beside its own.
+
+Its tasks are of the benchmark `own`, so that they never stand among published figures. suite_making.py makes one of
+data, suite_file.py of a file of several tasks, and a comparison of one's own generators (`frechet`) is one too;
+suite_records.py stores them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+
+from compute import types
+from compute.catalog.catalog import Catalog
+from compute.content.items import content_key
+from compute.tasks.source import OwnFile
+from compute.types import Benchmark, Model, Suite, Task
+
+MAX_NAME, MAX_TEXT = 200, 2000  # characters
+MAX_TASKS, MAX_SUBSETS = 100, 50
+MAX_COLUMNS = 50  # of a file that are mapped
+PAIRS = "pairs"  # a manifest of pairs, which judges rate (compute/tasks/pairbench/manifest.py)
+# Shapes that no file can be given to: a comparison of generators, and one of backbones over generators, where each task
+# is an image backbone and only the first, the headline, is ranked by.
+GENERATORS, GRID = "generators", "grid"
+COMPARISONS = (GENERATORS, GRID)
+AGGREGATES = ("task-mean", "category-mean")
+MAX_WEIGHT = 100.0  # of a category, as on the board
+BENCHMARK = Benchmark(
+    key="own",
+    title="Own data",
+    paper="Your own data",
+    url="",
+    description="Suites made from your own files with `python -m compute run --data FILE`, or from your own images "
+    "with `python -m compute frechet`. Their scores stand apart: they compare with no published figure.",
+    bibtex="",
+)
+SYNTHETIC = replace(
+    BENCHMARK,
+    key="own-synthetic",
+    title="Own data (synthetic)",
+    description=f"{BENCHMARK.description} Synthetic: a program drew the images, so that the scores say nothing of "
+    "photographs.",
+)
+BENCHMARKS = {benchmark.key: benchmark for benchmark in (BENCHMARK, SYNTHETIC)}
+SYNTHETIC_BENCHMARKS = ("mini", SYNTHETIC.key)  # all whose items a program draws, one's own and those that are shipped
+# What a manifest says of its images, in words.
+SOURCES = {
+    True: "Synthetic: a program drew the images.",
+    False: "The images are not synthetic.",
+    None: "Whether the images are synthetic is not known.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSuite:
+    """A suite of one's own data, and what the items of each of its tasks are read from."""
+
+    suite: Suite
+    tasks: tuple[Task, ...]
+    data: tuple[OwnFile, ...]  # of each task, its shape one of KNOWN; tasks may share it
+    models: tuple[Model, ...] = ()  # one's own generators, which no catalogue lists
+    synthetic: bool | None = None  # whether a program drew the images; None: nobody said
+    name: str = ""  # of a suite's file, which tells suites of the same data apart; empty: known by its data alone
+    shared: tuple[str, ...] = ()  # keys of tasks of the catalogue that are part of it
+
+    @property
+    def shape(self) -> str:
+        """The shape of all tasks, or those of each."""
+        return ", ".join(dict.fromkeys(file.shape for file in self.data))
+
+    @property
+    def digest(self) -> str:
+        """Of all content: the same content is the same suite, where it has no name."""
+        digests = [*filter(None, [self.name]), *dict.fromkeys(file.digest for file in self.data)]
+        return digests[0] if len(digests) == 1 and self.data else content_key(json.dumps(digests)).decode()
+
+
+def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
+    """The catalogue with these suites, and why others are left out: keys or metrics that it does not allow."""
+    taken = {row.key for row in (*catalog.suites, *catalog.tasks)}
+    models = {row.key: row for row in catalog.models}
+    metrics = {row.key for row in catalog.metrics}
+    added, problems = [], []
+    shipped_tasks = {task.key for task in catalog.tasks}
+    shared: dict[str, tuple[str, ...]] = {}  # a task of the catalogue -> one's own suites that it is part of
+    for own in suites:
+        unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
+        gone = sorted(set(own.shared) - shipped_tasks)
+        if own.suite.key in taken or unknown or gone:
+            why = f"no metric {unknown[0]!r} is known" if unknown else "a suite of the catalogue has its name"
+            why = f"no task {gone[0]!r} is known" if gone else why
+            problems.append(f"The suite {own.suite.key} of your own data is left out: {why}")
+            continue
+        added.append(own)
+        taken.add(own.suite.key)
+        shared |= {key: (*shared.get(key, ()), own.suite.key) for key in own.shared}
+        models = {row.key: row for row in own.models} | models
+    if not added:
+        return catalog, problems
+    return replace(
+        catalog,
+        benchmarks=(*catalog.benchmarks, *(BENCHMARKS[key] for key in sorted({own.suite.benchmark for own in added}))),
+        suites=(*catalog.suites, *(own.suite for own in added)),
+        tasks=(
+            *(replace(task, suites=(*task.suites, *shared.get(task.key, ()))) for task in catalog.tasks),
+            *(task for own in added for task in own.tasks),
+        ),
+        models=(*catalog.models, *(row for key, row in models.items() if key.startswith(f"{BENCHMARK.key}/"))),
+    ), problems
+
+
+def with_runs(suites: Sequence[OwnSuite], *, tasks: Set[str]) -> tuple[list[OwnSuite], list[str]]:
+    """The suites that have a run on any of their tasks, and a sentence on each of the others.
+
+    `tasks` are the keys of all tasks with a run; of the catalogue's tasks there are published figures without one. A
+    suite whose runs all failed has nothing that a page could show.
+    """
+    shown = [own for own in suites if own.shared or any(task.key in tasks for task in own.tasks)]
+    return shown, [
+        f"The suite {own.suite.key} of your own data has no complete run: it is left out until one is made"
+        for own in suites
+        if own not in shown
+    ]
+
+
+def headline_first(tasks: Sequence[Task]) -> tuple[Task, ...]:
+    """The tasks of a grid: distances over unlike features make no mean, so that only the first is ranked by."""
+    return tuple(replace(task, ranked=at == 0) for at, task in enumerate(tasks))
+
+
+def own_generator(name: str, *, title: str) -> Model:
+    """The row of one's own generator: `name` is its part of the key, lower-case letters, digits, dots and dashes."""
+    return Model(
+        key=f"{BENCHMARK.key}/{name}",
+        title=title,
+        organisation="Own data",
+        kind="generator",
+        abilities=("generate",),
+        modalities=("image",),
+    )
+
+
+def benchmark_of(synthetic: bool | None) -> Benchmark:
+    return SYNTHETIC if synthetic else BENCHMARK
+
+
+def slug(text: str) -> str:
+    """A file's name as part of a key; `data` where nothing of it can be."""
+    return types.slug(text, default="data")

@@ -1,0 +1,165 @@
+"""Suites that data makes: a data file named with `run --data`, or several by their names.
+
+Each task has data of its own: a file, a folder or a data set of the hub, of one of the shapes in
+compute/tasks/own/shapes.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from compute.catalog.own.suite import (
+    BENCHMARK,
+    COMPARISONS,
+    MAX_NAME,
+    MAX_TEXT,
+    PAIRS,
+    SOURCES,
+    OwnSuite,
+    benchmark_of,
+    slug,
+)
+from compute.tasks.own import OwnData
+from compute.tasks.source import OwnFile
+from compute.types import BadInput, Suite, Task, shortened
+
+
+def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
+    """The suite that a data file makes in place of a shipped one, or that is known already, its file moved perhaps.
+
+    Raises BadInput for a suite that takes no file, a file that does not hold what it should, or that of another suite.
+    """
+    same = next((own for own in known if own.suite.key == suite), None)
+    if same is not None and same.shape in COMPARISONS:
+        raise BadInput(f"The suite {suite} is a comparison of generators: run python -m compute frechet again")
+    shape = same.shape if same else next((name for name, (replaced, _) in SHAPES.items() if replaced == suite), None)
+    if shape is None:
+        takes = ", ".join(replaced for replaced, _ in SHAPES.values())
+        raise BadInput(
+            f"{path.name} is a file, and only these suites take one: {takes}. To make a suite of it, name no suite "
+            f"beside it; to run the suite {suite}, leave the file out or name a folder of data sets in its place"
+        )
+    made = SHAPES[shape][1](path)
+    if same and made.digest != same.digest:
+        takes = SHAPES[shape][0]
+        raise BadInput(
+            f"{path.name} is not the file of the suite {suite}. To make another suite of it, name the suite {takes}"
+        )
+    return made
+
+
+def of_data(
+    data: Mapping[str, OwnData],
+    *,
+    name: str,
+    title: str = "",
+    categories: Mapping[str, str] | None = None,
+    synthetic: bool | None = None,
+) -> OwnSuite:
+    """A suite of tasks by their names, each with data of its own; `name` becomes part of its key.
+
+    `categories` are those of tasks that have another than their shape's. Raises BadInput for data with problems, and
+    for names that make one key.
+    """
+    key = f"{BENCHMARK.key}-{slug(name)}"
+    benchmark = benchmark_of(synthetic).key
+    tasks = []
+    for own_name, part in data.items():
+        facts = part.facts
+        tasks.append(
+            Task(
+                key=f"{BENCHMARK.key}/{key}/{slug(own_name)}",
+                title=f"{name[:80]}: {part.shape.title.lower()}" if len(data) == 1 else own_name[:MAX_NAME],
+                benchmark=benchmark,
+                category=(categories or {}).get(own_name, facts.category),
+                dataset=part.file.name,
+                revision=part.digest,
+                procedure=part.shape.procedure,
+                metrics=facts.metrics,
+                chance=facts.chance,
+                n_items=facts.n_items,
+                modalities=facts.modalities,
+                notes=" ".join(filter(None, (f"{facts.counts} in {part.title}.", facts.notes))),
+                suites=(key,),
+            )
+        )
+    keys = [task.key for task in tasks]
+    if twice := next((task for task in keys if keys.count(task) > 1), None):
+        raise BadInput(f"Two tasks of {name} make one key, {twice}: name them more differently")
+    about = "; ".join(f"{part.facts.counts} in {part.title}" for part in data.values())
+    return OwnSuite(
+        suite=Suite(
+            key=key,
+            title=title or f"Own data: {name[:80]}{' (synthetic)' if synthetic else ''}",
+            benchmark=benchmark,
+            aggregate="task-mean",
+            description=(
+                f"Your own data: {shortened(about, MAX_TEXT // 2)}. No published figure compares with these. "
+                f"{SOURCES[synthetic]}"
+            ),
+        ),
+        tasks=tuple(tasks),
+        data=tuple(part.file for part in data.values()),
+        synthetic=synthetic,
+    )
+
+
+def replaced() -> frozenset[str]:
+    """Keys of the shipped suites that take a file of one's own."""
+    return frozenset(suite for suite, _ in SHAPES.values())
+
+
+def _pairs(path: Path) -> OwnSuite:
+    """A manifest of pairs (PairBench): a task a split."""
+    from compute.tasks.pairbench import manifest as manifests
+    from compute.tasks.pairbench.splits import SPLITS, in_sentence
+
+    manifest = manifests.read(path)
+    name = slug(path.stem)
+    key = name if name.startswith("pairs-") else f"pairs-{name}"
+    short = path.stem[:80]
+    synthetic = manifest.synthetic
+    benchmark = benchmark_of(synthetic).key
+    about = (
+        f"Your own data: {len(manifest.pairs):,} pairs of {manifest.items:,} images in {path.name}, rated from 1 to 10 "
+        f"in both orders, as PairBench does. No published figure compares with these. {SOURCES[synthetic]}"
+    )
+    counts = manifest.counts()
+    file = OwnFile(shape=PAIRS, digest=manifest.digest, path=path.absolute())
+    return OwnSuite(
+        data=(file,) * len(manifest.splits),
+        synthetic=synthetic,
+        suite=Suite(
+            key=key,
+            title=f"Own pairs: {short}{' (synthetic)' if synthetic else ''}",
+            benchmark=benchmark,
+            aggregate="task-mean",
+            description=about,
+        ),
+        tasks=tuple(
+            Task(
+                key=f"{BENCHMARK.key}/{key}/{split}",
+                title=f"{short}: {in_sentence(SPLITS[split].title)}",
+                benchmark=benchmark,
+                category="Image pairs" if SPLITS[split].second == "image" else "Image-text pairs",
+                dataset=path.name,
+                revision=manifest.digest,
+                split=split,
+                subsets=("sensitive", "invariant"),
+                procedure="judging",
+                metrics=("mmscore", "relax_sym", "smoothness", "controllability"),
+                chance=0.0,
+                n_items=2 * counts[split].total(),  # comparisons of a condition, as Table 8 counts them
+                modalities=("image",) if SPLITS[split].second == "image" else ("image", "text"),
+                notes=f"{counts[split].total():,} pairs; both orders of every pair are rated.",
+                suites=(key,),
+            )
+            for split in manifest.splits
+        ),
+    )
+
+
+# What a data file can hold in place of a shipped suite's: the suite that `--data` gives it to, and what reads it. All
+# other shapes are rows of compute/tasks/own/shapes.py.
+SHAPES: dict[str, tuple[str, Callable[[Path], OwnSuite]]] = {PAIRS: ("pairbench", _pairs)}
