@@ -13,7 +13,8 @@ import pandas as pd
 
 from compute.analysis.ranking import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.ties import paired_differences
-from compute.interface.score_table import category_and_task_weights, position, read_scores, unlike_scales
+from compute.interface.score_reading import ScoreReading
+from compute.interface.score_table import category_and_task_weights, position, unlike_scales
 from compute.types import BadInput, shortened
 
 ALPHA = 0.05  # below which a difference counts as proved
@@ -98,16 +99,16 @@ def compare(
         )
     if aggregate not in (CATEGORY_MEAN, TASK_MEAN):
         raise BadInput(f"No rule {aggregate!r} for a comparison. Use {CATEGORY_MEAN} or {TASK_MEAN}")
-    table = read_scores(
-        scores,
+    reading = ScoreReading(
         model=model,
         only=only,
         ignore=ignore,
         categories=categories,
+        weights=weights,
         lower_is_better=lower_is_better,
         shares=shares,
-        named=weights or (),
     )
+    table = reading.table(scores)
     first, second = (position(name, table.models, noun="model") for name in (a, b))
     if first == second:
         raise BadInput(f"{a!r} is compared with itself. Name two models")

@@ -11,7 +11,7 @@ import pandas as pd
 
 from compute.analysis import correlation as correlations
 from compute.arrays import Floats, Ints
-from compute.interface.score_table import read_scores
+from compute.interface.score_reading import ScoreReading
 from compute.types import BadInput
 
 
@@ -64,7 +64,7 @@ def correlate(
     that a positive correlation means that the tasks agree. method: kendall (tau-b), spearman or pearson. minimum: the
     models that a correlation needs. Source: `compute.analysis.correlation`. Raises BadInput.
     """
-    table = read_scores(scores, model=model, only=only, ignore=ignore, lower_is_better=lower_is_better)
+    table = ScoreReading(model=model, only=only, ignore=ignore, lower_is_better=lower_is_better).table(scores)
     if len(table.tasks) < 2:
         raise BadInput(f"The table has {len(table.tasks)} task; a correlation needs two or more. Add columns")
     if len(table.models) < minimum:

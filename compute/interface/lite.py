@@ -15,7 +15,8 @@ from compute.analysis.lite.smaller import HeldOut, LostTask
 from compute.analysis.ranking import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.suite import SuiteScores
 from compute.arrays import Floats
-from compute.interface.score_table import WHOLE, ScoreTable, category_and_task_weights, read_scores, unlike_scales
+from compute.interface.score_reading import ScoreReading
+from compute.interface.score_table import WHOLE, ScoreTable, category_and_task_weights, unlike_scales
 from compute.types import BadInput
 
 NAME = "the table"
@@ -82,9 +83,15 @@ def lite(
     """
     if aggregate not in (CATEGORY_MEAN, TASK_MEAN):
         raise BadInput(f"No rule {aggregate!r} for a smaller suite. Use {CATEGORY_MEAN} or {TASK_MEAN}")
-    table = read_scores(
-        scores, model=model, only=only, ignore=ignore, categories=categories, lower_is_better=lower_is_better
+    reading = ScoreReading(
+        model=model,
+        only=only,
+        ignore=ignore,
+        categories=categories,
+        weights=weights,
+        lower_is_better=lower_is_better,
     )
+    table = reading.table(scores)
     if isinstance(tasks, bool) or not isinstance(tasks, int) or not 0 < tasks < len(table.tasks):
         raise BadInput(
             f"Cannot choose {tasks!r} of {len(table.tasks)} tasks: give a whole number from 1 to "

@@ -13,7 +13,8 @@ from compute.analysis.ranking import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.standings import borda_standings, counting, standings
 from compute.arrays import Bools, Floats
 from compute.interface.ranked import BORDA, RankedTable
-from compute.interface.score_table import ScoreTable, category_and_task_weights, read_scores
+from compute.interface.score_reading import ScoreReading
+from compute.interface.score_table import ScoreTable, category_and_task_weights
 from compute.types import BadInput
 
 RULES = (CATEGORY_MEAN, TASK_MEAN, BORDA)
@@ -36,8 +37,8 @@ def rank(
     """Ranks the models of any table of scores, with the intervals and tie classes of the board.
 
     scores: a frame or a CSV, TSV or Parquet file, a row a model and a column a task, or long with the columns model,
-    task, value [, stderr, n, category, higher_is_better] (`compute.interface.score_table`). model, only, ignore,
-    categories, lower_is_better, shares: how to read it (`score_table.read_scores`). weights: by category or task,
+    task, value [, stderr, n, category, higher_is_better] (`compute.interface.score_reading`). model, only, ignore,
+    categories, lower_is_better, shares: how to read it (`ScoreReading` there). weights: by category or task,
     others 1. aggregate: `category-mean`, the mean of category means; `task-mean`; or `borda`, points for every model
     beaten on a task, for tasks of unlike direction or unit. coverage: the least share of the counting tasks that a
     model needs for a rank. bounds: the least and largest possible mean, which intervals keep to.
@@ -51,16 +52,16 @@ def rank(
     limits = (-np.inf, np.inf) if bounds is None else (float(bounds[0]), float(bounds[1]))
     if not limits[0] < limits[1]:
         raise BadInput(f"bounds are the least and the largest possible mean, got {limits[0]:g} and {limits[1]:g}")
-    table = read_scores(
-        scores,
+    reading = ScoreReading(
         model=model,
         only=only,
         ignore=ignore,
         categories=categories,
+        weights=weights,
         lower_is_better=lower_is_better,
         shares=shares,
-        named=weights or (),
     )
+    table = reading.table(scores)
     if len(table.models) < 2:
         many = "1 model" if table.models else "no models"
         raise BadInput(f"The table has {many}; a ranking needs two or more. Add rows")

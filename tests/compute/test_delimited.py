@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from compute.delimited import MAX_LINE, heading
-from compute.interface.score_table import read_scores
+from compute.interface.score_reading import ScoreReading
 from compute.tasks.own.faults import Faults
 from compute.tasks.own.table import read
 from compute.types import BadInput
@@ -34,7 +34,7 @@ def test_the_separator_and_the_names(name: str, text: str, separator: str, colum
 def test_tables_of_scores_and_of_own_data_are_split_alike(tmp_path: Path) -> None:
     path = tmp_path / "both.csv"
     path.write_text("model;easy, or so;hard;odd, too\na;1;2;3\nb;2;3;4\n")
-    assert read_scores(path).tasks == ("easy, or so", "hard", "odd, too")
+    assert ScoreReading().table(path).tasks == ("easy, or so", "hard", "odd, too")
     assert read(path, faults=Faults()).columns == ("model", "easy, or so", "hard", "odd, too")
 
 
@@ -48,6 +48,6 @@ def test_tables_of_scores_and_of_own_data_are_split_alike(tmp_path: Path) -> Non
 )
 def test_a_first_line_without_end_is_no_heading(text: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(text)
-    for action in (heading, read_scores, lambda path: read(path, faults=Faults())):
+    for action in (heading, ScoreReading().table, lambda path: read(path, faults=Faults())):
         with pytest.raises(BadInput, match=f"The first line of a.csv .*{words}"):
             action(tmp_path / "a.csv")

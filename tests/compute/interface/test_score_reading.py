@@ -9,15 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.interface import score_table
-from compute.interface.score_table import (
-    MOST_MODELS,
-    WHOLE,
-    category_and_task_weights,
-    position,
-    read_scores,
-    unlike_scales,
-)
+from compute.interface import score_reading
+from compute.interface.score_reading import MOST_MODELS, ScoreReading
+from compute.interface.score_table import WHOLE, category_and_task_weights, position, unlike_scales
 from compute.types import BadInput
 
 WIDE = pd.DataFrame({"model": ["clip", "dino", "tiny"], "a": [0.7, 0.6, None], "b": [0.8, 0.5, 0.4], "c": [3, 2, 1]})
@@ -34,8 +28,8 @@ def write(folder: Path, text: str, name: str = "scores.csv") -> Path:
 
 
 def test_a_wide_frame_a_long_frame_and_a_pivot_are_the_same_table() -> None:
-    wide, long = read_scores(WIDE), read_scores(long_frame())
-    pivot = read_scores(long_frame().pivot(index="model", columns="task", values="value"))
+    wide, long = ScoreReading().table(WIDE), ScoreReading().table(long_frame())
+    pivot = ScoreReading().table(long_frame().pivot(index="model", columns="task", values="value"))
     for table in (wide, long, pivot):
         assert table.models == ("clip", "dino", "tiny") and table.tasks == ("a", "b", "c")
         assert table.categories == (WHOLE,) and table.higher.all() and np.isnan(table.stderr).all()
@@ -50,28 +44,28 @@ def test_files_are_the_same_table(tmp_path: Path, kind: str) -> None:
     else:
         separator = {"tsv": "\t", "semicolons": ";"}.get(kind, ",")
         WIDE.to_csv(path, sep=separator, index=False, encoding="utf-8-sig" if kind == "bom" else "utf-8")
-    table = read_scores(path)
+    table = ScoreReading().table(path)
     assert table.models == ("clip", "dino", "tiny")
     np.testing.assert_array_equal(table.values, WIDE[["a", "b", "c"]].to_numpy(float))
 
 
 def test_no_score_is_written_in_several_ways(tmp_path: Path) -> None:
     path = write(tmp_path, "Method,a,b\nx,-,1\ny, NA ,2\nz,n/a,3\nu,,4\nv,1.5,–\n")
-    table = read_scores(path)
+    table = ScoreReading().table(path)
     assert table.models == ("x", "y", "z", "u", "v")  # the first column is text, so it names the models
     assert np.isnan(table.values).sum() == 5 and table.values[4, 0] == 1.5
 
 
 def test_a_model_may_be_named_na(tmp_path: Path) -> None:
-    assert read_scores(write(tmp_path, "model,a\nNA,1\nnull,2\n")).models == ("NA", "null")
+    assert ScoreReading().table(write(tmp_path, "model,a\nNA,1\nnull,2\n")).models == ("NA", "null")
 
 
 def test_errors_stand_beside_the_tasks_they_are_of() -> None:
     frame = WIDE.assign(a_stderr=[0.01, 0.02, None], **{"b stderr": 0.03})
-    table = read_scores(frame)
+    table = ScoreReading().table(frame)
     assert table.tasks == ("a", "b", "c")
     np.testing.assert_array_equal(table.stderr, [[0.01, 0.03, np.nan], [0.02, 0.03, np.nan], [np.nan, 0.03, np.nan]])
-    assert read_scores(frame, only=["b"]).stderr[0, 0] == 0.03
+    assert ScoreReading(only=["b"]).table(frame).stderr[0, 0] == 0.03
 
 
 def test_a_long_table_holds_all_there_is() -> None:
@@ -81,7 +75,7 @@ def test_a_long_table_holds_all_there_is() -> None:
         stderr=0.1,
         n=100,
     )
-    table = read_scores(frame)
+    table = ScoreReading().table(frame)
     assert table.categories == ("A", "C") and table.codes.tolist() == [0, 0, 1]
     assert table.higher.tolist() == [True, True, False] and (table.stderr == 0.1).all()
     assert (table.turned[:, 2] == [-3, -2, -1]).all()
@@ -89,33 +83,33 @@ def test_a_long_table_holds_all_there_is() -> None:
 
 def test_shares_have_binomial_errors_and_n_alone_has_none() -> None:
     frame = pd.DataFrame({"model": ["x", "y"], "task": "t", "value": [0.5, 0.9], "n": [100, 400]})
-    np.testing.assert_allclose(read_scores(frame, shares=True).stderr[:, 0], [0.05, 0.015])
-    table = read_scores(frame)
+    np.testing.assert_allclose(ScoreReading(shares=True).table(frame).stderr[:, 0], [0.05, 0.015])
+    table = ScoreReading().table(frame)
     assert np.isnan(table.stderr).all() and any("n right answers" in note for note in table.notes)
     with pytest.raises(BadInput, match="Divide percentages by 100"):
-        read_scores(frame.assign(value=50), shares=True)
+        ScoreReading(shares=True).table(frame.assign(value=50))
 
 
 def test_tasks_are_chosen_left_out_turned_and_put_into_categories() -> None:
-    table = read_scores(WIDE.assign(license="MIT"), ignore=["license", "c"], lower_is_better=["b"])
+    table = ScoreReading(ignore=["license", "c"], lower_is_better=["b"]).table(WIDE.assign(license="MIT"))
     assert table.tasks == ("a", "b") and table.higher.tolist() == [True, False]
-    assert read_scores(WIDE.assign(license="MIT"), only=["a"]).tasks == ("a",), "what is not chosen is not read"
-    table = read_scores(WIDE, categories={"first": ["a"], "rest": ["c", "b"]})
+    assert ScoreReading(only=["a"]).table(WIDE.assign(license="MIT")).tasks == ("a",), "what is not chosen is not read"
+    table = ScoreReading(categories={"first": ["a"], "rest": ["c", "b"]}).table(WIDE)
     assert table.categories == ("first", "rest") and table.codes.tolist() == [0, 1, 1]
 
 
 def test_weights_are_of_categories_or_tasks() -> None:
-    table = read_scores(WIDE, categories={"first": ["a"], "rest": ["b", "c"]})
+    table = ScoreReading(categories={"first": ["a"], "rest": ["b", "c"]}).table(WIDE)
     by_category, by_task = category_and_task_weights(table, {"rest": 3, "b": 0.5})
     assert by_category.tolist() == [1, 3] and by_task.tolist() == [1, 0.5, 1]
 
 
 def test_unlike_scales_are_said() -> None:
-    table = read_scores(WIDE.assign(a=[0.8, 0.5, 0.1], b=[81.0, 50, 20], c=[0.7, 0.6, 0.5]))
+    table = ScoreReading().table(WIDE.assign(a=[0.8, 0.5, 0.1], b=[81.0, 50, 20], c=[0.7, 0.6, 0.5]))
     [note] = unlike_scales(table, np.ones(3, bool))
     assert "81 on b" in note and "0.7 on c" in note and "Borda" in note
     assert unlike_scales(table, np.array([True, False, True])) == []
-    assert unlike_scales(read_scores(WIDE), np.ones(3, bool)) == []
+    assert unlike_scales(ScoreReading().table(WIDE), np.ones(3, bool)) == []
 
 
 LEFT_OUT = "Left out: Average, which by its name sums up the others. To count it, rename it, or list the tasks (only)."
@@ -126,34 +120,34 @@ def test_columns_that_sum_up_others_are_left_out_and_said_first(shape: str) -> N
     frame = WIDE.assign(Average=1.0, meander=2.0, Overall=3.0, **{"Mean (en)": 1.0})
     if shape == "long":
         frame = frame.melt(id_vars="model", var_name="task", value_name="value").assign(source="a paper")
-    table = read_scores(frame)
+    table = ScoreReading().table(frame)
     assert table.tasks == ("a", "b", "c", "meander", "Overall", "Mean (en)") and table.values.shape == (3, 6)
     assert table.notes[0] == LEFT_OUT
     assert table.notes[-1] == "Counted as tasks: Overall, Mean (en). Leave them out (ignore) if they sum up the others."
     assert len(table.notes) == (3 if shape == "long" else 2)
-    assert read_scores(WIDE.assign(Average=1.0), ignore=["Average"]).notes == ()
+    assert ScoreReading(ignore=["Average"]).table(WIDE.assign(Average=1.0)).notes == ()
 
 
 @pytest.mark.parametrize(
     "name", ["average", "Avg", "Avg.", "AVG ↑", "mean", "Mean rank", "Average score", "total", "rank", "#"]
 )
 def test_names_of_sums(name: str) -> None:
-    assert read_scores(WIDE.assign(**{name: 1.0, f"{name}_stderr": 0.1})).tasks == ("a", "b", "c")
+    assert ScoreReading().table(WIDE.assign(**{name: 1.0, f"{name}_stderr": 0.1})).tasks == ("a", "b", "c")
 
 
 def test_a_sum_that_is_left_out_may_be_text() -> None:
     """Where an option names it, its cells are read and the first that is no number is named."""
     table = WIDE.assign(average="51.2%", average_stderr="-")
-    assert read_scores(table).tasks == ("a", "b", "c")
+    assert ScoreReading().table(table).tasks == ("a", "b", "c")
     with pytest.raises(BadInput, match="column 'average': '51.2%' has a percent sign"):
-        read_scores(table, only=["a", "average"])
+        ScoreReading(only=["a", "average"]).table(table)
 
 
 @pytest.mark.parametrize(
     "name", ["overall", "rank correlation", "mean opinion score", "total text", "averages", "mean_iou"]
 )
 def test_names_that_may_be_of_tasks_are_counted(name: str) -> None:
-    assert read_scores(WIDE.assign(**{name: 1.0})).tasks == ("a", "b", "c", name)
+    assert ScoreReading().table(WIDE.assign(**{name: 1.0})).tasks == ("a", "b", "c", name)
 
 
 @pytest.mark.parametrize(
@@ -162,17 +156,17 @@ def test_names_that_may_be_of_tasks_are_counted(name: str) -> None:
         {"only": ["a", "mean"]},
         {"categories": {"A": ["a", "b"], "B": ["c", "mean"]}},
         {"lower_is_better": ["mean"]},
-        {"named": {"mean": 2.0}},
+        {"weights": {"mean": 2.0}},
     ],
     ids=lambda options: next(iter(options)),
 )
 def test_a_task_that_an_option_names_is_a_task(options: dict) -> None:
-    table = read_scores(WIDE.assign(mean=1.0), **options)
+    table = ScoreReading(**options).table(WIDE.assign(mean=1.0))
     assert "mean" in table.tasks and not any(note.startswith("Left out") for note in table.notes)
 
 
 def test_a_table_of_means_alone_is_ranked_by_them() -> None:
-    assert read_scores(WIDE[["model"]].assign(mean=[1.0, 2, 3])).tasks == ("mean",)
+    assert ScoreReading().table(WIDE[["model"]].assign(mean=[1.0, 2, 3])).tasks == ("mean",)
 
 
 @pytest.mark.parametrize(
@@ -181,24 +175,24 @@ def test_a_table_of_means_alone_is_ranked_by_them() -> None:
     + ["release date", "dim", "embed_dim", "Embedding dimensions"],
 )
 def test_columns_that_describe_the_models_are_said(name: str) -> None:
-    [note] = read_scores(WIDE.assign(**{name: 1.0})).notes
+    [note] = ScoreReading().table(WIDE.assign(**{name: 1.0})).notes
     assert note == f"Counted as tasks: {name}. Leave them out (ignore) if they describe the models."
-    assert read_scores(WIDE.assign(**{name: 1.0}), ignore=[name]).notes == ()
+    assert ScoreReading(ignore=[name]).table(WIDE.assign(**{name: 1.0})).notes == ()
 
 
 @pytest.mark.parametrize("name", ["Size estimation", "yearbook", "update", "dimension-choice", "Dim light"])
 def test_names_of_tasks_are_not_taken_for_facts(name: str) -> None:
-    assert read_scores(WIDE.assign(**{name: 1.0})).notes == ()
+    assert ScoreReading().table(WIDE.assign(**{name: 1.0})).notes == ()
 
 
 @pytest.mark.parametrize(("most", "notes"), [(7.9, 0), (8.1, 1)])
 def test_scales_are_unlike_from_ten_times_on(most: float, notes: int) -> None:
-    table = read_scores(WIDE.assign(a=[0.8, 0.5, 0.1], b=[most, 5, 2], c=[0.9, 0.6, 0.5]))
+    table = ScoreReading().table(WIDE.assign(a=[0.8, 0.5, 0.1], b=[most, 5, 2], c=[0.9, 0.6, 0.5]))
     assert len(unlike_scales(table, np.ones(3, bool))) == notes
 
 
 def test_columns_that_are_not_used_are_said() -> None:
-    [note] = read_scores(long_frame().assign(source="a paper")).notes
+    [note] = ScoreReading().table(long_frame().assign(source="a paper")).notes
     assert note == "Columns that are not used: source."
 
 
@@ -235,7 +229,7 @@ FAULTS = {
 def test_a_fault_is_named_in_one_line(tmp_path: Path, fault: str) -> None:
     text, words = FAULTS[fault]
     with pytest.raises(BadInput) as error:
-        read_scores(write(tmp_path, text))
+        ScoreReading().table(write(tmp_path, text))
     message = str(error.value)
     assert all(word in message for word in words), message
     assert "\n" not in message and len(message) < 400
@@ -261,14 +255,14 @@ def test_names_that_the_table_does_not_have_get_a_suggestion(options: dict, word
     if "ignore" not in options and "only" not in options:
         frame = frame.drop(columns="license")
     with pytest.raises(BadInput) as error:
-        read_scores(frame, **options)
+        ScoreReading(**options).table(frame)
     assert all(word in str(error.value) for word in words), error.value
 
 
 @pytest.mark.parametrize("weights", [{"c": -1}, {"c": float("nan")}, {"c": "much"}, {"d": 1}, {"a": 0, "b": 0, "c": 0}])
 def test_weights_that_make_no_mean_are_refused(weights: dict) -> None:
     with pytest.raises(BadInput):
-        category_and_task_weights(read_scores(WIDE), weights)
+        category_and_task_weights(ScoreReading().table(WIDE), weights)
 
 
 def test_a_model_that_is_not_there_gets_a_suggestion() -> None:
@@ -289,25 +283,25 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
         ("scores.xlsx", "CSV, TSV or Parquet"),
     ):
         with pytest.raises(BadInput, match=word) as error:
-            read_scores(tmp_path / name)
+            ScoreReading().table(tmp_path / name)
         assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("column", [[True, False], pd.to_datetime(["2026-01-01", "2026-01-02"]), [1j, 2j]])
 def test_cells_that_are_no_numbers_in_a_frame(column: object) -> None:
     with pytest.raises(BadInput, match=r"Row 1 \('x'\), column 'a'"):
-        read_scores(pd.DataFrame({"model": ["x", "y"], "a": column}))
+        ScoreReading().table(pd.DataFrame({"model": ["x", "y"], "a": column}))
 
 
 def test_frames_of_all_number_types() -> None:
     frame = pd.DataFrame({"model": ["x", "y"], "a": [1, None]})
     for kind in ("Int64", "Float64", "float32", "object"):
-        assert np.isnan(read_scores(frame.astype({"a": kind})).values[1, 0]), kind
+        assert np.isnan(ScoreReading().table(frame.astype({"a": kind})).values[1, 0]), kind
 
 
 def test_levels_are_to_be_flattened() -> None:
     with pytest.raises(BadInput, match="several levels"):
-        read_scores(pd.concat({"first": WIDE.set_index("model")}, axis=1))
+        ScoreReading().table(pd.concat({"first": WIDE.set_index("model")}, axis=1))
 
 
 def test_a_million_rows_are_read_or_refused_at_once() -> None:
@@ -315,19 +309,21 @@ def test_a_million_rows_are_read_or_refused_at_once() -> None:
     models, tasks = np.divmod(np.arange(1_000_000), 1000)
     value = np.random.default_rng(0).random(1_000_000)
     before = time.thread_time()
-    table = read_scores(pd.DataFrame({"model": models.astype(str), "task": tasks.astype(str), "value": value}))
+    table = ScoreReading().table(pd.DataFrame({"model": models.astype(str), "task": tasks.astype(str), "value": value}))
     assert time.thread_time() - before < 20
     assert table.values.shape == (1000, 1000) and table.values[3, 7] == value[3007]
     with pytest.raises(BadInput, match=f"1,000,000 models; at most {MOST_MODELS:,}"):
-        read_scores(pd.DataFrame({"model": np.arange(1_000_000).astype(str), "a": value}))
+        ScoreReading().table(pd.DataFrame({"model": np.arange(1_000_000).astype(str), "a": value}))
     with pytest.raises(BadInput, match="too many"):
-        read_scores(pd.DataFrame({"model": np.arange(1_000_000).astype(str), "task": tasks.astype(str), "value": 1.0}))
+        ScoreReading().table(
+            pd.DataFrame({"model": np.arange(1_000_000).astype(str), "task": tasks.astype(str), "value": 1.0})
+        )
 
 
 def test_a_parquet_file_is_measured_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "scores.parquet"
     pd.DataFrame({"model": [f"m{at}" for at in range(1000)], "task": [1.0] * 1000}).to_parquet(path)
-    assert len(read_scores(path).models) == 1000
-    monkeypatch.setattr(score_table, "MOST_UNPACKED", 1000)
+    assert len(ScoreReading().table(path).models) == 1000
+    monkeypatch.setattr(score_reading, "MOST_UNPACKED", 1000)
     with pytest.raises(BadInput, match=r"scores.parquet unpacks to 0 MB; at most 0 MB are read"):
-        read_scores(path)
+        ScoreReading().table(path)
