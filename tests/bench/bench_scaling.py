@@ -33,61 +33,29 @@ def model() -> Any:
     return Encoder(os.environ.get(NETWORK, "small"), Hardware(device="cpu", dtype="float32"))
 
 
-def items(folder: Path, task: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def load_items(folder: Path, task: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """The files as three columns of one task."""
-    import numpy as np
-
-    from compute.tasks.data import Choices
     from tests.bench.bench_encoding import column
+    from tests.compute.engine import remade_bench
 
     paths = sorted(folder.glob("*.jpg"))
-    parts = [column(paths[start::3]) for start in range(3)]
-    count = len(parts[0])
-    return {
-        "default": Choices(
-            names=tuple(map(str, range(count))),
-            reference=parts[0],
-            alternatives=tuple(parts[1:]),
-            answer=np.zeros(count, dtype=int),
-            question="reference",
-        )
-    }
+    return {"default": remade_bench.choices([column(paths[start::3]) for start in range(3)])}
 
 
 def load(row: Any, *, hardware: Any) -> Any:
     return model()
 
 
-def identify(row: Any, *, hardware: Any) -> dict[str, Any]:
-    return {"model": row.key}
-
-
 def bench(images: Path, *, features: Path, device: str = "cpu") -> Any:
     """What every process of a run makes for itself."""
-    from compute.engine.bench import Bench
-    from compute.features.store import FeatureStore
-    from compute.features.subject import LoadedSubject
-    from compute.models.adapter import Hardware
-    from compute.procedures import choice
-    from compute.tasks.source import Need
+    from tests.compute.engine import remade_bench
 
-    hardware = Hardware(device=device, dtype="float32")
-    return Bench(
-        hardware=hardware,
-        procedures={"choice": choice.PROCEDURE},
-        task_options=lambda task: {},
-        load=partial(items, images),
-        need=lambda task: Need(repo="", revision="", bytes=0, present=True, images=None, texts=None),
-        identity=lambda task: {},
-        subject=lambda row: LoadedSubject(
-            row,
-            store=FeatureStore(features),
-            hardware=hardware,
-            batch_size=BATCH,
-            threads=1,
-            load=load,
-            identity=identify,
-        ),
+    return remade_bench.bench(
+        features=features,
+        device=device,
+        batch_size=BATCH,
+        load=load,
+        load_items=partial(load_items, images),
         recipe=partial(bench, images, features=features),
     )
 

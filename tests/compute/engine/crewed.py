@@ -19,13 +19,10 @@ import numpy as np
 from compute.content import items
 from compute.engine.bench import Bench
 from compute.features import shards
-from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
-from compute.procedures import choice
 from compute.tasks.data import Choices, Data
-from compute.tasks.source import Need
 from compute.types import Model, Task
+from tests.compute.engine import remade_bench
 from tests.compute.small_bench import square
 
 ITEMS = 96  # of each side; all are distinct
@@ -34,13 +31,8 @@ BATCH = 4
 
 def data() -> Choices:
     """Pairs beside a reference, all of one colour each."""
-    sides = [items.images([square((row, side, 9)) for row in range(ITEMS)], of=f"side {side}") for side in range(3)]
-    return Choices(
-        names=tuple(f"item {row}" for row in range(ITEMS)),
-        reference=sides[0],
-        alternatives=tuple(sides[1:]),
-        answer=np.arange(ITEMS) % 2,
-        question="reference",
+    return remade_bench.choices(
+        [items.images([square((row, side, 9)) for row in range(ITEMS)], of=f"side {side}") for side in range(3)]
     )
 
 
@@ -86,29 +78,18 @@ def load_items(task: Task, options: Mapping[str, Any]) -> dict[str, Data]:
     return {"default": data()}
 
 
-def identify(row: Model, *, hardware: Hardware) -> dict[str, Any]:
-    return {"model": row.key, "dtype": hardware.dtype}
+def load(folder: Path, row: Model, *, hardware: Hardware) -> Logged:
+    return Logged(folder)
 
 
 def bench(folder: Path, *, features: Path, device: str = "cpu") -> Bench:
     """The bench; every process of a run makes its own."""
-    hardware = Hardware(device=device, dtype="float32")
-    return Bench(
-        hardware=hardware,
-        procedures={"choice": choice.PROCEDURE},
-        task_options=lambda task: {},
-        load=load_items,
-        need=lambda task: Need(repo=task.dataset, revision="", bytes=0, present=True, images=3 * ITEMS, texts=0),
-        identity=lambda task: {"draw": 1},
-        subject=lambda row: LoadedSubject(
-            row,
-            store=FeatureStore(features),
-            hardware=hardware,
-            batch_size=BATCH,
-            threads=1,
-            load=lambda row, *, hardware: Logged(folder),
-            identity=identify,
-        ),
+    return remade_bench.bench(
+        features=features,
+        device=device,
+        batch_size=BATCH,
+        load=partial(load, folder),
+        load_items=load_items,
         recipe=partial(bench, folder, features=features),
     )
 
