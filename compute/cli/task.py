@@ -39,7 +39,8 @@ def check(
     from collections.abc import Sequence
 
     from compute import drafts
-    from compute.interface import data_check, data_page
+    from compute.interface import data_check
+    from compute.interface.pages import data as data_page
     from compute.tasks.own import OwnReading
 
     def shown(tasks: Sequence[data_check.CheckedTask], compared: int) -> None:

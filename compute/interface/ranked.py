@@ -12,7 +12,7 @@ import pandas as pd
 from compute.analysis.ranking import UNRANKED
 from compute.analysis.variance import FEW, listed
 from compute.arrays import Bools, Floats, Ints
-from compute.interface.board_page import BoardCell, BoardColumn, BoardRow, page
+from compute.interface.pages.board import BoardCell, BoardColumn, BoardRow, page
 from compute.interface.score_table import WHOLE, ScoreTable, unlike_scales
 from compute.rounding import decimal, rounded
 from compute.tables import padded

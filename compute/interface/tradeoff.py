@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from compute import drafts, paths
-from compute.interface import tradeoff_page
+from compute.interface.pages import tradeoff as tradeoff_page
 from compute.interface.train import train
 from compute.training.unisim import ablation, mini, preserving
 from compute.training.unisim import plan as plans

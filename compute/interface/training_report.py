@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from compute import drafts, models
-from compute.interface import training_page
-from compute.interface.training_page import CurvePoint
+from compute.interface.pages import training as training_page
+from compute.interface.pages.training import CurvePoint
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source
 from compute.training.unisim import curves, held_out

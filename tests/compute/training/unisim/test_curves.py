@@ -13,8 +13,9 @@ import pandas as pd
 import pytest
 
 from compute.catalog import shipped
-from compute.interface import training_page
-from compute.interface.training_page import CurvePoint
+from compute.interface.pages import plot
+from compute.interface.pages import training as training_page
+from compute.interface.pages.training import CurvePoint
 from compute.metrics.figures import Figure
 from compute.training.unisim import curves
 from compute.training.unisim.evaluation import CORE, Measurement, TaskMeasurement
@@ -123,7 +124,7 @@ def test_the_page_draws_both_curves_to_scale_and_loads_nothing() -> None:
     assert core[2][1] < core[1][1] < core[0][1] and ood[2][1] > ood[1][1] > ood[0][1]
     assert "Core 100.0" in page.text and "Out of distribution 70.0" in page.text and "Step 100 was stored" in page.text
     assert not any(tag in ("script", "link", "img", "iframe") for tag, _ in page.tags)
-    inside = (training_page.WIDTH, training_page.HEIGHT)
+    inside = (plot.WIDTH, training_page.HEIGHT)
     assert all(0 <= x <= inside[0] and 0 <= y <= inside[1] for x, y in core + ood)
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from compute.interface import tradeoff_page
+from compute.interface.pages import tradeoff as tradeoff_page
 from compute.training.unisim import ablation, mini, tradeoff
 from compute.training.unisim.examples import by_task
 from compute.training.unisim.tradeoff import Trial, TrialOutcome
@@ -74,7 +74,7 @@ def test_the_printed_table_and_the_page_show_the_same_settings() -> None:
     printed = tradeoff.lines(rows)
     assert printed[1].split() == ["none", "3", "+5.0", "±", "2.5", "-8.0", "±", "2.5"]
     page = tradeoff_page.page(base="<b>tiny</b>", suite="mini", rows=rows, outcomes=[])
-    assert "&lt;b&gt;tiny" in page and page.count('r="5"') == 2 and "distill 1 does." in page and "<script" not in page
+    assert "&lt;b&gt;tiny" in page and page.count('r="4"') == 2 and "distill 1 does." in page and "<script" not in page
 
 
 def test_domains_are_apart_and_only_image_for_text_changes() -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from compute.interface import one_file
 from compute.interface.data_check import DataCheck, images_read, looked_at, overlap_lines, verdict
+from compute.interface.pages import one_file
 
 
 def page(checked: DataCheck) -> str:
     """The page as text; pictures stand in it as data URIs."""
     return one_file.render(
-        "data_page.html",
-        style="data_page.css",
+        "data.html",
+        styles=("data.css",),
         checked=checked,
         verdict=verdict(checked),
         overlap=[] if checked.overlap is None else list(overlap_lines(checked.overlap)),

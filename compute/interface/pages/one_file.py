@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-BASE = "one_file.css"  # colours and type of all of them
+BASE = "base.css"  # colours, type and tables of all of them
 
 
-def render(template: str, *, style: str, script: str = "", **values: Any) -> str:
-    """A template beside this file with its style and script, both file names here. Every value is escaped.
+def render(template: str, *, styles: Sequence[str], script: str = "", **values: Any) -> str:
+    """A template beside this file with its styles and script, all file names here. Every value is escaped.
 
-    The template gets `policy`, what its browser may do, and `style` and `script` to put in.
+    Templates extend base.html, which gets `policy`, what its browser may do, and `style` and `script` to put in.
     """
     from markupsafe import Markup
 
-    css = _text(BASE) + _text(style)
+    css = "".join(map(_text, (BASE, *styles)))
     code = _text(script) if script else ""
     allowed = ["default-src 'none'", f"style-src '{_digest(css)}'", "img-src data:"]
     allowed += [f"script-src '{_digest(code)}'"] if code else []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compute.interface import one_file
+from compute.interface.pages import one_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +54,9 @@ def page(
     """The page as text. lead: sentences above the table; notes: those below it; reasons: models and why they have no
     rank or no interval."""
     return one_file.render(
-        "board_page.html",
-        style="board_page.css",
-        script="board_page.js",
+        "board.html",
+        styles=("board.css",),
+        script="board.js",
         title=title,
         lead=lead,
         notes=notes,
