@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from compute.cli.workspace import Offline
+from compute.cli.workspace import Data, Offline
 from compute.types import BadInput
 
 Number = TypeVar("Number", int, float)
@@ -16,7 +16,12 @@ Number = TypeVar("Number", int, float)
 def tradeoff(
     out: Annotated[Path, typer.Option(help="Folder of the trainings; the same command goes on where it stopped.")],
     base: Annotated[str, typer.Option(help="The dual encoder that is tuned, as in train --base.")] = "tiny",
-    suite: Annotated[str, typer.Option(help="Whose kind of examples it learns from: mini.")] = "mini",
+    suite: Annotated[str, typer.Option(help="Whose kind of examples it learns from: mini or unisim.")] = "mini",
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option(help="The data sets of a task, as in train: image-for-text=hpdv2,magicbrush; repeatable."),
+    ] = None,
+    data: Data = None,
     seeds: Annotated[str, typer.Option(help="Comma-separated whole numbers; every setting is trained with each.")] = (
         "0,1,2"
     ),
@@ -43,13 +48,15 @@ def tradeoff(
     """Compares methods that preserve generalisation over seeds; draws core gain against out-of-distribution change."""
     from compute.interface import tradeoff as interface
     from compute.training.unisim import tradeoff as rules
-    from compute.training.unisim.plan import MINI, with_options
+    from compute.training.unisim.plan import MINI, SUITES, with_options
 
     options = list(option or [])
     if steps is not None:
-        options.append(f"samples={steps * with_options(MINI, options).batch_size}")
+        options.append(f"samples={steps * with_options(SUITES.get(suite, MINI), options).batch_size}")
     numbers = [_number(part, int, "seed") for part in seeds.split(",") if part.strip()]
     if ablation:
+        if suite != "mini" or datasets or data:
+            raise BadInput("--ablation is of drawn data sets: leave out --suite, --datasets and --data")
         rows = interface.ablate(
             base, out=out, seeds=numbers, options=options, device=device, offline=offline, report=typer.echo
         )
@@ -59,6 +66,8 @@ def tradeoff(
             base,
             out=out,
             suite=suite,
+            datasets=datasets or [],
+            data=data,
             seeds=numbers,
             methods=_methods(methods) if methods else rules.STRENGTHS,
             options=options,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from compute import drafts, paths
 from compute.interface.pages import tradeoff as tradeoff_page
 from compute.interface.train import train
-from compute.training.unisim import ablation, mini, preserving
+from compute.tasks.source import Source
+from compute.training.unisim import ablation, held_out, mini, preserving
 from compute.training.unisim import plan as plans
 from compute.training.unisim import tradeoff as rules
+from compute.training.unisim.evaluation import SIDES
 from compute.training.unisim.results import TrainingResult
 from compute.training.unisim.tradeoff import STRENGTHS, SettingSummary, Trial, TrialOutcome
 from compute.types import BadInput, NotHere
@@ -23,6 +26,8 @@ def tradeoff(
     *,
     out: str | Path,
     suite: str = "mini",
+    datasets: Sequence[str] = (),
+    data: str | Path | None = None,
     seeds: Sequence[int] = (0, 1, 2),
     methods: Mapping[str, Sequence[float]] = STRENGTHS,
     options: Sequence[str] = (),
@@ -32,22 +37,21 @@ def tradeoff(
 ) -> list[SettingSummary]:
     """Trains once for every method, strength and seed below `out`, and returns what each gives over seeds.
 
-    `methods`: a method of preserving.METHODS -> its strengths; plain tuning, `none`, is always compared. `options`
-    are common to all, as in `train`. A call that was interrupted goes on where it was; trainings below `out` of another
-    base, plan or suite are refused, as `train` refuses them.
-    Writes `tradeoff.html`. Raises BadInput for a method, a strength or seeds that cannot be, and what `train` raises.
+    `methods`: a method of preserving.METHODS -> its strengths; plain tuning, `none`, is always compared. `suite`,
+    `datasets`, `data` and `options` are common to all, as in `train`; with the suite unisim no method is chosen, for
+    no validation item of it is out of distribution. A call that was interrupted goes on where it was; trainings below
+    `out` of another base, plan, suite or data are refused, as `train` refuses them.
+    Writes `tradeoff.html`. Raises BadInput for a method, a strength or seeds that cannot be, NotHere where the suite's
+    own items of a side are not on this machine, and what `train` raises.
     """
-    if suite != "mini":
-        raise BadInput(
-            f"A trade-off needs core and out-of-distribution items that are not the suite's own, and {suite!r} has "
-            "none: choose mini"
-        )
     if not seeds or len(set(seeds)) < len(seeds):
         raise BadInput(f"Seeds are different whole numbers, at least one: {list(seeds)}")
     methods = {"none": (0.0,), **methods}
     for keep, strengths in methods.items():
         for strength in strengths:
             preserving.check(keep, strength)
+    if suite == "unisim":
+        _check_items(suite, Source.keeping(paths.RESULTS, root=Path(data).expanduser() if data else None, offline=True))
     root = Path(out).expanduser()
     outcomes = []
     for trial in rules.trials(methods, seeds):
@@ -56,6 +60,8 @@ def tradeoff(
             base,
             out=root / f"{trial.name.replace(' ', '-')}-seed-{trial.seed}",
             suite=suite,
+            datasets=datasets,
+            data=data,
             options=[*options, f"seed={trial.seed}", f"keep={trial.keep}", f"strength={trial.strength}"],
             device=device,
             offline=offline,
@@ -111,15 +117,26 @@ def ablate(
     return rules.summaries(outcomes)
 
 
+def _check_items(suite: str, source: Source) -> None:
+    """Raises NotHere where one side of the trade-off could not be measured after all the trainings."""
+    items, missing = held_out.evaluation_items(suite, source=source)
+    for side in SIDES:
+        if not any(part.side == side for part in items):
+            reason = next(iter(missing.values()), "")
+            raise NotHere(
+                f"A trade-off needs the {rules.SIDE_WORDS[side]} items of {suite}, and none is here. {reason}"
+            )
+
+
 def _outcome(trial: Trial, tuned: TrainingResult) -> TrialOutcome:
     before, after = tuned.before, tuned.after
     suite = {row.key: row.difference for row in tuned.changes if row.is_average}
-    if before is None or after is None or None in (before.core, after.core, before.ood, after.ood) or len(suite) < 2:
+    if before is None or after is None or before.core is None or after.core is None or len(suite) < 2:
         raise NotHere(f"{tuned.folder}: core and out-of-distribution averages were not both measured")
     return TrialOutcome(
         trial=trial,
         core=after.core - before.core,
-        ood=after.ood - before.ood,
+        ood=math.nan if before.ood is None or after.ood is None else after.ood - before.ood,
         suite_core=suite["core"],
         suite_ood=suite["ood"],
     )

@@ -53,7 +53,6 @@ def page(*, base: str, suite: str, rows: Sequence[SettingSummary], outcomes: Seq
         _SettingPoint(x=x, y=y, key=KEYS[row.keep], label=label, seeds=own)
         for row, (x, y), label, own in zip(rows, means, labels, seeds, strict=True)
     ]
-    best = tradeoff.winner(rows)
     return one_file.render(
         "tradeoff.html",
         styles=("plot.css", "tradeoff.css"),
@@ -62,8 +61,7 @@ def page(*, base: str, suite: str, rows: Sequence[SettingSummary], outcomes: Seq
         plot=plot,
         points=points,
         rows=[(row, _cell(row.suite_core), _cell(row.suite_ood)) for row in rows],
-        rule=tradeoff.RULE,
-        best=best.name if best else "",
+        decision=tradeoff.decision(rows),
     )
 
 

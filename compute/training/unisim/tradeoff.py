@@ -23,6 +23,8 @@ RULE = (
     "than that of plain tuning and its core average is not significantly lower (paired t tests, 95%), on validation "
     "items."
 )
+UNDECIDED = "No method is chosen: no validation item is out of distribution, and the suite's own items decide nothing."
+SIDE_WORDS = {"core": "core", "ood": "out-of-distribution"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,10 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialOutcome:
-    """Both averages of a trial less the base's, fractions: of validation items, which decide, and of the suite's."""
+    """Both averages of a trial less the base's, fractions: of validation items, which decide, and of the suite's.
+
+    `ood` is NaN where no validation item is out of distribution.
+    """
 
     trial: Trial
     core: float
@@ -132,6 +137,8 @@ def _verdict(by_seed: Mapping[int, TrialOutcome], plain: Mapping[int, TrialOutco
         spread([getattr(by_seed[seed], side) - getattr(plain[seed], side) for seed in shared])
         for side in ("core", "ood")
     )
+    if math.isnan(ood.mean):
+        return False, f"not decided; core {_points(core.mean)} ± {_width(core)} against plain tuning"
     better, worse = ood.mean - ood.half_width > 0, core.mean + core.half_width < 0
     gained = f"out of distribution {_points(ood.mean)} ± {_width(ood)}"
     cost = f"core {_points(core.mean)} ± {_width(core)}"
@@ -157,13 +164,16 @@ def lines(rows: Sequence[SettingSummary], *, names: Sequence[str] = ()) -> list[
 
 
 def conclusions(rows: Sequence[SettingSummary]) -> list[str]:
-    """What the rule says of each setting, the rule, and which setting wins."""
+    """What the rule says of each setting, and which setting wins by it."""
+    return [*(f"{row.name}: {row.verdict}" for row in rows if row.keep != "none"), decision(rows)]
+
+
+def decision(rows: Sequence[SettingSummary]) -> str:
+    """The rule and which setting wins by it; why there is none where validation items do not measure both sides."""
+    if any(math.isnan(row.ood.mean) for row in rows):
+        return UNDECIDED
     best = winner(rows)
-    return [
-        *(f"{row.name}: {row.verdict}" for row in rows if row.keep != "none"),
-        RULE,
-        f"Wins clearly: {best.name if best else 'none'}",
-    ]
+    return f"{RULE} {best.name if best else 'None'} does."
 
 
 def _plus_minus(part: Spread) -> str:

@@ -6,18 +6,24 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from compute import drafts, paths
+from compute.__main__ import app
 from compute.interface import tradeoff as interface
 from compute.interface.train import train
-from compute.training.unisim import ablation, held_out, leaks, mini
+from compute.training.unisim import ablation, held_out, leaks, mini, splits
 from compute.training.unisim.checkpoints import StepMeasurement
 from compute.training.unisim.evaluation import HeldOutTask
-from compute.types import BadInput, UnknownKey
+from compute.types import BadInput, NotHere, UnknownKey
+from tests.compute.commands import assert_refused
 from tests.compute.models import checkpoints
+from tests.compute.tasks import unisim_files
+from tests.compute.training.unisim import training_files
 
 TASKS = {"mini/quality": "core", "mini/brightness": "ood"}
 OPTIONS = ["batch_size=2", "samples=4", "warm_up=1", "learning_rate=1e-2", "evaluate_every=1", "save_every=1"]
+VALIDATION_ITEMS, EVALUATION_ITEMS = held_out.validation_items, held_out.evaluation_items
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +79,37 @@ def test_every_method_is_trained_and_interpolation_is_what_train_gives(clip: Pat
     again = compared(methods={"interpolate": (0.5,), "distill": (1.0,)}, report=printed.append)
     assert [row.name for row in again] == [row.name for row in rows]
     assert sum("nothing was trained" in line for line in printed) == 3
+
+
+def test_the_training_splits_of_table_5_are_compared_on_the_suite_and_choose_nothing(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the command, with the data options of `train`. Nothing is trained where one side could not be measured."""
+    monkeypatch.setattr(held_out, "validation_items", VALIDATION_ITEMS)
+    monkeypatch.setattr(held_out, "evaluation_items", EVALUATION_ITEMS)
+    monkeypatch.setattr(splits, "VALIDATION_SHARE", 0.5)
+    training_files.write(tmp_path / "data", "hpdv2")
+    words = ["tradeoff", "--base", str(clip), "--suite", "unisim", "--data", str(tmp_path / "data"), "--seeds", "0,1"]
+    words += ["--methods", "features=1", "--steps", "1", "--out", str(tmp_path / "out"), "--offline"]
+    for named in ("image-choice=", "image-for-text=hpdv2", "text-for-image=", "quality="):
+        words += ["--datasets", named]
+    words += [word for option in ("batch_size=2", "warm_up=1") for word in ("--option", option)]
+    refused = CliRunner().invoke(app, words)
+    assert_refused(refused, NotHere, "needs the out-of-distribution items of unisim")
+    assert not (tmp_path / "out").exists()
+    unisim_files.write(tmp_path / "data", "sice")
+    made = CliRunner().invoke(app, words)
+    assert made.exit_code == 0, made.output
+    assert "features 1: not decided; core" in made.output
+    for text in (made.output, (tmp_path / "out" / "tradeoff.html").read_text(encoding="utf-8")):
+        assert "No method is chosen" in text.replace("&#39;", "'") and "nan" not in text
+    assert len(list((tmp_path / "out").glob("*/training/finished.json"))) == 4
+
+
+def test_the_ablation_takes_no_data(tmp_path: Path) -> None:
+    for more in (["--suite", "unisim"], ["--datasets", "quality="], ["--data", str(tmp_path)]):
+        refused = CliRunner().invoke(app, ["tradeoff", "--ablation", "--out", str(tmp_path / "out"), *more])
+        assert_refused(refused, BadInput, "--ablation is of drawn data sets")
 
 
 def test_trainings_of_another_base_or_plan_are_refused(clip: Path, tmp_path: Path) -> None:

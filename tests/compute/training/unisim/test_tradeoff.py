@@ -52,7 +52,7 @@ def test_better_out_of_distribution_at_no_loss_of_core_wins() -> None:
     rows = compared((0.001, -0.001, 0.0), (0.030, 0.032, 0.028))
     best = tradeoff.winner(rows)
     assert best is not None and best.name == "distill 1" and rows[0].wins is False
-    assert tradeoff.conclusions(rows)[-1] == "Wins clearly: distill 1"
+    assert tradeoff.conclusions(rows)[-1] == f"{tradeoff.RULE} distill 1 does."
     assert "out of distribution +3.0 ± 0.5" in rows[1].verdict
 
 
@@ -66,7 +66,7 @@ def test_better_out_of_distribution_at_no_loss_of_core_wins() -> None:
 )
 def test_otherwise_nothing_wins(core: tuple[float, ...], ood: tuple[float, ...]) -> None:
     rows = compared(core, ood)
-    assert tradeoff.winner(rows) is None and tradeoff.conclusions(rows)[-1] == "Wins clearly: none"
+    assert tradeoff.winner(rows) is None and tradeoff.conclusions(rows)[-1].endswith("None does.")
 
 
 def test_the_printed_table_and_the_page_show_the_same_settings() -> None:
