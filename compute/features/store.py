@@ -8,7 +8,8 @@ larger ones. The process that plans a pass holds the lock; reading needs none, n
 
 The store may be an address (compute/storage.py). Its shards are then fetched once each into a local folder and mapped
 there, and each new one is put as a whole object. They are not merged, as others may have fetched them, and nothing is
-locked between machines: two that encode the same items write the same object.
+locked between machines: two that encode the same items write the same object, and each line about a bad item or a pass
+is an object of its own (`bad-<key>.jsonl`, `passes-<random>.jsonl`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
@@ -34,7 +36,8 @@ MERGED = 512 << 20  # bytes that one merged shard holds at most, about: what a m
 MERGING = 16 << 20  # bytes of a merged shard in memory at a time
 DTYPES = ("float32", "float16")  # of stored vectors
 SHARDS = "[0-9a-f]*.safetensors"
-PLAN, BAD = "plan.safetensors", "bad.jsonl"
+PLAN = "plan.safetensors"
+BAD, PASSES = "bad", "passes"  # kinds of notes
 ABOUT = (
     "Encodings of one model under one identity. The folder's name is a digest of `identity`: whatever decides the "
     "numbers and is known before the weights are loaded. `settings` is what the loaded model says of itself. "
@@ -130,7 +133,7 @@ class Shelf:
                 except FileNotFoundError:
                     continue  # merged by another process since it was listed
                 self._lookup, self._names = Lookup(files, where=str(self.folder)), names
-            self.bad = {line["key"].encode(): (line["item"], line["problem"]) for line in self._lines(BAD)}
+            self.bad = {line["key"].encode(): (line["item"], line["problem"]) for line in self._notes(BAD)}
             return
 
     def has(self, keys: np.ndarray) -> np.ndarray:
@@ -229,16 +232,17 @@ class Shelf:
     def remember_bad(self, key: bytes, item: str, problem: str) -> None:
         """Stores that an item cannot be used, and why."""
         self.bad[key] = (item, problem)
-        self._note(BAD, {"key": key.decode(), "item": item, "problem": problem})
+        self._note(BAD, {"key": key.decode(), "item": item, "problem": problem}, name=key.decode())
 
     def forget_bad(self) -> None:
         """Has items that could not be used tried again."""
-        self._remove(BAD)
+        for path in self._note_files(BAD):
+            self._remove(path.name)
         self.bad = {}
 
     def note_pass(self, **record: Any) -> None:
         """Adds a line to what is known of finished passes."""
-        self._note("passes.jsonl", record)
+        self._note(PASSES, record, name=uuid.uuid4().hex)
 
     def merge(self) -> None:
         """Merges small shards; a disk too full for it leaves them as they are, and an address has them for good."""
@@ -304,26 +308,29 @@ class Shelf:
         """The file of a shard: the same keys (n,), ascending, have the same name."""
         return self.folder / f"{hashlib.blake2b(keys.tobytes(), digest_size=16).hexdigest()}.safetensors"
 
-    def _lines(self, name: str) -> list[dict[str, Any]]:
-        try:
-            lines = (self.folder / name).read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return []
+    def _notes(self, kind: str) -> list[dict[str, Any]]:
         records = []
-        for line in lines:
-            with contextlib.suppress(ValueError):  # a line cut short by a process that died
-                records.append(json.loads(line))
+        for path in self._note_files(kind):
+            for line in path.read_bytes().split(b"\n"):
+                with contextlib.suppress(ValueError):  # a line cut short by a process that died
+                    records.append(json.loads(line))
         return records
 
-    def _note(self, name: str, record: Mapping[str, Any]) -> None:
-        """Adds a line. At an address the file is put whole, so that what others noted there is added first."""
-        if self.remote is not None:
-            with contextlib.suppress(NotHere):
-                self._add_notes(self.remote, name)
-        with shards.writing(self.folder), open(self.folder / name, "ab") as handle:
-            # A line of its own even after one that was cut short.
-            handle.write(b"\n" + json.dumps(record, ensure_ascii=False).encode())
-        self._send(name)
+    def _note_files(self, kind: str) -> list[Path]:
+        return sorted(self.folder.glob(f"{kind}*.jsonl"))
+
+    def _note(self, kind: str, record: Mapping[str, Any], *, name: str) -> None:
+        """Adds a line to the file of its kind; at an address as an object of that name, for two machines that add to
+        one object at the same moment would lose a line."""
+        line = json.dumps(record, ensure_ascii=False).encode()
+        if self.remote is None:
+            with shards.writing(self.folder), open(self.folder / f"{kind}.jsonl", "ab") as handle:
+                handle.write(b"\n" + line)  # a line of its own even after one that was cut short
+            return
+        path = self.folder / f"{kind}-{name}.jsonl"
+        with drafts.replacing(path) as draft:
+            draft.write_bytes(line)
+            self.remote.put(draft, path.name)
 
     # ---- an address
 
@@ -336,23 +343,16 @@ class Shelf:
                 remote.get(name, self.folder / name)
         if PLAN in names and not (self.folder / PLAN).exists():
             remote.get(PLAN, self.folder / PLAN)
-        if BAD in names:
-            self._add_notes(remote, BAD)
+        notes = [name for name in names if "/" not in name and fnmatch(name, f"{BAD}*.jsonl")]
+        for name in notes:
+            if not (self.folder / name).exists():
+                remote.get(name, self.folder / name)
+        for path in self._note_files(BAD):
+            if path.name not in notes:  # forgotten by another machine
+                path.unlink(missing_ok=True)
         for name in self._listed():
             if name not in names:
                 self._send(name)
-
-    def _add_notes(self, remote: storage.RemoteFolder, name: str) -> None:
-        """Adds the lines that others noted to those noted here."""
-        with drafts.temporary_folder() as folder:
-            remote.get(name, folder / name)
-            theirs = (folder / name).read_bytes().split(b"\n")
-        path = self.folder / name
-        known = path.read_bytes().split(b"\n") if path.exists() else []
-        if new := [line for line in theirs if line and line not in known]:
-            shards.make(self.folder)
-            with shards.writing(self.folder), open(path, "ab") as handle:
-                handle.write(b"\n" + b"\n".join(new))
 
     def _send(self, name: str) -> None:
         if self.remote is not None:

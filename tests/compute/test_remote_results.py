@@ -229,15 +229,36 @@ def test_items_that_cannot_be_used_are_known_to_all(bucket: str, tmp_path: Path)
     assert Shelf(tmp_path / "three", remote=remote).bad == one.bad
 
 
-def test_passes_of_all_machines_are_noted(bucket: str, tmp_path: Path) -> None:
+def test_what_machines_note_at_the_same_moment_is_all_there(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second notes while the first has begun to put its own."""
     remote = RemoteFolder(f"{bucket}/image")
     one, two = (Shelf(tmp_path / name, remote=remote) for name in ("one", "two"))
-    for shelf, count in ((one, 1), (two, 2), (one, 3)):
-        with shelf.locked(waiting=print):
-            shelf.note_pass(items=count)
-    remote.get("passes.jsonl", tmp_path / "noted")
-    noted = [json.loads(line) for line in (tmp_path / "noted").read_text().split("\n") if line]
-    assert sorted(line["items"] for line in noted) == [1, 2, 3]
+    put, beside = RemoteFolder.put, []
+
+    def interrupted(self: RemoteFolder, path: Path, name: str) -> None:
+        if beside:
+            beside.pop()()
+        put(self, path, name)
+
+    monkeypatch.setattr(RemoteFolder, "put", interrupted)
+    with one.locked(waiting=print), two.locked(waiting=print):
+        beside.append(lambda: two.remember_bad(b"b" * 32, "second", "empty"))
+        one.remember_bad(b"a" * 32, "first", "damaged")
+        beside.append(lambda: two.note_pass(items=2))
+        one.note_pass(items=1)
+        one.note_pass(items=1)
+    assert not beside
+    bad = {b"a" * 32: ("first", "damaged"), b"b" * 32: ("second", "empty")}
+    assert Shelf(tmp_path / "three", remote=remote).bad == bad
+    assert sum(name.startswith("passes-") for name in remote.names()) == 3
+    two.refresh()
+    assert two.bad == bad
+    with two.locked(waiting=print):
+        two.forget_bad()
+    one.refresh()
+    assert one.bad == two.bad == Shelf(tmp_path / "three", remote=remote).bad == {}
 
 
 def test_an_address_in_the_variable_of_the_results_folder_is_refused(bucket: str, monkeypatch, tmp_path: Path) -> None:
