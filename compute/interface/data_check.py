@@ -151,7 +151,7 @@ def check(
     if catalog is not None:
         overlap = compared.overlap(
             [column for index in sound for column in copies.every_content(read.parts[index].items())],
-            copies.joined([checked[index].images for index in sound]),
+            copies.joined([images for index in sound if (images := checked[index].images) is not None]),
             catalog=catalog,
             source=Source.keeping(root, root=benchmark_data, offline=True),
             roots=roots,

@@ -58,7 +58,7 @@ class RankedTable:
     def order(self) -> Ints:
         """The models best first, then those without a rank; equal ranks by name."""
         last = np.where(self.rank == UNRANKED, len(self.rank) + 1, self.rank)
-        return np.lexsort((self.table.models, last))
+        return np.lexsort((np.array(self.table.models), last))
 
     @property
     def notes(self) -> tuple[str, ...]:

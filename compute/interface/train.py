@@ -75,6 +75,7 @@ def train(
     trackers.check(track)
     source = Source.keeping(paths.RESULTS, root=Path(data).expanduser() if data else None, offline=offline)
     validation: list[FileExamples] = []  # of the splits, part of which is held out; mini's are drawn
+    sets: Sequence[ExampleSet]
     if examples:
         sets = list(examples)
     else:
@@ -145,7 +146,7 @@ def _check_suite(suite: str, plan: TuningPlan, *, examples: Sequence[ExampleSet]
 
 def _sets(
     suite: str, tasks: Sequence[str], datasets: Sequence[str], *, plan: TuningPlan, source: Source
-) -> tuple[list[ExampleSet], list[FileExamples]]:
+) -> tuple[Sequence[ExampleSet], list[FileExamples]]:
     """What is trained on, and of the suite unisim what the stored step is chosen by."""
     for task in tasks:
         check_task(task)

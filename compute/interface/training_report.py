@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from compute import drafts, models
 from compute.interface.pages import training as training_page
 from compute.interface.pages.training import CurvePoint
-from compute.models.adapter import Hardware
+from compute.models.adapter import Encoder, Hardware
 from compute.tasks.source import Source
 from compute.training.unisim import curves, held_out
 from compute.training.unisim.checkpoints import FOLDER
@@ -59,7 +60,9 @@ def added(
 
 def compared(base: Model, tuned: Model, *, items: Sequence[HeldOutTask], hardware: Hardware) -> list[TaskChange]:
     """Base and tuned model on the suite's own items."""
-    before, after = (measured(items, row=each, encoder=models.load(each, hardware=hardware)) for each in (base, tuned))
+    before, after = (
+        measured(items, row=each, encoder=cast(Encoder, models.load(each, hardware=hardware))) for each in (base, tuned)
+    )
     return curves.changes(before=before, after=after)
 
 

@@ -106,9 +106,11 @@ def gather(
         if run.run.id in shown and run.run.task == task.key
     ]
     found = len(runs)
-    private = [run for run in runs if run.own]
-    if private and not own:
-        left_out.append(f"{len(private)} of {found} runs are of your own data; --own publishes their titles and scores")
+    of_own_data = [run for run in runs if run.own]
+    if of_own_data and not own:
+        left_out.append(
+            f"{len(of_own_data)} of {found} runs are of your own data; --own publishes their titles and scores"
+        )
         runs = [run for run in runs if not run.own]
     runs, repeated = _of_different_data(runs)
     left_out += repeated
@@ -120,7 +122,7 @@ def gather(
         )
         runs = [run for run in runs if not run.synthetic]
     if not runs:
-        hidden = 0 if own else len(private)
+        hidden = 0 if own else len(of_own_data)
         raise BadInput(_nothing(model, private=hidden, drawn=len(drawn), suites=suites, left_out=left_out))
     return SharedRuns(model=model, runs=tuple(runs), left_out=tuple(left_out), suites=keys)
 

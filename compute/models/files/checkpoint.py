@@ -66,6 +66,6 @@ def seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def one_line(error: Exception) -> str:
+def one_line(error: BaseException) -> str:
     """The beginning of an error's message, at most 300 characters."""
     return " ".join(str(error).split())[:300]

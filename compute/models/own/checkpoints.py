@@ -384,7 +384,7 @@ def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]
         inner = _completed(sentence_transformer.modules(files.folder)[0].folder)
         hidden = _count(inner.get("hidden_size") or inner.get("d_model"))
         return sentence_transformer.width(files.folder, hidden_size=hidden), None
-    config = _completed(files.folder)
+    config = {**_completed(files.folder)}
     vision, text = _part(config, "vision_config"), _part(config, "text_config")
     side = _side(shown.get("crop_size") if shown.get("do_center_crop") else shown.get("size"))
     side = side or _side(vision.get("image_size") or config.get("image_size"))

@@ -76,10 +76,12 @@ def _module(path: Path) -> ModuleType:
     """The file's module, run once, with its folder first among those that modules are imported from."""
     name = f"own_{re.sub(r'[^A-Za-z0-9_]', '_', path.stem)}"
     spec = importlib.util.spec_from_file_location(name, path.resolve())
-    module = importlib.util.module_from_spec(spec)
+    if spec is None or spec.loader is None:
+        raise BadInput(f"{path.name} is no file that Python can import")
+    module, loader = importlib.util.module_from_spec(spec), spec.loader
     sys.modules[name] = module  # dataclasses and worker processes look their module up by its name
     sys.path.insert(0, str(path.resolve().parent))
-    _safely(lambda: spec.loader.exec_module(module), doing=path.name)
+    _safely(lambda: loader.exec_module(module), doing=path.name)
     return module
 
 
@@ -91,6 +93,7 @@ def _safely(function: Callable[[], Any], *, doing: str) -> Any:
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_next is not None:
             traceback = traceback.tb_next
-        frame = traceback.tb_frame.f_code.co_filename if traceback else ""
-        where = f", {Path(frame).name} line {traceback.tb_lineno}" if frame.endswith(".py") else ""
+        where = ""
+        if traceback is not None and (file := traceback.tb_frame.f_code.co_filename).endswith(".py"):
+            where = f", {Path(file).name} line {traceback.tb_lineno}"
         raise BadInput(f"{doing} raised {type(error).__name__}: {one_line(error) or 'no message'}{where}") from error

@@ -69,9 +69,13 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
     roots = [os.path.abspath(folder) for folder in folders]
     allowed = tuple(f"{os.path.realpath(root).rstrip(os.sep)}{os.sep}" for root in roots)
     listings: dict[str, _Listing] = {}
-    paths, problems, state = [], {}, []
+    paths: list[str] = []
+    problems: dict[int, str] = {}
+    state: list[tuple[str, int, int]] = []
     for at, name in enumerate(names):
         path, problem = "", "is no path" if "\0" in name else ""
+        listing: _Listing | None = None
+        status: os.stat_result | None = None
         for root in roots if not problem else ():
             head, tail = os.path.split(os.path.join(root, name))
             listing = listings.get(head)
@@ -80,8 +84,8 @@ def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
             path, problem, status = listing.find(tail, allowed)
             if not problem:
                 break
-        if problem:
-            if problem == MISSING and len(problems) < LISTED:
+        if status is None:
+            if problem == MISSING and listing is not None and len(problems) < LISTED:
                 near = suggestion(tail, list(listing.entries)[:MOST_NAMES])
                 problem = f"{problem}.{near}" if near else problem
             problems[at] = problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,7 +156,7 @@ def _labelled(rows: OwnRows, kinds: _Kinds) -> Labelled:
     )
 
 
-def _is_in(rows: OwnRows, wanted) -> np.ndarray:
+def _is_in(rows: OwnRows, wanted: Callable[..., bool]) -> np.ndarray:
     """(n,) bool: the rows whose split, in lower case, is wanted."""
     codes = rows.texts(SPLIT)
     return np.append([wanted(value.strip().lower()) for value in codes.listed()], False).astype(bool)[codes.codes]

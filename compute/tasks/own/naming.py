@@ -62,8 +62,7 @@ def resolved(
             )
     chosen = _chosen(columns, present, given)
     if missing := _missing(columns, present, given):
-        free = [name for name in present if name not in chosen.values()]
-        near = suggestion(missing[0], free)
+        near = suggestion(missing[0], [name for name in present if name not in chosen.values()])
         raise BadInput(
             f"{title} has no column {missing[0]!r}, which {shape} needs.{near} It has: {', '.join(present)}. "
             f"Rename one, or name it: --columns {missing[0]}=NAME"
@@ -72,11 +71,11 @@ def resolved(
     _check_numbers(columns, chosen, present, title=title)
     absent = [name for name in known if name not in chosen]
     for name in free:
-        near = difflib.get_close_matches(name.lower(), absent, n=1, cutoff=NEAR) if len(name) < 100 else []
-        if near:
+        nearest = difflib.get_close_matches(name.lower(), absent, n=1, cutoff=NEAR) if len(name) < 100 else []
+        if nearest:
             raise BadInput(
-                f"{title} has a column {name!r}, which {shape} does not know. Did you mean {near[0]!r}? Columns that "
-                f"are not read may have any name that is not so near to one of: {_listed(columns)}"
+                f"{title} has a column {name!r}, which {shape} does not know. Did you mean {nearest[0]!r}? "
+                f"Columns that are not read may have any name that is not so near to one of: {_listed(columns)}"
             )
     return chosen, free
 

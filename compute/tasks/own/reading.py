@@ -68,6 +68,8 @@ class OwnData:
     def facts(self) -> OwnFacts:
         """What the task's row says of the items. Raises BadInput with the problems where there are any."""
         self.check()
+        if self.known is None:
+            raise BadInput(f"{self.title} has no items")
         return self.known
 
     def check(self) -> None:

@@ -15,7 +15,7 @@ from compute.tasks.own import files
 from compute.tasks.own.faults import Faults
 from compute.tasks.own.table import OwnTable
 from compute.tasks.parquet import NO_KEY
-from compute.types import shortened
+from compute.types import BadInput, shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,13 +78,13 @@ class OwnContent:
             return self.stored.keys
         if self.located is not None:
             return self.located.keys(cache)
-        return _keys_of(self.codes.distinct)
+        return _keys_of(self._values().distinct)
 
     def positions(self) -> np.ndarray:
         """(n,) which of the distinct contents each row has, -1 for none; of images inside the file its own."""
         if self.stored is not None:
             return np.where(self.stored.keys == NO_KEY, -1, np.arange(len(self.stored)))
-        return self.codes.codes
+        return self._values().codes
 
     def distinct(self, cache: Path | None) -> tuple[Column, np.ndarray]:
         """Every content once, and which of them each row has (n,), -1 for none."""
@@ -96,7 +96,7 @@ class OwnContent:
         """The items, one a row; a row without any has no content."""
         if self.stored is not None:
             return self.stored
-        title, name, codes = self.title, self.name, self.codes
+        title, name, codes = self.title, self.name, self._values()
         if self.located is None:
             return Column(
                 modality="text",
@@ -111,6 +111,11 @@ class OwnContent:
             read=lambda row: files.read_bytes(paths[codes.codes[row]]),
             name=lambda row: f"{title}, row {row + 1:,}, {name} {codes.at(row)}",
         )
+
+    def _values(self) -> Codes:
+        if self.codes is None:
+            raise BadInput(f"The column {self.name} of {self.title} holds neither paths nor texts")
+        return self.codes
 
 
 def _keys_of(texts: pa.LargeStringArray) -> np.ndarray:
@@ -141,7 +146,7 @@ class OwnRows:
 
     def numbered(self, name: str) -> tuple[str, ...]:
         """The shape's columns name_1, name_2, ... that are there, without a gap."""
-        out = []
+        out: list[str] = []
         while self.has(f"{name}_{len(out) + 1}"):
             out.append(f"{name}_{len(out) + 1}")
         return tuple(out)

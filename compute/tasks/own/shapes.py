@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from compute.tasks.data import Data
 from compute.tasks.own import choosing, finding, labelled, pairing
 from compute.tasks.own.facts import OwnFacts
 from compute.tasks.own.rows import OwnRows
 from compute.tasks.own.table import SPLIT
+
+Made = TypeVar("Made")
 
 MOST = 8  # columns of one name with a number
 
@@ -51,7 +54,7 @@ class TaskShape:
     told: bool = True  # whether a file with its columns is taken for it unless told otherwise
 
 
-def _alone(function: Callable[[OwnRows], object]) -> Callable[[Mapping[str, OwnRows]], object]:
+def _alone(function: Callable[[OwnRows], Made]) -> Callable[[Mapping[str, OwnRows]], Made]:
     """A function of the only table."""
     return lambda tables: function(tables[""])
 

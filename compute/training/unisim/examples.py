@@ -84,8 +84,15 @@ class TrainingExample:
 class ExampleSet(Protocol):
     """Examples of one task from one data set."""
 
-    task: str  # one of TASKS
-    dataset: str
+    @property
+    def task(self) -> str:
+        """One of TASKS."""
+        ...
+
+    @property
+    def dataset(self) -> str:
+        """Its name."""
+        ...
 
     def __len__(self) -> int:
         """How many examples there are."""

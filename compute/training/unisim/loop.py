@@ -69,7 +69,10 @@ class EmbeddedBatch:
 class Penalty(Protocol):
     """A term that is added to the hinge losses, such as one that keeps the base's similarities."""
 
-    key: str  # in logs
+    @property
+    def key(self) -> str:
+        """Its name in logs."""
+        ...
 
     def __call__(self, batch: EmbeddedBatch) -> torch.Tensor:
         """The term of a part of a step, already weighted."""

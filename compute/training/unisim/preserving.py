@@ -42,9 +42,12 @@ class KnowsBase(Protocol):
 class ImageBatch(Protocol):
     """What the terms need of a batch: its images as prepared, and (n, d) by the tower that is trained."""
 
-    base: KnowsBase
-    prepared: Sequence[Mapping[str, Any]]
-    images: Tensor
+    @property
+    def base(self) -> KnowsBase: ...
+    @property
+    def prepared(self) -> Sequence[Mapping[str, Any]]: ...
+    @property
+    def images(self) -> Tensor: ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -361,9 +361,10 @@ class Digester:
         parts = [self._digest(make, path), self._digest(arguments, path)]
         for part in states:
             if type(part) is dict and all(isinstance(name, str) for name in part):
+                attributes: dict[str, Any] = part
                 if type(value).__module__ == "accelerate.hooks":  # where its parts lie, but for hooks that it holds
-                    part = {name: part[name] for name in ("hooks", "no_grad") if name in part}
-                parts.append(self._named(part, path, labels=REMEMBERED))
+                    attributes = {name: part[name] for name in ("hooks", "no_grad") if name in part}
+                parts.append(self._named(attributes, path, labels=REMEMBERED))
             else:
                 parts.append(self._digest(part, path))
         parts.append(self._digest(list(items or ()), path))
@@ -457,12 +458,12 @@ def _tensor(tensor: torch.Tensor) -> bytes:
     flat = tensor.detach().resolve_conj().contiguous().reshape(-1)
     flat = flat.view(torch.uint8) if flat.numel() else flat.to(torch.uint8)
     for start in range(0, len(flat), PIECE):
-        digest.update(memoryview(flat[start : start + PIECE].cpu().numpy()))
+        digest.update(flat[start : start + PIECE].cpu().numpy().data)
     return _hash("tensor", str(tensor.dtype), repr(tuple(tensor.shape)), digest.digest())
 
 
 def _bytes(data: np.ndarray) -> memoryview | bytes:
-    return memoryview(data.reshape(-1).view(np.uint8)) if data.size and data.dtype.kind not in "OMm" else data.tobytes()
+    return data.reshape(-1).view(np.uint8).data if data.size and data.dtype.kind not in "OMm" else data.tobytes()
 
 
 def _hash(*parts: str | bytes | memoryview) -> bytes:

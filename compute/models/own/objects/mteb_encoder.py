@@ -88,7 +88,8 @@ def loader(modality: str, items: Sequence[Any]) -> Any:
     def collated(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
         return {name: [row[name] for row in rows] for name in rows[0]}
 
-    return DataLoader(Rows(modality, items), batch_size=len(items), collate_fn=collated, shuffle=False)
+    rows: Any = Rows(modality, items)
+    return DataLoader(rows, batch_size=len(items), collate_fn=collated, shuffle=False)
 
 
 def _run(model: Any, modality: str) -> Any:
@@ -114,12 +115,13 @@ def _no_task(modality: str) -> Any:
         from mteb.abstasks.task_metadata import TaskMetadata
     except ImportError as error:
         raise NotHere("An encoder of mteb's protocol needs the package mteb: pip install mteb") from error
+    modalities: list[Any] = [modality]
     return TaskMetadata(
         dataset={"path": "likeness", "revision": "none"},
         name="Likeness",
         description="Items of several tasks, encoded once",
         type="VisualSTS(eng)" if modality == "image" else "STS",
-        modalities=[modality],
+        modalities=modalities,
         category="i2i" if modality == "image" else "t2t",
         eval_langs=["eng-Latn"],
         main_score="cosine_spearman",

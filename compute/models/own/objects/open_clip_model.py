@@ -39,7 +39,7 @@ def held(arguments: Arguments) -> Held:
             "Pass the transform of its evaluation: preprocess=..."
         )
     towers = _towers(model, tokenizer, arguments)
-    if preprocess is not None:
+    if preprocess is not None and towers.image is not None:
         towers.image = replace(towers.image, ready=lambda image: {"pixel_values": preprocess(image)})
         towers.settings["image"] = "the caller's transform"
 

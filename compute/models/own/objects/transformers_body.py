@@ -33,7 +33,7 @@ def held(arguments: Arguments) -> Held:
     model = arguments.model
     modality = {"pixel_values": "image", "input_ids": "text"}.get(model.main_input_name)
     pooling = _pooling(model, modality)
-    if not pooling:
+    if modality is None or not pooling:
         model_type = getattr(model.config, "model_type", type(model).__name__)
         raise BadInput(
             f"{arguments.of}: which vector a model of the kind {model_type!r} gives is not settled. Pass an object "

@@ -71,7 +71,7 @@ def features_of(output: Any, *, of: str) -> torch.Tensor:
     """(n, d) of what such a method gives: a tensor, or an output with the pooled vectors in it."""
     if hasattr(output, "detach"):
         return output
-    pooled = getattr(output, "pooler_output", None)
+    pooled: Any = getattr(output, "pooler_output", None)
     if not hasattr(pooled, "detach"):
         raise BadInput(
             f"{of} gives a {type(output).__name__} without a pooled vector an item. Wrap it in an object with "
