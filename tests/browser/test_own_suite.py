@@ -124,7 +124,7 @@ def test_the_board_is_marked_and_ranked_by_the_suites_weights(
 def test_its_tasks_and_correlations_say_whose_data_they_are_of(
     visit: Callable[..., Any], width: int, dark: bool
 ) -> None:
-    page = visit("task?task=own/own-field-notes/nearest-drawing", width=width, dark=dark)
+    page = visit("task?task=own/field-notes/nearest-drawing", width=width, dark=dark)
     page.get_by_text("Own suite: Field notes").first.wait_for()
     assert "Own data" in page.locator("main, gradio-app").first.inner_text()
     page = visit("correlations?suites=own-field-notes&origin=computed", width=width, dark=dark)

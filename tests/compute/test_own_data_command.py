@@ -48,7 +48,7 @@ def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(folder: P
     made = command("--data", folder, "--models", "tiny,ssim", *results)
     assert made.exit_code == 0, made.output
     assert "own-my-triplets: 1 task, 2 models; 2 runs to make" in made.stdout
-    assert "own/own-my-triplets/choices | Accuracy | 10 | 50.0" in made.stdout
+    assert "own/my-triplets/choices | Accuracy | 10 | 50.0" in made.stdout
     again = command("--suite", "own-my-triplets", "--models", "tiny,ssim", *results)
     assert again.exit_code == 0 and "0 runs to make, 2 stored already" in again.stdout, again.output
 
@@ -86,7 +86,7 @@ def test_scores_of_own_data_that_others_measured_are_imported(
     table = tmp_path / "other.csv"
     table.write_text(
         "benchmark,model,task,metric,value,n,model_title,model_kind\n"
-        "own,someone/new,own/own-my-triplets/choices,accuracy,0.7,10,New model,encoder\n"
+        "own,someone/new,own/my-triplets/choices,accuracy,0.7,10,New model,encoder\n"
     )
     ended = CliRunner().invoke(app, ["import", "scores", str(table)])
     assert ended.exit_code == 0, ended.output
@@ -136,7 +136,7 @@ def test_columns_shape_and_images_are_named(folder: Path, tmp_path: Path) -> Non
     columns = ("--columns", "item=file,label=kind")
     assert "does not exist" in refused(*arguments, *columns)
     made = command(*arguments, *columns, "--images", images, "--shape", "clustering")
-    assert made.exit_code == 0 and "own/own-list/clustering" in made.stdout, made.output
+    assert made.exit_code == 0 and "own/list/clustering" in made.stdout, made.output
     record = json.loads((tmp_path / "results" / "suites" / "own-list.json").read_text())
     assert str(images) not in json.dumps(record)
     assert "write image=img,label=class" in refused(*arguments, "--columns", "file")

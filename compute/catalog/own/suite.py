@@ -88,13 +88,14 @@ def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, lis
     for own in suites:
         unknown = sorted({name for task in own.tasks for name in task.metrics} - metrics)
         gone = sorted(set(own.shared) - shipped_tasks)
-        if own.suite.key in taken or unknown or gone:
-            why = f"no metric {unknown[0]!r} is known" if unknown else "a suite of the catalogue has its name"
+        keys = {own.suite.key, *(task.key for task in own.tasks)}
+        if keys & taken or unknown or gone:
+            why = f"no metric {unknown[0]!r} is known" if unknown else "another suite has its name or its tasks' keys"
             why = f"no task {gone[0]!r} is known" if gone else why
             problems.append(f"The suite {own.suite.key} of your own data is left out: {why}")
             continue
         added.append(own)
-        taken.add(own.suite.key)
+        taken |= keys
         shared |= {key: (*shared.get(key, ()), own.suite.key) for key in own.shared}
         models = {row.key: row for row in own.models} | models
     if not added:
@@ -144,6 +145,17 @@ def own_generator(name: str, *, title: str) -> Model:
 
 def benchmark_of(synthetic: bool | None) -> Benchmark:
     return SYNTHETIC if synthetic else BENCHMARK
+
+
+def key_of(name: str) -> str:
+    """The key of a suite that data of this name make: `own-` and the name, which may begin with that already."""
+    mark, short = f"{BENCHMARK.key}-", slug(name)
+    return short if short.startswith(mark) else f"{mark}{short}"
+
+
+def tasks_start(suite: str) -> str:
+    """What the keys of a suite's tasks begin with: `own/` and the suite's key without the mark that says the same."""
+    return f"{BENCHMARK.key}/{suite.removeprefix(f'{BENCHMARK.key}-')}/"
 
 
 def slug(text: str) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from compute.catalog.own.suite import (
-    BENCHMARK,
     COMPARISONS,
     MAX_NAME,
     MAX_TEXT,
@@ -18,7 +17,9 @@ from compute.catalog.own.suite import (
     SOURCES,
     OwnSuite,
     benchmark_of,
+    key_of,
     slug,
+    tasks_start,
 )
 from compute.tasks.own import OwnData
 from compute.tasks.source import OwnFile
@@ -62,14 +63,14 @@ def of_data(
     `categories` are those of tasks that have another than their shape's. Raises BadInput for data with problems, and
     for names that make one key.
     """
-    key = f"{BENCHMARK.key}-{slug(name)}"
+    key = key_of(name)
     benchmark = benchmark_of(synthetic).key
     tasks = []
     for own_name, part in data.items():
         facts = part.facts
         tasks.append(
             Task(
-                key=f"{BENCHMARK.key}/{key}/{slug(own_name)}",
+                key=f"{tasks_start(key)}{slug(own_name)}",
                 title=f"{name[:80]}: {part.shape.title.lower()}" if len(data) == 1 else own_name[:MAX_NAME],
                 benchmark=benchmark,
                 category=(categories or {}).get(own_name, facts.category),
@@ -139,7 +140,7 @@ def _pairs(path: Path) -> OwnSuite:
         ),
         tasks=tuple(
             Task(
-                key=f"{BENCHMARK.key}/{key}/{split}",
+                key=f"{tasks_start(key)}{split}",
                 title=f"{short}: {in_sentence(SPLITS[split].title)}",
                 benchmark=benchmark,
                 category="Image pairs" if SPLITS[split].second == "image" else "Image-text pairs",

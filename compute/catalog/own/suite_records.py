@@ -32,6 +32,7 @@ from compute.catalog.own.suite import (
     benchmark_of,
     headline_first,
     own_generator,
+    tasks_start,
 )
 from compute.tasks.own import shapes
 from compute.tasks.own.hub import PREFIX as HUB
@@ -117,17 +118,25 @@ def settled(own: OwnSuite, *, results: Path) -> OwnSuite:
         datasets = {task.revision: task.dataset for task in same.tasks}  # a file that was renamed is the same data
         tasks = tuple(replace(task, dataset=datasets.get(task.revision, task.dataset)) for task in own.tasks)
         data = tuple(replace(file, title=datasets.get(file.digest, "")) for file in own.data)
-        return _renamed(replace(own, tasks=tasks, data=data), same.suite.key)
-    if any(other.suite.key == own.suite.key for other in known):
+        return _renamed(replace(own, tasks=tasks, data=data), same.suite.key, start=_start(same))
+    keys = {task.key for task in own.tasks}
+    if any(other.suite.key == own.suite.key or keys & {task.key for task in other.tasks} for other in known):
         return _renamed(own, f"{own.suite.key[:70]}-{own.digest[:8]}")
     return own
 
 
-def _renamed(own: OwnSuite, key: str) -> OwnSuite:
-    """The suite under a key; where that is not the file's name, titles say so too."""
+def _start(own: OwnSuite) -> str:
+    """What the keys of its tasks begin with: those of earlier records repeat the suite's mark, and so do their runs."""
+    key = next((task.key for task in own.tasks), "")
+    return key[: key.rfind("/") + 1] or tasks_start(own.suite.key)
+
+
+def _renamed(own: OwnSuite, key: str, *, start: str = "") -> OwnSuite:
+    """The suite under a key, its tasks' keys beginning with `start`; where that is not the file's name, titles say so
+    too."""
 
     def task_key(task: Task) -> str:
-        return f"{BENCHMARK.key}/{key}/{task.key.rpartition('/')[2]}"
+        return f"{start or tasks_start(key)}{task.key.rpartition('/')[2]}"
 
     own = replace(
         own,
@@ -318,8 +327,11 @@ def _task(content: Mapping[str, Any], *, suite: str, benchmark: str, file: OwnFi
     for name in ("key", "title", "category", "split", "procedure"):
         records.check_text(content[name], name=f"a task's {name}", most=MAX_NAME)
     records.check_text(content["notes"], name="a task's notes", most=MAX_TEXT)
-    start = f"{BENCHMARK.key}/{suite}/"
-    if not content["key"].startswith(start) or not KEY.fullmatch(content["key"].removeprefix(start)):
+    start, earlier = tasks_start(suite), f"{BENCHMARK.key}/{suite}/"
+    if not any(
+        content["key"].startswith(each) and KEY.fullmatch(content["key"].removeprefix(each))
+        for each in (start, earlier)
+    ):
         raise ValueError(f"the task {records.short(content['key'])} does not begin with {start}")
     lists = {}
     for name, least in (("subsets", 1), ("metrics", 1), ("modalities", 1), ("languages", 0)):

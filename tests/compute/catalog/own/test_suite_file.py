@@ -68,9 +68,9 @@ def test_a_suite_with_weights_and_categories(folder: Path) -> None:
     assert result.suite.aggregate == "category-mean"
     assert result.suite.category_weights == {"Words": 2.0, "Zero-shot Classification": 0.5}
     assert [(task.key, task.title, task.category, task.n_items) for task in result.tasks] == [
-        ("own/own-animals-words/kinds", "Kinds", "Zero-shot Classification", 2),
-        ("own/own-animals-words/questions", "questions", "Words", 1),
-        ("own/own-animals-words/groups", "Groups", "Words", 3),
+        ("own/animals-words/kinds", "Kinds", "Zero-shot Classification", 2),
+        ("own/animals-words/questions", "questions", "Words", 1),
+        ("own/animals-words/groups", "Groups", "Words", 3),
     ]
     assert result.suite.description.startswith("Ours. Your own data: ")
     assert result.suite.description.endswith("Weights in the mean: Zero-shot Classification 0.5, Words 2.")
@@ -116,7 +116,7 @@ def test_tasks_of_the_catalogue_are_part_of_it(folder: Path) -> None:
     assert not problems
     assert [task.key for task in catalog.tasks if "own-suite" in task.suites] == [
         *(task.key for task in shipped().tasks if task.key in result.shared),
-        "own/own-suite/labels",
+        "own/suite/labels",
     ]
     assert catalog.task("mini/odd-one-out").suites[:-1] == shipped().task("mini/odd-one-out").suites
     gone = replace(result, shared=("mini/gone",))

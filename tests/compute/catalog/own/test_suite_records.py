@@ -114,15 +114,54 @@ def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path: Path) -> None
     suite = suite_records.record(
         suite_making.of_data(parts, name="Both", categories={"groups": "Mine"}), results=tmp_path
     )
-    assert [task.key for task in suite.tasks] == [f"own/own-both/{name}" for name in parts]
+    assert [task.key for task in suite.tasks] == [f"own/both/{name}" for name in parts]
     assert [task.category for task in suite.tasks] == ["Zero-shot Classification", "Text-2AFC", "Mine"]
     assert suite.shape == "classification, choices, clustering" and len({file.digest for file in suite.data}) == 3
     assert suite_records.recorded(tmp_path) == ([suite], [])
     assert suite_records.settled(suite_making.of_data(parts, name="Other"), results=tmp_path).suite.key == "own-both"
     less = suite_making.of_data({name: parts[name] for name in ("labels", "questions")}, name="Both")
     assert suite_records.settled(less, results=tmp_path).suite.key == f"own-both-{less.digest[:8]}"
-    with pytest.raises(BadInput, match="Two tasks of Both make one key, own/own-both/a-b"):
+    with pytest.raises(BadInput, match="Two tasks of Both make one key, own/both/a-b"):
         suite_making.of_data({"a b": parts["labels"], "A-B": parts["groups"]}, name="Both")
+
+
+def test_a_name_that_says_own_says_it_once(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
+    part = read(tmp_path / "labels.csv")
+    suite = suite_making.of_data({"kinds": part}, name="Own animals")
+    assert (suite.suite.key, [task.key for task in suite.tasks]) == ("own-animals", ["own/animals/kinds"])
+
+
+def test_a_suite_recorded_with_the_mark_twice_keeps_its_keys_and_so_its_runs(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
+    made = suite_making.of_data({"kinds": read(tmp_path / "labels.csv")}, name="animals")
+    suite_records.record(made, results=tmp_path)
+    (path,) = suite_records.files(tmp_path)
+    path.write_text(path.read_text().replace("own/animals/", "own/own-animals/"))
+    ((earlier,), problems) = suite_records.recorded(tmp_path)
+    assert not problems and [task.key for task in earlier.tasks] == ["own/own-animals/kinds"]
+    assert suite_records.record(made, results=tmp_path) == earlier
+    assert suite_records.recorded(tmp_path) == ([earlier], [])
+
+
+def test_two_suites_share_no_key_of_a_task(tmp_path: Path) -> None:
+    """One of pairs and one of data whose name begins like its key: the second gets the beginning of its digest."""
+    for name, text in (("a", "a cat"), ("b", "a cow")):
+        (tmp_path / f"{name}.csv").write_text(f"text,label\n{text},x\na dog,y\n")
+    parts = [read(tmp_path / f"{name}.csv") for name in ("a", "b")]
+    first = suite_making.of_data({"cj": parts[0]}, name="pairs-x")
+    first = replace(
+        first, suite=replace(first.suite, key="pairs-x"), tasks=(replace(first.tasks[0], suites=("pairs-x",)),)
+    )
+    suite_records.record(first, results=tmp_path)
+    second = suite_records.record(suite_making.of_data({"cj": parts[1]}, name="pairs-x"), results=tmp_path)
+    assert second.tasks[0].key == f"own/pairs-x-{second.digest[:8]}/cj" and first.tasks[0].key == "own/pairs-x/cj"
+    suites, problems = suite_records.recorded(tmp_path)
+    assert len(suites) == 2 and not problems
+    clash = replace(second, tasks=first.tasks)
+    catalog, problems = own_suite.extended(shipped(), [first, clash])
+    assert [task.key for task in catalog.tasks].count("own/pairs-x/cj") == 1
+    assert problems and "another suite has its name or its tasks' keys" in problems[0]
 
 
 def test_the_record_names_no_folder_of_this_machine(manifest: Path, tmp_path: Path) -> None:
@@ -255,7 +294,7 @@ def test_a_name_or_a_metric_that_the_catalogue_does_not_allow(manifest: Path, tm
     strange = replace(good, tasks=tuple(replace(task, metrics=("nothing",)) for task in good.tasks))
     catalog, problems = own_suite.extended(shipped(), [taken, strange])
     assert catalog is shipped() and len(problems) == 2
-    assert "a suite of the catalogue has its name" in problems[0] and "no metric 'nothing'" in problems[1]
+    assert "another suite has its name or its tasks' keys" in problems[0] and "no metric 'nothing'" in problems[1]
 
 
 def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(
