@@ -247,7 +247,8 @@ def _long(frame: pd.DataFrame, reading: ScoreReading, *, known: Mapping[str, str
     elif "n" in roles and "stderr" not in roles:
         notes.append("The column n alone gives no standard error: say so where values are shares of n right answers")
     of_task = [str(key) for key in keys]
-    categories, codes = (WHOLE,), np.zeros(len(keys), np.int64)
+    categories: tuple[str, ...] = (WHOLE,)
+    codes = np.zeros(len(keys), np.int64)
     if "category" in roles:
         named = _one_a_task(frame[roles["category"]].astype("str").str.strip().fillna(""), column, of_task)
         for task, category in zip(of_task, named, strict=True):
