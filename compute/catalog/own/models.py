@@ -124,7 +124,8 @@ def files(results: Path) -> list[Path]:
 
 def recorded(results: Path) -> tuple[list[Model], list[str]]:
     """The recorded models, those of folders with the folder's path as their weights; and why others are left out."""
-    models, problems = [], []
+    models: list[Model] = []
+    problems: list[str] = []
     for path in files(results):
         try:
             if len(models) >= MAX_MODELS:

@@ -79,7 +79,7 @@ class OwnSuite:
 
 def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:
     """The catalogue with these suites, and why others are left out: keys or metrics that it does not allow."""
-    taken = {row.key for row in (*catalog.suites, *catalog.tasks)}
+    taken = {*(row.key for row in catalog.suites), *(row.key for row in catalog.tasks)}
     models = {row.key: row for row in catalog.models}
     metrics = {row.key for row in catalog.metrics}
     added, problems = [], []

@@ -160,7 +160,8 @@ def files(results: Path) -> list[Path]:
 
 def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
     """The recorded suites, and why others are left out."""
-    suites, problems = [], []
+    suites: list[OwnSuite] = []
+    problems: list[str] = []
     for path in files(results):
         if path.name.startswith("."):
             continue
@@ -187,7 +188,9 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
         raise ValueError(f"it is of version {records.short(content.get('version'))}; this program reads {VERSION}")
     if content["version"] == EARLIER:
         content = _of_earlier(content)
-    data, suite, tasks = content.get("data"), content.get("suite"), content.get("tasks")
+    data: Any = content.get("data")
+    suite: Any = content.get("suite")
+    tasks: Any = content.get("tasks")
     for name, value, kind in (("data", data, list), ("suite", suite, dict), ("tasks", tasks, list)):
         if not isinstance(value, kind):
             raise ValueError(f"it has no {name}")
