@@ -304,9 +304,12 @@ def task_lines(task: CheckedTask) -> Iterator[str]:
     for finding in task.findings:
         yield f"  {'Fault' if finding.fault else 'Note'}: {finding.what}: {finding.count:,} ({_some(finding)})"
     if not task.findings:
-        yield "  No repeated items, no contradicting labels"
+        yield f"  {NO_FINDING}"
     if task.resolution:
         yield f"  {task.resolution}"
+
+
+NO_FINDING = "No repeated items, no contradicting labels"
 
 
 def looked_at(sound: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from compute.interface.data_check import DataCheck, images_read, looked_at, overlap_lines, verdict
+from compute.interface.data_check import NO_FINDING, DataCheck, images_read, looked_at, overlap_lines, verdict
 from compute.interface.pages import one_file
 
 
@@ -17,6 +17,7 @@ def page(checked: DataCheck) -> str:
         checked=checked,
         verdict=verdict(checked),
         overlap=[] if checked.overlap is None else list(overlap_lines(checked.overlap)),
+        no_finding=NO_FINDING,
         images_read=images_read,
         looked_at=looked_at,
         uri=lambda webp: f"data:image/webp;base64,{base64.b64encode(webp).decode()}",

@@ -12,7 +12,7 @@ WIDTH = 400  # units: about the pixels of a phone, whose type plot.css sizes
 LEFT, TOP, BOTTOM = 36, 24, 34  # units: the numbers upwards; the title upwards; the numbers and the title across
 STEPS = (1, 2, 5)  # of the round numbers, times a power of ten
 TICKS = 5  # at most as many between the ends
-LETTER, LINE = 6.6, 13.0  # units: how wide a letter is and how high a line, at the largest type of plot.css
+LETTER, LINE = 7.2, 13.0  # units: how wide a letter is and how high a line, at the largest type of plot.css
 GAP = 6.0  # units between a point and its name
 
 

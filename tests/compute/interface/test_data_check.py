@@ -101,6 +101,7 @@ def test_faults_are_named_by_row_and_nothing_can_be_run(folder: Path) -> None:
     assert "choices.csv, row 2: answer is '3', not" in result.output
     assert "Cannot be run: correct what is listed, then check again" in result.output
     page = (folder / "choices-check.html").read_text()
+    assert "Not checked until" in page and "No repeated items" not in page
     assert "alternative_1 gone.png does not exist" in page and "<article>" not in page
     assert "python -m compute run" not in page and "Run it" not in result.output
 
@@ -127,12 +128,20 @@ def test_the_rows_without_a_fault_are_looked_at_beside_those_with_one(folder: Pa
     assert "Cannot be run: correct what is listed, then check again" in lines and "Run it" not in result.output
     page = (folder / "page.html").read_text()
     assert "Of the 5 rows without a fault:" in page and "torn.png" in page and "<article>" not in page
+    assert "No repeated items" not in page, "one repeats another"
     # A missing file that is another row's is not taken for the one before.
     (folder / "choices.csv").write_text(
         rows + more.replace("gone.png", "torn.png").replace("torn.png,1\na", "rocket.png,1\na")
     )
     result = checked("choices.csv")
     assert "choices.csv, row 6, alternative_2 torn.png" in result.output and "Faults:" not in result.output
+
+
+def test_the_page_says_that_nothing_was_found(folder: Path) -> None:
+    (folder / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\na bird,\n")
+    assert checked("labels.csv").exit_code == 1
+    page = (folder / "labels-check.html").read_text()
+    assert page.index("Of the 2 rows without a fault:") < page.index("No repeated items, no contradicting labels")
 
 
 def test_what_faults_keep_from_being_checked_is_said(folder: Path) -> None:
