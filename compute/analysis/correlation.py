@@ -8,8 +8,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from compute.analysis import ranking
 from compute.analysis.intervals import Z95
+from compute.analysis.ranks import ranking
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.types import BadInput
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis import ranking
+from compute.analysis.ranks import ranking
 from compute.arrays import Floats, Ints
 from compute.types import BadInput
 

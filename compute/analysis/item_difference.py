@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from compute.analysis import variance
+from compute.analysis.ranks import variance
 
 SAME = "the difference is the same on every item, so its spread is not known"
 

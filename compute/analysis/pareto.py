@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.ranking import UNRANKED
+from compute.analysis.ranks.ranking import UNRANKED
 from compute.arrays import Bools, Ints
 from compute.types import BadInput
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from compute.analysis import ranking
 from compute.analysis.intervals import sampling_errors
+from compute.analysis.ranks import ranking
 from compute.arrays import Bools, Floats, Ints
 from compute.types import ORIGINS, BadInput, Undefined
 

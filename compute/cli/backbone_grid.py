@@ -15,7 +15,7 @@ import typer
 from compute.types import BadInput
 
 if TYPE_CHECKING:
-    from compute.analysis.backbone_agreement import PairAgreement
+    from compute.analysis.generators.backbone_agreement import PairAgreement
     from compute.engine.bench import Bench
     from compute.engine.generators.grid import GridFeatures, GridResult
     from compute.engine.generators.people import RatedGenerators
@@ -117,7 +117,7 @@ def compare_backbones(
 
 def agreement(result: GridResult, rated: RatedGenerators | None) -> tuple[dict[tuple[str, str], PairAgreement], str]:
     """The agreement with people by (image, text) backbone, and why there is none."""
-    from compute.analysis.backbone_agreement import pair_agreement
+    from compute.analysis.generators.backbone_agreement import pair_agreement
     from compute.types import Undefined
 
     agreements: dict[tuple[str, str], PairAgreement] = {}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compute.analysis.coverage import SEED, TRIALS
+from compute.analysis.ranks.coverage import SEED, TRIALS
 from compute.cli.workspace import shipped_file
 from compute.paths import COVERAGE, FAULT_ERRORS
 
@@ -28,7 +28,7 @@ def coverage(
     if faults:
         _faults(studies=faults, seed=seed, path=path)
         return
-    from compute.analysis.coverage import save, settings, simulate
+    from compute.analysis.ranks.coverage import save, settings, simulate
 
     rows = []
     for suite in settings():
@@ -44,7 +44,7 @@ def coverage(
 
 def _faults(*, studies: int, seed: int, path: Path) -> None:
     from compute import drafts
-    from compute.analysis.false_verdicts import save
+    from compute.analysis.generators.false_verdicts import save
     from compute.catalog import shipped
     from compute.engine import fault_errors
     from compute.engine.bench import assemble

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from compute.analysis.false_verdicts import FalseVerdicts
-from compute.analysis.sensitivity import BLIND, FaultRun, Sensitivity, by_fault, sensitivity
+from compute.analysis.generators.false_verdicts import FalseVerdicts
+from compute.analysis.generators.sensitivity import BLIND, FaultRun, Sensitivity, by_fault, sensitivity
 from compute.catalog import Catalog
 from compute.engine import fault_study
 from compute.engine.bench import Bench

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from compute import versions
-from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, FaultRun, Sensitivity, by_fault
+from compute.analysis.generators.sensitivity import BLIND, MIXED, REWARDS, SEES, FaultRun, Sensitivity, by_fault
 from compute.arrays import Ints
 from compute.catalog import Catalog
 from compute.engine import run_folders

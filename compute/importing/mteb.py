@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.analysis.ranking import binomial_stderr
+from compute.analysis.ranks.ranking import binomial_stderr
 from compute.importing.figures import Imported, SkippedFile, fingerprint, finite, is_text, load_json, short
 from compute.importing.model_meta import bare_model, model_key, model_row
 from compute.importing.splits import read_split

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from compute.analysis.ranks.variance import listed
 from compute.analysis.suite import ALL, SuiteScores
-from compute.analysis.variance import listed
 from compute.engine import variants
 from compute.engine.run_folders import StoredRun
 from compute.types import Task

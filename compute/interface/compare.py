@@ -11,8 +11,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import pandas as pd
 
-from compute.analysis.ranking import CATEGORY_MEAN, TASK_MEAN
-from compute.analysis.ties import paired_differences
+from compute.analysis.ranks.ranking import CATEGORY_MEAN, TASK_MEAN
+from compute.analysis.ranks.ties import paired_differences
 from compute.interface.score_reading import ScoreReading
 from compute.interface.score_table import category_and_task_weights, position, unlike_scales
 from compute.types import BadInput, shortened
@@ -87,7 +87,7 @@ def compare(
     With `scores`, a and b are models of that table, compared over the tasks that both have by a t test; other
     arguments as in `compute.rank`. The interval is about other tasks of these kinds,
     of which these count as a sample. One comparison is tested: whoever looks at many pairs takes `compute.rank`, which
-    corrects for that. Source: `compute.analysis.ties.paired_differences`. Raises BadInput.
+    corrects for that. Source: `compute.analysis.ranks.ties.paired_differences`. Raises BadInput.
     """
     if scores is None:
         if isinstance(a, str):

@@ -12,7 +12,7 @@ import pandas as pd
 from compute.analysis.lite import selection, smaller
 from compute.analysis.lite.selection import Fidelity
 from compute.analysis.lite.smaller import HeldOut, LostTask
-from compute.analysis.ranking import CATEGORY_MEAN, TASK_MEAN
+from compute.analysis.ranks.ranking import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.suite import SuiteScores
 from compute.arrays import Floats
 from compute.interface.score_reading import ScoreReading

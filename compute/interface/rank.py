@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from compute.analysis import ranking
-from compute.analysis.ranking import CATEGORY_MEAN, TASK_MEAN
-from compute.analysis.standings import borda_standings, counting, standings
+from compute.analysis.ranks import ranking
+from compute.analysis.ranks.ranking import CATEGORY_MEAN, TASK_MEAN
+from compute.analysis.ranks.standings import borda_standings, counting, standings
 from compute.arrays import Bools, Floats
 from compute.interface.ranked import BORDA, RankedTable
 from compute.interface.score_reading import ScoreReading
@@ -43,7 +43,7 @@ def rank(
     beaten on a task, for tasks of unlike direction or unit. coverage: the least share of the counting tasks that a
     model needs for a rank. bounds: the least and largest possible mean, which intervals keep to.
 
-    Source of the statistics: `compute.analysis.uncertainty`, `variance` and `ties`. Raises BadInput in one sentence.
+    Source of the statistics: `compute.analysis.ranks`. Raises BadInput in one sentence.
     """
     if aggregate not in RULES:
         raise BadInput(f"No rule {aggregate!r}. Use one of {', '.join(RULES)}")

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from compute.analysis.ranking import UNRANKED
-from compute.analysis.variance import FEW, listed
+from compute.analysis.ranks.ranking import UNRANKED
+from compute.analysis.ranks.variance import FEW, listed
 from compute.arrays import Bools, Floats, Ints
 from compute.interface.pages.board import BoardCell, BoardColumn, BoardRow, page
 from compute.interface.score_table import WHOLE, ScoreTable, unlike_scales

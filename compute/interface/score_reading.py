@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import sampling_errors
-from compute.analysis.ranking import binomial_stderr
+from compute.analysis.ranks.ranking import binomial_stderr
 from compute.arrays import Floats, Ints
 from compute.delimited import heading
 from compute.interface.score_table import LARGEST, WHOLE, ScoreTable, shown

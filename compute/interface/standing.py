@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from compute.analysis.anchored import anchor
 from compute.analysis.intervals import sampling_errors
-from compute.analysis.ranking import UNRANKED
-from compute.analysis.standings import Standings, standings
+from compute.analysis.ranks.anchored import anchor
+from compute.analysis.ranks.ranking import UNRANKED
+from compute.analysis.ranks.standings import Standings, standings
+from compute.analysis.ranks.variance import listed
 from compute.analysis.suite import ALL, SuiteScores
-from compute.analysis.variance import listed
 from compute.arrays import Bools, Floats, Ints
 from compute.interface.comparability import Comparability
 from compute.tables import DASH, padded

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import sampling_errors
-from compute.analysis.ranking import CATEGORY_MEAN
-from compute.analysis.uncertainty import Ranking, rank_with_uncertainty
-from compute.analysis.variance import SAME
+from compute.analysis.ranks.ranking import CATEGORY_MEAN
+from compute.analysis.ranks.uncertainty import Ranking, rank_with_uncertainty
+from compute.analysis.ranks.variance import SAME
 from leaderboard.data import language_queries, model_queries
 from leaderboard.data.database import Database
 from leaderboard.data.languages import WHOLE, codes_of, language_of_score, language_of_subset, name_of

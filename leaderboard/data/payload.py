@@ -12,7 +12,7 @@ import pandas as pd
 from starlette.requests import Request
 from starlette.responses import Response
 
-from compute.analysis.ranking import rank
+from compute.analysis.ranks.ranking import rank
 from compute.rounding import clean, rounded
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from compute.analysis import ranking, standings
-from compute.analysis.anchored import anchor
+from compute.analysis.ranks import ranking, standings
+from compute.analysis.ranks.anchored import anchor
 from compute.types import BadInput
 from leaderboard.data.mean_rule import changed_rule
 from leaderboard.data.suite_table import PARTIAL, PRINTED, SuiteTable

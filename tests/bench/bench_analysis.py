@@ -20,9 +20,9 @@ from scipy import stats  # noqa: E402
 
 from compute.analysis.correlation import METHODS, correlate, order  # noqa: E402
 from compute.analysis.lite.selection import select  # noqa: E402
-from compute.analysis.ranking import aggregate  # noqa: E402
-from compute.analysis.ties import tie_classes  # noqa: E402
-from compute.analysis.uncertainty import rank_with_uncertainty  # noqa: E402
+from compute.analysis.ranks.ranking import aggregate  # noqa: E402
+from compute.analysis.ranks.ties import tie_classes  # noqa: E402
+from compute.analysis.ranks.uncertainty import rank_with_uncertainty  # noqa: E402
 
 REFERENCE = {"kendall": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}
 

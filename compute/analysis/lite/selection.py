@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.analysis import correlation as correlations
-from compute.analysis import ranking
 from compute.analysis.lite import search as agreement
+from compute.analysis.ranks import ranking
 from compute.arrays import Floats, Ints
 from compute.types import BadInput, Undefined
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from compute.analysis import correlation as correlations
-from compute.analysis import ranking
 from compute.analysis.lite import selection as lite
+from compute.analysis.ranks import ranking
 from compute.analysis.suite import SuiteScores, Whole, whole
 from compute.arrays import Floats, Ints
 from compute.types import BadInput

@@ -9,8 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from compute.analysis import bradley_terry
-from compute.analysis.metric_agreement import Estimate, MetricDifference, PeopleAgreement, agreement, differences
+from compute.analysis.generators import bradley_terry
+from compute.analysis.generators.metric_agreement import (
+    Estimate,
+    MetricDifference,
+    PeopleAgreement,
+    agreement,
+    differences,
+)
 from compute.arrays import Floats
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.record import GeneratorFigure

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.analysis import variance
+from compute.analysis.ranks import variance
 from compute.rounding import rounded
 
 # The strengths compared by default. Of `interpolate` the base's share of the weights.

@@ -11,8 +11,8 @@ import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
-from compute.analysis import coverage
-from compute.analysis.variance import FEW
+from compute.analysis.ranks import coverage
+from compute.analysis.ranks.variance import FEW
 from compute.live.decoder import limits
 from compute.paths import COVERAGE
 from leaderboard.data import suite_queries

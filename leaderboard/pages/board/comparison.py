@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from compute.analysis import ranking, variance
 from compute.analysis.intervals import score_interval
-from compute.analysis.ties import holm, paired_differences
+from compute.analysis.ranks import ranking, variance
+from compute.analysis.ranks.ties import holm, paired_differences
 from compute.types import BadInput
 from leaderboard.data.mean_rule import rule
 from leaderboard.data.payload import NO_VOTES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compute.analysis.variance import listed
+from compute.analysis.ranks.variance import listed
 from leaderboard.html.formatting import NOTHING, blank, number
 from leaderboard.pages.board.comparison import ComparedLine, ComparedValue, PairedTest
 

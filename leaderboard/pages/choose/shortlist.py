@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.analysis.ties import paired_differences
+from compute.analysis.ranks.ties import paired_differences
 from compute.types import BadInput
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.model_queries import PERMISSIVE

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.analysis.preference import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agreement, agree, verdicts
+from compute.analysis.generators.preference import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agreement, agree, verdicts
 from compute.types import BadInput
 from leaderboard.data import task_queries
 from leaderboard.data.database import Database
@@ -32,7 +32,7 @@ METRIC_MODELS = {
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorMetric:
-    """One metric on one set of generators, with one of `compute.analysis.preference`'s verdicts."""
+    """One metric on one set of generators, with one of `compute.analysis.generators.preference`'s verdicts."""
 
     column: SuiteColumn
     trained_on_set: bool

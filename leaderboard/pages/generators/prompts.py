@@ -12,7 +12,7 @@ import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
-from compute.analysis.prompt_differences import PromptDifferences, prompt_differences
+from compute.analysis.generators.prompt_differences import PromptDifferences, prompt_differences
 from compute.arrays import Floats
 from compute.engine.generators.prompt_values import DISTANCE
 from compute.tasks.mini import generators as drawn

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from compute.analysis.sensitivity import Sensitivity
+from compute.analysis.generators.sensitivity import Sensitivity
 from leaderboard.pages.lens.study import SizeCurve, SizePoint
 
 EDGE = 4.0  # percent of the box that stay free at either end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from compute.analysis.sensitivity import REWARDS, SEES, Sensitivity
+from compute.analysis.generators.sensitivity import REWARDS, SEES, Sensitivity
 from compute.engine.generators.backbones import JOIN
 from compute.tasks.mini.generators import FAULTS
 from leaderboard.data import suite_queries

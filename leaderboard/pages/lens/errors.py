@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from compute.analysis import false_verdicts
+from compute.analysis.generators import false_verdicts
 from compute.engine.generators.backbones import JOIN
 from compute.paths import FAULT_ERRORS
 

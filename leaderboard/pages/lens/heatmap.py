@@ -11,9 +11,9 @@ import gradio as gr
 import numpy as np
 import pandas as pd
 
-from compute.analysis import backbone_effects
-from compute.analysis.backbone_effects import AttributeEffect, BackboneEffects
-from compute.analysis.preference import FEWEST
+from compute.analysis.generators import backbone_effects
+from compute.analysis.generators.backbone_effects import AttributeEffect, BackboneEffects
+from compute.analysis.generators.preference import FEWEST
 from compute.arrays import Floats
 from compute.engine.generators.backbones import JOIN
 from compute.tasks.mini.generators import FAULTS

@@ -8,7 +8,7 @@ from functools import partial
 import gradio as gr
 import pandas as pd
 
-from compute.analysis.sensitivity import Sensitivity
+from compute.analysis.generators.sensitivity import Sensitivity
 from compute.engine.generators.backbones import JOIN, UNBIASED
 from compute.tasks.mini.generators import FAULTS
 from leaderboard.data import model_queries, suite_queries

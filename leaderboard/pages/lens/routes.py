@@ -6,7 +6,7 @@ from typing import Any
 
 from starlette.routing import Route
 
-from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, Sensitivity
+from compute.analysis.generators.sensitivity import BLIND, MIXED, REWARDS, SEES, Sensitivity
 from compute.engine.generators.backbones import JOIN
 from compute.tasks.mini.generators import FAULTS
 from leaderboard.data import suite_queries

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, FaultRun, Sensitivity, by_fault, chains
+from compute.analysis.generators.sensitivity import BLIND, MIXED, REWARDS, SEES, FaultRun, Sensitivity, by_fault, chains
 from compute.engine.generators.backbones import METRICS, NEEDS
 from compute.tasks.mini.generators import CLEAN, FAULTS
 from leaderboard.data import lens_queries, suite_queries

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from compute.analysis.pareto import OFF, ON, UNKNOWN, Front, front
-from compute.analysis.ranking import UNRANKED
-from compute.analysis.uncertainty import rank_with_uncertainty
+from compute.analysis.ranks.ranking import UNRANKED
+from compute.analysis.ranks.uncertainty import rank_with_uncertainty
 from compute.types import BadInput
 
 TASKS, ALPHA = 12, 0.05

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compute.analysis.sensitivity import BLIND
+from compute.analysis.generators.sensitivity import BLIND
 from compute.catalog import shipped
 from compute.engine import fault_errors
 from compute.engine.generators.backbones import Backbones

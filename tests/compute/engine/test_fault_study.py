@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.analysis.sensitivity import BLIND, REWARDS, SEES
+from compute.analysis.generators.sensitivity import BLIND, REWARDS, SEES
 from compute.catalog import shipped
 from compute.database import build
 from compute.engine import fault_study, run_folders

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute.analysis.uncertainty import rank_with_uncertainty
+from compute.analysis.ranks.uncertainty import rank_with_uncertainty
 from leaderboard.data.database import Database
 from leaderboard.data.language_evidence import FIRST, LEVEL, UNTESTED, WORSE, LanguageEvidence
 from leaderboard.data.suite_cache import SuiteCache

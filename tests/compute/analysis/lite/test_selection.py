@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from compute.analysis import ranking
 from compute.analysis.correlation import correlate
 from compute.analysis.lite.search import agreement
 from compute.analysis.lite.selection import drop_redundant, fidelity, select
+from compute.analysis.ranks import ranking
 from compute.types import BadInput, Undefined
 
 NAN = np.nan

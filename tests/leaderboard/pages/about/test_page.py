@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from compute.analysis import coverage
+from compute.analysis.ranks import coverage
 from compute.catalog import data_version
 from compute.paths import COVERAGE
 from leaderboard.data import suite_queries

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from compute.analysis.ties import paired_differences
+from compute.analysis.ranks.ties import paired_differences
 from leaderboard.data.model_queries import PERMISSIVE
 from leaderboard.pages.choose.described import describe
 from leaderboard.pages.choose.needs import HARDWARE, LICENSES, NEEDS, SIZES

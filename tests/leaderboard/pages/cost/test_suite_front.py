@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from compute.analysis.pareto import OFF, ON, UNKNOWN
-from compute.analysis.ties import holm, paired_differences
+from compute.analysis.ranks.ties import holm, paired_differences
 from compute.paths import ROOT
 from compute.types import BadInput, UnknownKey
 from leaderboard.data import model_queries, payload, suite_queries

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.analysis.backbone_effects import DRAWS
-from compute.analysis.sensitivity import FaultRun, chains
+from compute.analysis.generators.backbone_effects import DRAWS
+from compute.analysis.generators.sensitivity import FaultRun, chains
 from leaderboard.data import generator_queries, task_queries
 from leaderboard.data.database import Database
 from leaderboard.pages.lens import heatmap

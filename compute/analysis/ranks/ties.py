@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis import ranking, variance
 from compute.analysis.intervals import Z95
-from compute.analysis.ranking import UNRANKED
-from compute.analysis.uncertainty import Ranking
+from compute.analysis.ranks import ranking, variance
+from compute.analysis.ranks.ranking import UNRANKED
+from compute.analysis.ranks.uncertainty import Ranking
 from compute.arrays import Bools, Floats
 from compute.types import BadInput
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.variance import LEVEL, UNCHANGED
+from compute.analysis.ranks.variance import LEVEL, UNCHANGED
 from compute.arrays import Floats, ranks
 from compute.metrics.distribution.intervals import jackknife_covariance
 from compute.types import BadInput

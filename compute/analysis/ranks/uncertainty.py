@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis import ranking, variance
-from compute.analysis.ranking import UNRANKED
+from compute.analysis.ranks import ranking, variance
+from compute.analysis.ranks.ranking import UNRANKED
 from compute.arrays import Bools, Floats, Ints
 
 ALONE = "only one model has a rank"

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.preference import FEWEST
-from compute.analysis.sensitivity import FaultRun
-from compute.analysis.variance import LEVEL, UNCHANGED
+from compute.analysis.generators.preference import FEWEST
+from compute.analysis.generators.sensitivity import FaultRun
+from compute.analysis.ranks.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, ranks
 from compute.metrics.agreement import correlation
 from compute.metrics.distribution.intervals import jackknife_steps

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.ranking import Block
+from compute.analysis.ranks.ranking import Block
 from compute.arrays import Bools, Floats, Ints
 from compute.types import BadInput
 

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binomtest, rankdata
 
-from compute.analysis.ranking import aggregate, binomial_stderr, borda, rank
+from compute.analysis.ranks.ranking import aggregate, binomial_stderr, borda, rank
 from compute.types import BadInput
 
 NAN = np.nan

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from compute.analysis.bradley_terry import fit
+from compute.analysis.generators.bradley_terry import fit
 from compute.types import BadInput, Undefined
 
 

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2, ttest_ind, ttest_rel
 from scipy.stats import t as student
 
-from compute.analysis import variance
-from compute.analysis.ranking import blocks
+from compute.analysis.ranks import variance
+from compute.analysis.ranks.ranking import blocks
 from compute.types import BadInput
 
 NAN = np.nan

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from compute.analysis.backbone_agreement import pair_agreement
-from compute.analysis.backbone_effects import (
+from compute.analysis.generators.backbone_agreement import pair_agreement
+from compute.analysis.generators.backbone_effects import (
     DRAWS,
     attribute_effect,
     complete,
@@ -15,7 +15,7 @@ from compute.analysis.backbone_effects import (
     order_agreement,
     people_agreement,
 )
-from compute.analysis.sensitivity import FaultRun
+from compute.analysis.generators.sensitivity import FaultRun
 from compute.types import BadInput, Undefined
 
 IMAGES, TEXTS = ("a", "b", "c"), ("x", "y")

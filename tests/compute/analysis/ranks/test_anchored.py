@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from compute.analysis.anchored import anchor
+from compute.analysis.ranks.anchored import anchor
 
 NAN = np.nan
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis import ranking
-from compute.analysis.ranking import UNRANKED
-from compute.analysis.ties import tie_classes
-from compute.analysis.uncertainty import Ranking, rank_with_uncertainty
+from compute.analysis.ranks import ranking
+from compute.analysis.ranks.ranking import UNRANKED
+from compute.analysis.ranks.ties import tie_classes
+from compute.analysis.ranks.uncertainty import Ranking, rank_with_uncertainty
 from compute.arrays import Bools, Floats, Ints
 
 SLACK = 1e-9  # of a share of tasks, which is a quotient

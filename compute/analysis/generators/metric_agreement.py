@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import kendalltau, rankdata
 
+from compute.analysis.generators.preference import ALPHA, DRAWS, FEWEST, accuracy_interval, permutation_p
 from compute.analysis.intervals import Z95
-from compute.analysis.preference import ALPHA, DRAWS, FEWEST, accuracy_interval, permutation_p
-from compute.analysis.ties import holm
-from compute.analysis.variance import LEVEL
+from compute.analysis.ranks.ties import holm
+from compute.analysis.ranks.variance import LEVEL
 from compute.arrays import Floats
 from compute.metrics.agreement import correlation, rank_accuracy
 from compute.types import BadInput, Undefined

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from compute.analysis import false_verdicts
-from compute.analysis.false_verdicts import FalseVerdicts
+from compute.analysis.generators import false_verdicts
+from compute.analysis.generators.false_verdicts import FalseVerdicts
 from compute.engine.generators.backbones import METRICS, NEEDS
 from compute.paths import FAULT_ERRORS
 

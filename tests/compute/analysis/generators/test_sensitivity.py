@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from compute.analysis.sensitivity import BLIND, MIXED, REWARDS, SEES, FaultRun, by_fault, sensitivity
+from compute.analysis.generators.sensitivity import BLIND, MIXED, REWARDS, SEES, FaultRun, by_fault, sensitivity
 from compute.metrics.distribution import intervals
 from compute.types import BadInput
 

@@ -5,8 +5,8 @@ from scipy.stats import norm, ttest_rel
 from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
-from compute.analysis.ties import holm, letter, paired_differences, tie_classes
-from compute.analysis.uncertainty import rank_with_uncertainty
+from compute.analysis.ranks.ties import holm, letter, paired_differences, tie_classes
+from compute.analysis.ranks.uncertainty import rank_with_uncertainty
 
 NAN = np.nan
 

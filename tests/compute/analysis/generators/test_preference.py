@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from scipy.stats import PermutationMethod, pearsonr
 
-from compute.analysis.preference import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agreement, agree, permutation_p, verdicts
+from compute.analysis.generators.preference import (
+    AGAINST,
+    FOLLOWS,
+    TOO_FEW,
+    UNPROVEN,
+    Agreement,
+    agree,
+    permutation_p,
+    verdicts,
+)
 from compute.types import BadInput, Undefined
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from compute.analysis.generator_differences import generator_differences
+from compute.analysis.generators.generator_differences import generator_differences
 from compute.metrics.distribution.frechet import frechet
 from compute.metrics.distribution.intervals import leave_out, share_out
 from compute.types import BadInput

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from compute import drafts
-from compute.analysis.ties import paired_differences
-from compute.analysis.uncertainty import rank_with_uncertainty
+from compute.analysis.ranks.ties import paired_differences
+from compute.analysis.ranks.uncertainty import rank_with_uncertainty
 from compute.arrays import Floats, Ints
 from compute.types import BadInput
 

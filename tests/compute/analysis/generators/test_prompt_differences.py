@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.stats import ttest_rel
 
-from compute.analysis.prompt_differences import prompt_differences
+from compute.analysis.generators.prompt_differences import prompt_differences
 from compute.types import BadInput, Undefined
 
 

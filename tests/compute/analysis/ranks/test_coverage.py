@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from compute.analysis import coverage
+from compute.analysis.ranks import coverage
 from compute.paths import COVERAGE
 
 FRESH = 150  # trials of a fresh simulation

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.variance import LEVEL
+from compute.analysis.ranks.variance import LEVEL
 from compute.arrays import Floats, Ints
 from compute.types import BadInput, Undefined
 

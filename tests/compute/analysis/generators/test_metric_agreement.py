@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from compute.analysis.metric_agreement import agreement, differences
+from compute.analysis.generators.metric_agreement import agreement, differences
 from compute.claims import cfred
 from compute.metrics.agreement import rank_accuracy
 from compute.types import BadInput, Undefined

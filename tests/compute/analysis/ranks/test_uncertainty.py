@@ -4,8 +4,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
-from compute.analysis import ranking
-from compute.analysis.uncertainty import rank_with_uncertainty
+from compute.analysis.ranks import ranking
+from compute.analysis.ranks.uncertainty import rank_with_uncertainty
 from compute.types import BadInput
 
 NAN = np.nan

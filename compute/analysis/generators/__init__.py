@@ -1,0 +1,1 @@
+"""Metrics of image generators: how far they follow people's choices, and which faults of generators they see."""
