@@ -14,7 +14,8 @@ import pytest
 import torch
 from torchvision import transforms
 
-from compute.models.own.identity.digesting import Digester, parameters
+from compute.models.own.identity.digesting import Digester
+from compute.models.own.identity.hashing import parameters
 from compute.paths import ROOT
 from compute.types import BadInput
 from tests.compute.models.own.small_objects import identity, small_open_clip, wrapped
