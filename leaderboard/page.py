@@ -188,7 +188,9 @@ def catalogue(
     heading(title=title, sentence=sentence)
     lead = gr.HTML(answer(site), apply_default_css=False)
     fill(site, title=title, outputs=[lead], make=lambda: [answer(site)])
-    scripted(site.assets, script=script, run=f"module.mount(target, '{source}');", css_class="likeness-board")
+    scripted(
+        site.assets, script=script, run=f"module.mount(target, '{source}');", css_class="likeness-board pg-listing"
+    )
 
 
 def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str:

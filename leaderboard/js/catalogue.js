@@ -16,7 +16,7 @@ const NARROW = 640; // px of the list, on a screen of about 700
  * `caption(state)`, a line on how to read the table.
  */
 export async function mountCatalogue(root, source, describe) {
-  root.classList.add('likeness-board', 'lk-catalogue');
+  root.classList.add('lk-catalogue');
   const say = (...parts) => root.replaceChildren(el('div', { class: 'lk-state', role: 'status' }, ...parts));
   say('Loading the list …');
   let data;
@@ -59,7 +59,7 @@ function show(root, { noun, rows, facets, columns, caption }) {
     button('Show all', () => clear.click()));
   const remember = debounce(() => {
     const query = write(state, location.search);
-    history.replaceState(history.state, '', location.pathname + (query ? `?${query}` : ''));
+    history.replaceState(history.state, '', location.pathname + (query ? `?${query}` : '') + location.hash);
   }, REMEMBERED_AFTER);
 
   function change(patch) {

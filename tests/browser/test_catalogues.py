@@ -73,6 +73,21 @@ def test_names_best_scores_and_weights_are_links(open_list: Callable) -> None:
     assert any(href.startswith("model?model=") for href in hrefs)
 
 
+def test_a_type_of_task_is_explained_below_the_list_and_leads_to_its_tasks(open_list: Callable) -> None:
+    page = open_list("tasks")
+    types = page.locator("#types")
+    types.locator("li").first.wait_for()
+    top = page.locator(READY).bounding_box()
+    assert types.bounding_box()["y"] >= top["y"] + top["height"]
+    assert types.locator("svg[role=img]").first.bounding_box()["width"] == 48
+    first = types.locator("li").first
+    count = int(first.locator("h3 .pg-quiet").inner_text().split()[0])
+    first.locator("h3 a").click()
+    page.wait_for_url("**/tasks?type=*")
+    page.locator(READY).wait_for()
+    assert rows(page) == count > 0
+
+
 def test_the_keyboard_opens_a_models_page(open_list: Callable) -> None:
     page = open_list("models?q=dinov2-base")
     page.locator(".lk-body [aria-rowindex='2'] [role=gridcell]").first.focus()

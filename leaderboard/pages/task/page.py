@@ -16,12 +16,13 @@ from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.memo import memoised
 from leaderboard.data.scores import interval
 from leaderboard.data.suite_table import SuiteTable
+from leaderboard.html import drawn_examples
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import task_url
 from leaderboard.html.labels import SUSPECT, choice_title, explained_signs, is_synthetic
 from leaderboard.html.templates import macro, render
 from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading, message_box
-from leaderboard.pages.task import examples, figures, image_map, protocols, routes
+from leaderboard.pages.task import figures, image_map, protocols, routes
 from leaderboard.pages.task.described import describe
 from leaderboard.web.parameters import Choice, Text
 
@@ -181,7 +182,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
         metrics=metrics.loc[[key for key in about["metrics"] if not key.endswith("_rank")]].to_dict("records"),
         protocol=protocols.sentence(about["procedure"], about["benchmark"]),
         settings=protocols.settings(settings),
-        example=examples.markup(
+        example=drawn_examples.markup(
             procedure=about["procedure"],
             category=about["category"],
             modalities=about["modalities"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from leaderboard.data.languages import NAMES, codes_of
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import SuiteTable
+from leaderboard.html.drawn_examples import EXAMPLES, DrawnExample, example_of
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import hint, is_synthetic, plain_title
 
@@ -21,6 +23,7 @@ FIELDS = (
     "title",
     "benchmark",
     "category",
+    "type",
     "metric",
     "items",
     "models",
@@ -60,6 +63,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
                 row["title"],
                 row["benchmark"],
                 row["category"],
+                "" if (example := _example(row)) is None else example.key,
                 "" if headline is None else headline["title"],
                 None if blank(row["n_items"]) else int(row["n_items"]),
                 int(row["models"]),
@@ -82,6 +86,7 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
             }
             for row in frame.drop_duplicates("benchmark").itertuples()
         },
+        "types": {example.key: example.title for example, _ in types(db)},
         "suites": {key: plain_title(table.suite["title"], table.suite["benchmark"]) for key, table in suites.items()},
         "languages": {
             code: NAMES[code]
@@ -90,6 +95,16 @@ def tasks(suite_cache: SuiteCache) -> dict[str, Any]:
         },
         "hints": {category: hint(category) for category in sorted(set(frame["category"])) if hint(category)},
     }
+
+
+def types(db: Database) -> list[tuple[DrawnExample, int]]:
+    """The types of the tasks, each by its drawn example, in the examples' order, and how many tasks are of it."""
+    counts = Counter(example for row in task_queries.tasks(db).to_dict("records") if (example := _example(row)))
+    return [(example, counts[example]) for example in EXAMPLES if example in counts]
+
+
+def _example(row: dict[str, Any]) -> DrawnExample | None:
+    return example_of(procedure=row["procedure"], category=row["category"], modalities=row["modalities"])
 
 
 def language_codes(languages: Any) -> list[str]:

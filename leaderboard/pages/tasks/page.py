@@ -1,15 +1,18 @@
-"""Every task in one list: search, filters, how its models score, with a link to each task's own page."""
+"""Every task in one list: search, filters, how its models score, with a link to each task's own page; then what each
+type of task asks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import gradio as gr
 from markupsafe import Markup
 
 from leaderboard.data.memo import shared
+from leaderboard.html.drawn_examples import short_markup
 from leaderboard.html.templates import render
-from leaderboard.page import Described, Site, View, catalogue
-from leaderboard.pages.tasks.listing import summary
+from leaderboard.page import Described, Site, View, catalogue, fill
+from leaderboard.pages.tasks.listing import summary, types
 from leaderboard.pages.tasks.routes import routes
 
 SENTENCE = (
@@ -29,8 +32,15 @@ def describe(site: Site, query: Mapping[str, str]) -> Described:
     return Described(title="Tasks", sentence=answer(site).striptags())
 
 
+@shared
+def drawn_types(site: Site) -> Markup:
+    """What each type of task asks, by a drawn example."""
+    drawn = [(example, short_markup(example), tasks) for example, tasks in types(site.db)]
+    return render("pages/tasks/types.html", types=drawn)
+
+
 def draw(site: Site) -> None:
-    """The answer, then the list."""
+    """The answer, the list, then what each type of task asks."""
     catalogue(
         site,
         title="Tasks",
@@ -39,6 +49,8 @@ def draw(site: Site) -> None:
         script="pages/tasks/tasks.js",
         source="data/tasks",
     )
+    drawn = gr.HTML(render("pages/tasks/types.html", types=[]), apply_default_css=False)
+    fill(site, title="Tasks", outputs=[drawn], make=lambda: [drawn_types(site)])
 
 
 TASKS = View(

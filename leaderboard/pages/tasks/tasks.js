@@ -8,12 +8,12 @@ import { languageName } from '../../js/language.js';
 import { rounded } from '../../js/number.js';
 
 /** Rows, filters and columns out of what the server sends. */
-export function describe({ fields, rows: listed, benchmarks, suites, languages: names, hints }) {
+export function describe({ fields, rows: listed, benchmarks, types, suites, languages: names, hints }) {
   const nameOf = (code) => languageName(code, names);
   const rows = listed.map((values) => {
     const row = Object.fromEntries(fields.map((field, at) => [field, values[at]]));
     const spoken = row.languages.map(nameOf);
-    const text = folded([row.title, row.key, row.category, hints[row.category] ?? '', row.dataset, benchmarks[row.benchmark].title, row.metric, ...spoken].join(' '));
+    const text = folded([row.title, row.key, row.category, hints[row.category] ?? '', types[row.type] ?? '', row.dataset, benchmarks[row.benchmark].title, row.metric, ...spoken].join(' '));
     return { ...row, spoken, text };
   });
   const page = (row) => `task?task=${encodedKey(row.key)}`;
@@ -27,6 +27,7 @@ export function describe({ fields, rows: listed, benchmarks, suites, languages: 
     { key: 'benchmark', title: 'Benchmark', options: counted(rows.map(({ benchmark }) => benchmark), { label: (key) => benchmarks[key].title + (benchmarks[key].synthetic ? ', synthetic' : '') }), test: (row, value) => row.benchmark === value },
     { key: 'suite', title: 'Suite', options: Object.entries(suites), test: (row, value) => row.suites.includes(value) },
     { key: 'category', title: 'Category', options: counted(rows.map(({ category }) => category)), test: (row, value) => row.category === value },
+    { key: 'type', title: 'Type', options: counted(rows.map(({ type }) => type), { label: (key) => types[key], unknown: 'other' }), test: (row, value) => (row.type || 'unknown') === value },
     {
       key: 'language', title: 'Language',
       options: counted(rows.flatMap(({ languages }) => languages), { label: nameOf }), test: ({ languages }, value) => languages.includes(value),

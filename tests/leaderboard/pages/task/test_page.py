@@ -136,3 +136,9 @@ def test_names_are_text(hostile_site, key):
     for markup in (head, rest, foot):
         assert "&lt;img src=x" in markup and "<img" not in markup and "{{7*7}}" in markup
     assert "<img" not in words
+
+
+@pytest.mark.parametrize("key", ["mieb/winoground", "pairbench/wu-it-a", "mini/pages"])
+def test_a_drawn_example_of_its_type_stands_on_the_page(site, related, key):
+    head, *_ = task.page(site, task=key, related=related)
+    assert 'class="pg-example"' in head and "drawn example" in head and head.count("<image ") >= 1

@@ -8,8 +8,9 @@ from starlette.testclient import TestClient
 
 from leaderboard.data import task_queries
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html.drawn_examples import EXAMPLES, short_markup
 from leaderboard.pages.tasks import listing
-from leaderboard.pages.tasks.page import answer
+from leaderboard.pages.tasks.page import answer, drawn_types
 from tests.leaderboard.served import client as client_of
 
 
@@ -74,6 +75,21 @@ def test_the_first_sentence_counts_what_the_list_holds(site, rows):
     assert counts["no_license"] == sum(not row["license"] for row in scored)
     assert counts["no_chance"] == sum(row["chance"] is None for row in scored)
     assert "127 of MIEB" in answer(site)
+
+
+def test_each_type_of_task_has_its_drawn_example_and_a_link_to_its_tasks(site, rows, suite_cache):
+    shown, markup = listing.types(site.db), drawn_types(site)
+    assert [example.key for example, _ in shown] == [
+        example.key for example in EXAMPLES if any(row["type"] == example.key for row in rows.values())
+    ]
+    assert len(shown) > 15 and sum(tasks for _, tasks in shown) == len(rows)
+    assert listing.tasks(suite_cache)["types"] == {example.key: example.title for example, _ in shown}
+    for example, tasks in shown:
+        assert tasks == sum(row["type"] == example.key for row in rows.values())
+        words = f'<a href="tasks?type={example.key}">{example.title}</a> <span class="pg-quiet">{tasks} task'
+        assert markup.count(words) == 1 and short_markup(example) in markup
+    assert "Drawn examples, not items of the data sets" in markup and 'href="tasks#types"' in answer(site)
+    assert len(markup) < 80_000
 
 
 def test_the_list_is_small_and_sent_once(suite_cache):

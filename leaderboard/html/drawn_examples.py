@@ -32,13 +32,14 @@ class Tile:
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnExample:
-    """A drawn item of the tasks of one procedure in some categories, or in all others where none is named.
+    """A drawn item of a type of tasks: those of one procedure in some categories, or in all others where none is named.
 
-    `modalities` are those of the tasks, where these tell the types of a category apart. `asks` and `right` are a
-    sentence each; `drawn` is what is right where a program draws the items, empty for the same.
+    `title` names the type. `modalities` are those of the tasks, where these tell the types of a category apart. `asks`
+    and `right` are a sentence each; `drawn` is what is right where a program draws the items, empty for the same.
     """
 
     key: str
+    title: str
     procedure: str
     categories: tuple[str, ...] = ()
     modalities: frozenset[str] = frozenset()
@@ -62,8 +63,17 @@ def markup(*, procedure: str, category: str, modalities: Collection[str], benchm
     if example is None:
         return Markup("")
     right = example.drawn if example.drawn and is_synthetic(benchmark) else example.right
-    pictures = [picture(tile) if tile.scene else b"" for tile in example.tiles]
-    return macros("pages/task/example.html").example(example, right, pictures)
+    return macros("html/drawn_examples.html").whole(example, right, pictures(example))
+
+
+def short_markup(example: DrawnExample) -> Markup:
+    """An example's drawings and its question, small; that they are drawn must be said where it stands."""
+    return macros("html/drawn_examples.html").short(example, pictures(example))
+
+
+def pictures(example: DrawnExample) -> list[bytes]:
+    """The drawing of each tile as WebP, empty for a text."""
+    return [picture(tile) if tile.scene else b"" for tile in example.tiles]
 
 
 @cache
@@ -107,6 +117,7 @@ WRONG_WAY_ROUND = "a blue square left of a red circle"
 EXAMPLES: tuple[DrawnExample, ...] = (
     DrawnExample(
         key="image-2afc",
+        title="Likeness to a reference",
         procedure="choice",
         categories=("Img-2AFC",),
         asks="Three images go in: which of A and B looks more like the reference?",
@@ -120,6 +131,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="image-text-2afc",
+        title="Image for a text",
         procedure="choice",
         categories=("IT-2AFC",),
         asks="A text and two images go in: which image fits the text better?",
@@ -133,6 +145,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="text-2afc",
+        title="Text for an image",
         procedure="choice",
         categories=("Text-2AFC",),
         asks="An image and two texts go in: which text describes the image better?",
@@ -146,6 +159,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="quality",
+        title="Image quality",
         procedure="choice",
         categories=("IQA",),
         asks="Two images go in: which has the better quality?",
@@ -158,6 +172,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="attributes",
+        title="Perceptual attributes",
         procedure="choice",
         categories=("PAA",),
         asks="Two images go in: which is brighter (or more colourful, richer in contrast, sharper)?",
@@ -170,6 +185,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="odd-one-out",
+        title="Odd one out",
         procedure="odd_one_out",
         asks="Three images go in: which does not belong to the others?",
         right="The image of another kind; here the third, since the others are stars.",
@@ -181,6 +197,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="image-retrieval",
+        title="Image retrieval",
         procedure="retrieval",
         modalities=frozenset({"image"}),
         asks="An image goes in: which images of a collection show the same?",
@@ -194,6 +211,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="text-retrieval",
+        title="Text retrieval",
         procedure="retrieval",
         modalities=frozenset({"text"}),
         asks="A question goes in: which texts of a collection answer it?",
@@ -206,6 +224,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="document-retrieval",
+        title="Document retrieval",
         procedure="retrieval",
         categories=("Document Understanding",),
         asks="A question goes in: which pages, as images, answer it?",
@@ -218,6 +237,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="multilingual-retrieval",
+        title="Multilingual retrieval",
         procedure="retrieval",
         categories=("Multilingual Retrieval",),
         asks="A text in one of many languages goes in, here German: which images of a collection does it describe?",
@@ -231,6 +251,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="image-text-retrieval",
+        title="Image-text retrieval",
         procedure="retrieval",
         asks="A query goes in, here a text (elsewhere an image, or both): what in a collection belongs to it?",
         right="The relevant items, the nearer to the top of the ranking the better.",
@@ -243,6 +264,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="linear-probe",
+        title="Linear probing",
         procedure="probe",
         asks="A few images of each class go in with their names, then a new image: of which class is it?",
         right="Its own class; here “star”.",
@@ -256,6 +278,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="zero-shot",
+        title="Zero-shot classification",
         procedure="zero_shot",
         asks="An image and a prompt for each class go in: which prompt is nearest?",
         right="The prompt of the image's class; nothing is trained.",
@@ -268,6 +291,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="clustering",
+        title="Clustering",
         procedure="clustering",
         asks="Images without names go in: which belong together?",
         right="Groups that are the true classes, whatever their numbers; here stars and moons.",
@@ -280,6 +304,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="visual-sts",
+        title="Likeness of texts as images",
         procedure="sts",
         asks="Two texts go in, drawn as images: how alike are they in meaning?",
         right="Pairs that people rate as more alike have the higher cosine similarity.",
@@ -292,6 +317,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="compositionality",
+        title="Compositionality",
         procedure="matching",
         asks="An image goes in with captions that differ in one relation, attribute or order: which belongs to it?",
         right="The true caption has the higher cosine similarity; elsewhere two images compete, or both.",
@@ -303,6 +329,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="multiple-choice",
+        title="Multiple choice",
         procedure="multiple_choice",
         asks="An image, a question and a few possible answers go in: which answers it?",
         right="The true answer, which must be the nearest to image and question.",
@@ -319,6 +346,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="judging-image-text",
+        title="Rating of image and text",
         procedure="judging",
         categories=("WU-IT", "Positions, image and text"),
         asks="An image and a caption go in, in both orders: how alike are they, from 1 to 10?",
@@ -333,6 +361,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="judging",
+        title="Rating of two images",
         procedure="judging",
         asks="Two images go in, in both orders: how alike are they, from 1 to 10?",
         right="Expected are 10 for an identical pair, 1 for an irrelevant one, and for a transformed one 8 where the "
@@ -346,6 +375,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="generators",
+        title="Ranking of generators",
         procedure="frechet",
         asks="The images that several generators draw for the same prompts go in: which generator is better?",
         right="A metric is right where it orders the generators as people's preferences do.",
@@ -359,6 +389,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
     ),
     DrawnExample(
         key="generators-by-backbone",
+        title="Generators by backbone",
         procedure="cfred-grid",
         asks="The images that several generators draw for the same prompts go in: how far is each from the reference, "
         "seen by one image and one text backbone?",

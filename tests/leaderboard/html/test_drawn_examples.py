@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from compute.catalog import shipped
+from leaderboard.html.drawn_examples import EXAMPLES, example_of, markup, picture, short_markup
 from leaderboard.pages.task import protocols
-from leaderboard.pages.task.examples import EXAMPLES, example_of, markup, picture
-from leaderboard.pages.task.page import correlations, page
 
 # What the protocol of a procedure and its examples must both say, whatever their other words.
 SHARED = {
@@ -68,7 +66,8 @@ def test_the_words_fit_the_protocol(procedure: str) -> None:
 
 
 def test_examples_are_short_and_show_what_is_right() -> None:
-    assert len({example.key for example in EXAMPLES}) == len(EXAMPLES)
+    for name in ("key", "title"):
+        assert len({getattr(example, name) for example in EXAMPLES}) == len(EXAMPLES)
     for example in EXAMPLES:
         assert 2 <= len(example.tiles) <= 5 and any(tile.right for tile in example.tiles), example.key
         assert example.asks[-1] == "?" and example.right[-1] == "." and len(example.asks + example.right) < 280, (
@@ -104,12 +103,16 @@ def test_tasks_of_ones_own_have_examples_too() -> None:
         assert example_of(procedure=procedure, category="My pictures", modalities=("image", "text")) is not None
 
 
-@pytest.mark.parametrize("task", ["mieb/winoground", "pairbench/wu-it-a", "mini/pages"])
-def test_it_stands_on_the_page(site: SimpleNamespace, task: str) -> None:
-    head, *_ = page(site, task=task, related=lambda suite: correlations(site.suite_cache.table(suite)))
-    assert 'class="pg-example"' in head and "drawn example" in head and head.count("<image ") >= 1
-
-
 def test_there_is_one_for_every_example_key() -> None:
     used = {example_of(**facts(task)).key for task in TASKS}
     assert {example.key for example in EXAMPLES} - used == {"generators-by-backbone"}, "only one's own tasks have it"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.key)
+def test_the_short_form_has_the_same_drawings_and_the_question_only(example) -> None:
+    short = short_markup(example)
+    assert short.count("<image ") == sum(bool(tile.scene) for tile in example.tiles)
+    assert short.count(": a drawing") == short.count("<svg ") == short.count("<image ")
+    assert example.asks in short.unescape() and example.right not in short.unescape()
+    assert short.count("✓") == sum(tile.right for tile in example.tiles)
+    assert all(tile.text in short.unescape() for tile in example.tiles)
