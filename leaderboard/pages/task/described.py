@@ -51,7 +51,8 @@ def _rows(table: SuiteTable, index: int, best: list[int]) -> tuple[DescribedRow,
     column, values = table.columns[index], table.values[best, index]
     low, high = (ends[best, index] for ends in (table.low, table.high))
     error = Z95 * table.stderr[best, index]
-    low, high = np.where(np.isnan(low), values - error, low), np.where(np.isnan(high), values + error, high)
+    below, above = (np.clip(values + sign * error, column.lower, column.upper) for sign in (-1, 1))
+    low, high = np.where(np.isnan(low), below, low), np.where(np.isnan(high), above, high)
     least, most = np.nanmin([values, low]), np.nanmax([values, high])
 
     def at(value: float) -> float | None:
