@@ -29,10 +29,10 @@ def describe(site: Site, query: Mapping[str, str]) -> Described | None:
     suites = suite_queries.suites(site.db)
     known = correlation_query.parameters(suites=suites["key"], models=[])
     usual = CorrelationQuery()
-    address = with_origin(site.suite_cache, correlation_query.spelt_out(query))
-    whole = correlation_query.read(known, {key: text for key, text in address.items() if key != "models"})
-    if len(whole.suites) > MOST_SUITES:
+    spelt_out = {key: text for key, text in correlation_query.spelt_out(query).items() if key != "models"}
+    if len(correlation_query.read(known, spelt_out).suites) > MOST_SUITES:  # before any table of theirs is read
         return None
+    whole = correlation_query.read(known, with_origin(site.suite_cache, spelt_out))
     chosen = replace(whole, order=usual.order)
     if query.get("preset") not in PRESETS:
         chosen = replace(chosen, minimum=usual.minimum, means=usual.means)
