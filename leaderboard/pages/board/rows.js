@@ -1,5 +1,7 @@
 /** Which rows are shown and in which order: pure functions over the payload. Nothing here changes a rank. */
 
+import { kindWords } from '../../js/kinds.js';
+
 export const SIZES = [
   ['<100m', 'Under 100 M', (size) => size < 100],
   ['100m-1b', '100 M to 1 B', (size) => size < 1000],
@@ -8,13 +10,6 @@ export const SIZES = [
   ['unknown', 'Not stated', () => true],
 ];
 
-const KINDS = new Map([
-  ['encoder', 'Encoder'],
-  ['metric', 'Perceptual metric'],
-  ['mllm', 'Vision-language model'],
-  ['generator', 'Generator'],
-  ['distribution', 'Distribution metric'],
-]);
 const ORIGINS = new Map([['published', 'Published'], ['imported', 'Imported'], ['computed', 'Computed here']]);
 const OPEN = new Map([['yes', 'Open'], ['no', 'Closed'], ['unknown', 'Not stated']]);
 
@@ -25,7 +20,7 @@ export function sizeOf(parameters) {
 }
 
 /** A word for a kind of model. */
-export const kindTitle = (kind) => KINDS.get(kind) ?? sentence(kind);
+export const kindTitle = (kind) => sentence(kindWords(kind));
 /** A word for the origin of a row's figures. */
 export const originTitle = (origin) => ORIGINS.get(origin) ?? sentence(origin);
 

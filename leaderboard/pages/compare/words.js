@@ -13,8 +13,6 @@ export const ABOUT = {
 /** What mode `quality` can ask; the first is the default. */
 export const QUESTIONS = ['quality', 'brightness', 'colorfulness', 'contrast', 'sharpness'];
 
-export const KINDS = { encoder: 'encoder', metric: 'perceptual metric', mllm: 'vision-language model' };
-
 export const PRIVATE = 'Your own images and texts stay on this page: the link contains examples only.';
 
 /** Bytes with the unit of a download: `605 MB`, `1.8 GB`. */

@@ -1,9 +1,10 @@
 /** Which models answer: the ready ones by default, and those that the visitor ticked; others in groups to search. */
 
 import { el } from '../../../js/dom.js';
+import { kindWords } from '../../../js/kinds.js';
 import { suggestion } from '../../../js/nearest.js';
 import { arrange, press, say, section } from '../parts.js';
-import { KINDS, many, size } from '../words.js';
+import { many, size } from '../words.js';
 
 export const MOST_MODELS = 12;
 export const SUGGESTED = 'laion/clip-vit-b-32-laion2b-s34b-b79k'; // small, and good at images and texts alike
@@ -146,7 +147,7 @@ function createPick(tray, key) {
     box.disabled = model.state === 'impossible' || (most && !ticked);
     say(title, model.title);
     say(aside, model.state === 'download' ? `${weight(model)} download` : model.requests ? 'judge' : '');
-    node.title = [KINDS[model.kind] ?? model.kind, model.loaded && 'in memory', box.disabled && most && `at most ${MOST_MODELS} at once`].filter(Boolean).join(', ');
+    node.title = [kindWords(model.kind), model.loaded && 'in memory', box.disabled && most && `at most ${MOST_MODELS} at once`].filter(Boolean).join(', ');
     return node;
   }
   return { update, focus: () => box.focus() };
