@@ -17,6 +17,7 @@ from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, View, heading
 from leaderboard.pages.compare import batch_section, components, patches, perturb, routes, two_sets_section
 from leaderboard.pages.compare.answers import result
+from leaderboard.pages.compare.described import describe
 from leaderboard.web.errors import caught
 
 SENTENCE = (
@@ -138,4 +139,6 @@ def downloaded(site: Site, payload: dict[str, Any], request: Any) -> Iterator[tu
     yield Markup(), False
 
 
-COMPARE = View(key="compare", title="Try", sentence=SENTENCE, group="Try", draw=draw, routes=routes.routes)
+COMPARE = View(
+    key="compare", title="Try", sentence=SENTENCE, describe=describe, group="Try", draw=draw, routes=routes.routes
+)
