@@ -49,6 +49,20 @@ def run(results: str, machine: Path) -> subprocess.CompletedProcess[str]:
     return made
 
 
+def assert_encodings_equal(local: Path, url: str, *, machine: Path) -> None:
+    """Bit for bit, read on a machine that has made none of them."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("LIKENESS_CACHE", str(machine))
+        remote = FeatureStore(f"{url}/features")
+        for home in sorted((local / "features" / "tiny").iterdir()):
+            for shelf in (Shelf(folder) for folder in home.iterdir() if folder.is_dir()):
+                keys = np.concatenate([shard.keys for shard in shelf._lookup.shards])
+                other = remote.shelf(remote.folder / "tiny" / home.name, shelf.folder.name)
+                assert len(keys) and np.array_equal(other.vectors(keys), shelf.vectors(keys))
+            stored = remote.settled(remote.folder / "tiny" / home.name)
+            assert stored["identity"] == json.loads((home / "identity.json").read_text())["identity"]
+
+
 def test_a_run_at_an_address_equals_one_on_a_disk(bucket: str, tmp_path: Path) -> None:
     local = run(str(tmp_path / "local"), tmp_path / "cache")
     first = run(f"{bucket}/results", tmp_path / "one")
@@ -68,19 +82,7 @@ def test_a_run_at_an_address_equals_one_on_a_disk(bucket: str, tmp_path: Path) -
         other = here / path.relative_to(tmp_path / "local")
         pd.testing.assert_frame_equal(pd.read_parquet(other), pd.read_parquet(path), check_exact=True)
 
-    # The encodings, bit for bit, on a machine that has made none of them.
-    os.environ["LIKENESS_CACHE"] = str(tmp_path / "three")
-    try:
-        remote = FeatureStore(f"{bucket}/results/features")
-        for home in sorted((tmp_path / "local" / "features" / "tiny").iterdir()):
-            for shelf in (Shelf(folder) for folder in home.iterdir() if folder.is_dir()):
-                keys = np.concatenate([shard.keys for shard in shelf._lookup.shards])
-                other = remote.shelf(remote.folder / "tiny" / home.name, shelf.folder.name)
-                assert len(keys) and np.array_equal(other.vectors(keys), shelf.vectors(keys))
-            stored = remote.settled(remote.folder / "tiny" / home.name)
-            assert stored["identity"] == json.loads((home / "identity.json").read_text())["identity"]
-    finally:
-        os.environ.pop("LIKENESS_CACHE")
+    assert_encodings_equal(tmp_path / "local", f"{bucket}/results", machine=tmp_path / "three")
 
     built = command(
         "build", "--path", str(tmp_path / "db"), "--results", f"{bucket}/results", machine=tmp_path / "four"
@@ -106,6 +108,27 @@ def test_a_worker_puts_its_runs_where_the_address_says(bucket: str, tmp_path: Pa
     assert any(name.startswith("features/") and name.endswith(".safetensors") for name in names)
     again = command(*words, "--results", remote, machine=tmp_path / "two")
     assert "0 runs to make, 1 stored already" in again.stdout
+
+
+def test_a_run_on_ray_at_an_address_equals_one_in_this_process(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scores, evidence and vectors bit for bit; prompts that a procedure brings are encoded by a worker too."""
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+    words = ("run", "--suite", "mini", "--models", "tiny", "--tasks", "mini/quality,mini/odd-one-out", "--offline")
+    remote = f"{bucket}/results"
+    local = command(*words, "--results", str(tmp_path / "local"), machine=tmp_path / "cache")
+    ray = command(*words, "--engine", "ray", "--workers", "2", "--results", remote, machine=tmp_path / "one")
+    assert (local.returncode, ray.returncode) == (0, 0), ray.stdout + ray.stderr
+    paths = [path.relative_to(tmp_path / "local") for path in sorted((tmp_path / "local" / "tiny").rglob("*.parquet"))]
+    names = [name for name in RemoteFolder(remote).names() if name.startswith("tiny/") and name.endswith(".parquet")]
+    assert names and [path.as_posix() for path in paths] == names
+    for path in paths:
+        RemoteFolder(remote).get(path.as_posix(), tmp_path / "fetched" / path)
+        assert (tmp_path / "fetched" / path).read_bytes() == (tmp_path / "local" / path).read_bytes(), path
+    assert_encodings_equal(tmp_path / "local", remote, machine=tmp_path / "two")
 
 
 # Encodes slowly in small shards, as a large model would, and says how many items it is shown.
