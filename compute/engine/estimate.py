@@ -288,10 +288,10 @@ def _timed(
     if model.comparisons and not compared:
         takes = ("image-image", "image-text", "image")
         compared = measure.drawn_pairs(next(pairing for pairing in takes if abilities.compares(row, pairing)))
-    wanted = [column for column in columns if model.encoded.get(column.modality)]
+    encoded_columns = [column for column in columns if model.encoded.get(column.modality)]
     try:
         measured_rates = measure.rates(
-            bench.subject(row), columns=wanted, compared=compared, questions=questions, seconds=seconds
+            bench.subject(row), columns=encoded_columns, compared=compared, questions=questions, seconds=seconds
         )
     except Exception as error:  # of whichever library loads the model: a time is not worth a failure
         return replace(model, rates=given, problem=" ".join(str(error).split())[:200])

@@ -124,7 +124,7 @@ def without_blocks(
     features: SetFeatures, *, chosen: Sequence[Backbones], blocks: Blocks
 ) -> tuple[FigureTable, list[FigureTable]]:
     """Every figure of all prompts, and without each block of them."""
-    rows = [np.arange(len(features.prompts)), *(np.flatnonzero(kept) for kept in blocks.kept)]
+    rows = [np.arange(len(features.prompts)), *(np.flatnonzero(remaining) for remaining in blocks.remaining)]
     whole, *without = _tables(features, rows, chosen)
     return whole, without
 

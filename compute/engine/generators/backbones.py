@@ -59,16 +59,16 @@ class Backbones:
     @property
     def keys(self) -> tuple[str, ...]:
         """Every backbone that the metrics need, once."""
-        wanted = set(self.metrics)
+        metrics = set(self.metrics)
         keys: list[str] = []
-        if wanted & {"kid", "precision", "recall", "density", "coverage", "vendi"}:
+        if metrics & {"kid", "precision", "recall", "density", "coverage", "vendi"}:
             keys += self.image
-        keys += [key for key in self.image if distance(key) in wanted]
-        if "cfred" in wanted:
+        keys += [key for key in self.image if distance(key) in metrics]
+        if "cfred" in metrics:
             keys += [*self.cfred, *self.text]
         for metric, key in (("clipscore", self.clip), ("cmmd", self.cmmd), ("inception_score", self.classes)):
-            keys += [key] if key and metric in wanted else []
-        keys += [PREFERENCE[metric] for metric in self.preference if metric in wanted]
+            keys += [key] if key and metric in metrics else []
+        keys += [PREFERENCE[metric] for metric in self.preference if metric in metrics]
         return tuple(dict.fromkeys(keys))
 
     @property
@@ -129,14 +129,14 @@ def choose(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
 
 def with_metrics(known: Backbones, metrics: str) -> Backbones:
     """Backbones limited to the metrics named, comma-separated; all where none is. Raises BadInput."""
-    wanted = tuple(name.strip() for name in metrics.split(",") if name.strip())
-    for name in wanted:
+    names = tuple(name.strip() for name in metrics.split(",") if name.strip())
+    for name in names:
         if name not in METRICS:
             raise BadInput(f"{name!r} is no metric of generators. There are: {', '.join(METRICS)}")
         if name not in known.possible:
             what = ", ".join(known.image)
             raise BadInput(f"{name} is not computed from {what}: {_needed(name)}")
-    return replace(known, metrics=wanted) if wanted else known
+    return replace(known, metrics=names) if names else known
 
 
 def _needed(metric: str) -> str:

@@ -183,7 +183,7 @@ def _collected(
     subjects: Mapping[str, LoadedSubject],
     saved: Mapping[str, SavedReference],
 ) -> SetFeatures:
-    wanted = set(chosen.metrics)
+    metrics = set(chosen.metrics)
     images = {
         key: {part.name: subjects[key].embed_lazily(part.images) for part in sets.sets}
         for key in dict.fromkeys((chosen.cmmd, *chosen.image, *chosen.cfred))
@@ -192,7 +192,7 @@ def _collected(
     texts, scores = {}, {}
     if sets.prompts is not None:
         texts = {key: subjects[key].embed_lazily(sets.prompts) for key in chosen.text if key in subjects}
-        if "clipscore" in wanted and chosen.clip:
+        if "clipscore" in metrics and chosen.clip:
             subject = subjects[chosen.clip]
             depicted = subject.embed_lazily(_depicted(sets))
             scores["clipscore"] = {
@@ -200,7 +200,7 @@ def _collected(
                 for part in sets.generated
             }
     for metric in chosen.preference:
-        if metric not in wanted:
+        if metric not in metrics:
             continue
         subject = subjects[PREFERENCE[metric]]
         if _compares(subject):
@@ -219,7 +219,7 @@ def _collected(
         texts=texts,
         scores={metric: of for metric, of in scores.items() if of},
         scored_by={"clipscore": chosen.clip, **PREFERENCE},
-        logits=_logits(sets, chosen=chosen, subjects=subjects) if "inception_score" in wanted else {},
+        logits=_logits(sets, chosen=chosen, subjects=subjects) if "inception_score" in metrics else {},
         moments={key: each.moments for key, each in saved.items()},
     )
 

@@ -52,15 +52,15 @@ def figures(
     ]
     order = {name: at for at, name in enumerate(features.generated)}
     metrics = {name: at for at, name in enumerate(backbones.METRICS)}
-    wanted = [row for row in rows if row.metric in chosen.metrics]
+    figures = [row for row in rows if row.metric in chosen.metrics]
     if intervals:
-        wanted = [
+        figures = [
             with_limit(
                 with_interval(row, features=features, chosen=chosen, fixed_reference=fixed_reference), features=features
             )
-            for row in wanted
+            for row in figures
         ]
-    return sorted(wanted, key=lambda row: (order[row.generator], metrics[row.metric]))
+    return sorted(figures, key=lambda row: (order[row.generator], metrics[row.metric]))
 
 
 def _undefined(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
@@ -143,8 +143,8 @@ def _comparing(features: SetFeatures, image: str, text: str) -> Callable[[Any], 
 
 def _samples(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
     """What compares single images with each other: its cost grows with the square of their number."""
-    wanted = set(chosen.metrics)
-    if chosen.cmmd in features.images and "cmmd" in wanted:
+    metrics = set(chosen.metrics)
+    if chosen.cmmd in features.images and "cmmd" in metrics:
         sets = features.images[chosen.cmmd]
         for name in features.generated:
             yield _figure(
@@ -156,15 +156,15 @@ def _samples(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigu
         sets = features.images[key]
         for name in features.generated:
             n = len(sets[name])
-            if "kid" in wanted:
+            if "kid" in metrics:
                 yield _figure(name, "kid", key, n, partial(_of_two, kid, features, key, name))
             for quantities, k in MANIFOLDS.items():
-                if not wanted & set(quantities):
+                if not metrics & set(quantities):
                     continue
                 shares = _attempt(partial(_of_two, partial(manifold, k=k), features, key, name))
                 for quantity in quantities:
                     yield _figure(name, quantity, key, n, partial(_part, shares, quantity), parts=("k",))
-            if "vendi" in wanted:
+            if "vendi" in metrics:
                 yield _figure(name, "vendi", key, n, partial(vendi, features=drawn_rows(sets[name])), parts=("order",))
     for name, logits in features.logits.items():
         yield _figure(name, "inception_score", chosen.classes, len(logits), partial(inception_score, logits=logits))

@@ -86,13 +86,13 @@ def from_left_out(row: GeneratorFigure, left: LeftOut, *others: LeftOut) -> Gene
 
 def _without(row: GeneratorFigure, features: SetFeatures, blocks: Blocks, *, paired: bool) -> Floats:
     """(blocks,) the metric without each block of the generator's rows."""
-    kept = blocks.kept
+    remaining = blocks.remaining
     if row.metric in features.scores:
         scores = features.scores[row.metric][row.generator]
-        return _each(kept, lambda rows: float(scores[rows].mean()))
+        return _each(remaining, lambda rows: float(scores[rows].mean()))
     if row.metric == "inception_score":
         logits = features.logits[row.generator]
-        return _each(kept, lambda rows: inception_score(logits=logits[rows]).value)
+        return _each(remaining, lambda rows: inception_score(logits=logits[rows]).value)
     image, _, text = row.backbone.partition(JOIN)
     generated = features.images[image][row.generator]
     if row.metric == "cfred":
@@ -101,10 +101,10 @@ def _without(row: GeneratorFigure, features: SetFeatures, blocks: Blocks, *, pai
         return _without_distance(features.real(image), generated, blocks, paired=paired)
     generated = np.asarray(drawn_rows(generated))
     if row.metric == "vendi":
-        return _each(kept, lambda at: vendi(features=generated[at]).value)
+        return _each(remaining, lambda at: vendi(features=generated[at]).value)
     real = drawn_rows(features.real_rows(image))
-    real_kept = kept if paired else np.ones((len(kept), len(real)), bool)
-    return _of_subsets(row.metric, real=real, generated=generated, real_kept=real_kept, generated_kept=kept)
+    real_kept = remaining if paired else np.ones((len(remaining), len(real)), bool)
+    return _of_subsets(row.metric, real=real, generated=generated, real_kept=real_kept, generated_kept=remaining)
 
 
 def _without_real(row: GeneratorFigure, features: SetFeatures) -> LeftOut:
@@ -112,12 +112,12 @@ def _without_real(row: GeneratorFigure, features: SetFeatures) -> LeftOut:
     real, generated = features.real_rows(row.backbone), features.images[row.backbone][row.generator]
     if row.metric in DISTANCES:
         blocks, fixed = intervals.share_out(len(real)), Gaussian.of(generated)
-        values = _each(blocks.kept, lambda at: frechet(real=Gaussian.of(real, rows=at), generated=fixed).value)
+        values = _each(blocks.remaining, lambda at: frechet(real=Gaussian.of(real, rows=at), generated=fixed).value)
         return LeftOut(values=values, blocks=blocks)
     real, generated = drawn_rows(real), np.asarray(drawn_rows(generated))
     blocks = intervals.share_out(len(real))
     whole = np.ones((blocks.count, len(generated)), bool)
-    values = _of_subsets(row.metric, real=real, generated=generated, real_kept=blocks.kept, generated_kept=whole)
+    values = _of_subsets(row.metric, real=real, generated=generated, real_kept=blocks.remaining, generated_kept=whole)
     return LeftOut(values=values, blocks=blocks)
 
 
@@ -138,7 +138,9 @@ def _without_cfred(real: Any, generated: Any, condition: Any, blocks: Blocks) ->
     if isinstance(real, CrossMoments):
         raise Undefined("no prompt can be left out of a saved reference")
     if not streams(len(condition), real, generated, condition):
-        return _each(blocks.kept, lambda at: cfred(real=real, generated=generated, condition=condition, rows=at).value)
+        return _each(
+            blocks.remaining, lambda at: cfred(real=real, generated=generated, condition=condition, rows=at).value
+        )
     sides = {
         name: _Shards(partial(CrossMoments.of, images=rows, condition=condition), blocks)
         for name, rows in (("real", real), ("generated", generated))
@@ -154,7 +156,7 @@ def _without_distance(real: Any, generated: Any, blocks: Blocks, *, paired: bool
             others = Gaussian.of(generated, rows=at)
             return frechet(real=Gaussian.of(real, rows=at) if fixed is None else fixed, generated=others).value
 
-        return _each(blocks.kept, distance)
+        return _each(blocks.remaining, distance)
     sides = {"generated": _Shards(partial(Moments.of, generated), blocks)}
     if fixed is None:
         sides["real"] = _Shards(partial(Moments.of, real), blocks)
@@ -180,8 +182,8 @@ class _Shards(Sequence[Any]):
         return self.of(rows=np.flatnonzero(self.blocks.block == index))
 
 
-def _each(kept: Bools, statistic: Callable[[np.ndarray], float]) -> Floats:
-    return np.array([statistic(np.flatnonzero(rows)) for rows in kept])
+def _each(remaining: Bools, statistic: Callable[[np.ndarray], float]) -> Floats:
+    return np.array([statistic(np.flatnonzero(rows)) for rows in remaining])
 
 
 def drawn_rows(rows: np.ndarray | LazyRows) -> np.ndarray | LazyRows:

@@ -64,7 +64,7 @@ class Worker:
     def encode(self, modality: str, shard: PlannedShard, batch: int, again: bool) -> Encoded | Failure:
         """Encodes and stores one shard; `again`: another worker may have stored parts of it before it was lost."""
         try:
-            return self._subject.encode_shard(self._wanted(modality), modality, shard, batch=batch, again=again)
+            return self._subject.encode_shard(self._distinct_items(modality), modality, shard, batch=batch, again=again)
         except Exception as error:
             return _failure(error)
 
@@ -89,7 +89,7 @@ class Worker:
     def _distinct(self) -> dict[str, DistinctItems]:
         return {}
 
-    def _wanted(self, modality: str) -> DistinctItems:
+    def _distinct_items(self, modality: str) -> DistinctItems:
         """The items of all jobs: the same as the process that plans has, which need not send any."""
         if modality not in self._distinct:
             columns = [

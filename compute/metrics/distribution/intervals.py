@@ -44,7 +44,7 @@ class Blocks:
     prompts: int
 
     @cached_property
-    def kept(self) -> Bools:
+    def remaining(self) -> Bools:
         """(count, n): the rows that remain when each block is left out."""
         return self.block != np.arange(self.count)[:, None]
 
@@ -93,7 +93,7 @@ def share_out(prompts: Sequence[Any] | Ints | int, *, blocks: int = BLOCKS, seed
 
 def leave_out(statistic: Statistic, blocks: Blocks) -> LeftOut:
     """The statistic without each block. It may raise Undefined."""
-    return LeftOut(values=np.array([statistic(np.flatnonzero(kept)) for kept in blocks.kept]), blocks=blocks)
+    return LeftOut(values=np.array([statistic(np.flatnonzero(rows)) for rows in blocks.remaining]), blocks=blocks)
 
 
 def leave_moments_out(

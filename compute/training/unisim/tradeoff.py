@@ -29,7 +29,7 @@ SIDE_WORDS = {"core": "core", "ood": "out-of-distribution"}
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One training: how generalisation is kept, how strongly, and the seed."""
+    """One training: how generalisation is preserved, how strongly, and the seed."""
 
     keep: str  # of preserving.METHODS
     strength: float

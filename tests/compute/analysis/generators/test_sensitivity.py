@@ -20,7 +20,7 @@ def of_means(samples: np.ndarray, *, higher: bool = False, comparisons: int | No
     return sensitivity(
         strengths=STRENGTHS,
         values=samples.mean(axis=0),
-        left_out=[samples[kept].mean(axis=0) for kept in BLOCKS.kept],
+        left_out=[samples[kept].mean(axis=0) for kept in BLOCKS.remaining],
         sizes=BLOCKS.sizes,
         higher_is_better=higher,
         comparisons=comparisons,
@@ -112,7 +112,7 @@ def runs_without_a_fault(seed: int, *, faults: int = 7) -> list[FaultRun]:
     made = []
     for fault, strength in [("clean", 0), *((f"f{at}", s) for at in range(faults) for s in STRENGTHS[1:])]:
         sample = shared + rng.normal(size=PROMPTS)
-        left_out = [sample[kept].mean() for kept in BLOCKS.kept]
+        left_out = [sample[kept].mean() for kept in BLOCKS.remaining]
         made.append(
             FaultRun(
                 fault=fault,

@@ -30,7 +30,7 @@ def test_blocks_share_out_every_prompt_once() -> None:
     assert blocks.sizes.sum() == 7
     assert blocks.block[0] == blocks.block[2]
     assert blocks.block[1] == blocks.block[4]
-    assert (~blocks.kept).sum(axis=0).tolist() == [1] * 7
+    assert (~blocks.remaining).sum(axis=0).tolist() == [1] * 7
     np.testing.assert_array_equal(blocks.block, share_out(prompts, blocks=3).block)
     assert len({tuple(share_out(100, seed=seed).block) for seed in range(5)}) == 5
     assert share_out(1000).sizes.tolist() == [50] * 20
@@ -66,7 +66,7 @@ def test_its_diagonal_is_the_square_of_the_interval_s_standard_error() -> None:
     """Of blocks of unlike size, 12 or 13 of 256 prompts, as of any."""
     samples = np.random.default_rng(10).gamma(2.0, size=(256, 2))
     shared = share_out(256)
-    left_out = np.array([samples[kept].mean(axis=0) for kept in shared.kept])
+    left_out = np.array([samples[kept].mean(axis=0) for kept in shared.remaining])
     found = jackknife_covariance(samples.mean(axis=0), left_out, sizes=shared.sizes)
     for at in range(2):
         alone = over_prompts(lambda rows, at=at: float(samples[rows, at].mean()), 256)
@@ -103,7 +103,7 @@ def test_kernels_and_neighbours_have_a_fast_way_to_the_same_interval() -> None:
     sample = draw(np.random.default_rng(0), n=60, d=6)
     blocks = share_out(60)
     sides = {"real": sample.real, "generated": sample.generated}
-    kept = {"real_kept": blocks.kept, "generated_kept": blocks.kept}
+    kept = {"real_kept": blocks.remaining, "generated_kept": blocks.remaining}
     shares = manifold.manifold_of_subsets(**sides, **kept, k=3)
     fast = {
         "kid": kernel.kid_of_subsets(**sides, **kept),
