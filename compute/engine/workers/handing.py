@@ -213,4 +213,6 @@ def _error(failure: Failure) -> LikenessError:
 
 
 def _line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
+    first, *others = str(error).strip().splitlines() or [type(error).__name__]
+    # Of an error of the worker's own, the traceback follows, which ends in the reason.
+    return others[-1].strip() if others and "error raised in its creation task" in first else first

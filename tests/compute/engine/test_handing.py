@@ -88,6 +88,14 @@ def test_workers_that_never_start_are_given_up() -> None:
     assert len(log) == LOSSES + 1
 
 
+def test_why_a_worker_could_not_be_made_is_said() -> None:
+    """Ray's own sentence comes first, the reason last."""
+    lost = Lost("The actor died because of an error raised in its creation task, ray::X\n  File x\nImportError: no y")
+    handed, _, _ = encoders([lost] * (LOSSES + 1))
+    with pytest.raises(LikenessError, match="lost before they have started: ImportError: no y"):
+        handed.settings()
+
+
 def test_a_model_that_cannot_be_loaded_is_tried_once() -> None:
     handed, log, _ = encoders([Failure(reason="no weights")])
     for _ in range(2):
