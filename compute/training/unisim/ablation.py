@@ -10,25 +10,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
 from compute.progress import Progress
-from compute.tasks.drawing.scenes import Scene
 from compute.tasks.drawing.variants import Shown
 from compute.training.unisim import mini
 from compute.training.unisim.examples import ExampleSet, TrainingExample
-from compute.training.unisim.mini import DRAWN, DrawnExamples
+from compute.training.unisim.families import FAMILIES, QUESTIONS
+from compute.training.unisim.mini import DrawnExamples, random_of
 from compute.types import UnknownKey
 
 DOMAINS = ("photographs", "plain", "textures")  # of backgrounds, in the order in which they are added
 TASK = "image-for-text"
-COUNT = 2048  # examples of each domain
+COUNT = 8192  # examples of each domain
 
 
 @dataclass(frozen=True)
 class DomainExamples:
-    """The examples of `drawn` whose right image has a background of `domain`, the first `count` of them."""
+    """The families of `drawn` whose first scene has a background of `domain`, the first `count` examples of them."""
+
+    family: ClassVar[int] = QUESTIONS
 
     drawn: DrawnExamples
     domain: str
@@ -57,18 +60,18 @@ class DomainExamples:
     @cached_property
     def _rows(self) -> np.ndarray:
         rows: list[int] = []
-        for row in range(len(self.drawn)):
-            _, right, _ = DRAWN[self.task](self.drawn.random(row), row, part="train")
-            if domain_of(right) == self.domain:
-                rows.append(row)
-                if len(rows) == self.count:
+        for number in range(len(self.drawn) // QUESTIONS):
+            first, *_ = FAMILIES[self.task](random_of(self.task, self.drawn.seed, number), number).contents
+            if isinstance(first, Shown) and domain_of(first) == self.domain:
+                rows += range(number * QUESTIONS, (number + 1) * QUESTIONS)
+                if len(rows) >= self.count:
                     break
-        return np.array(rows, dtype=np.int64)
+        return np.array(rows[: self.count], dtype=np.int64)
 
 
-def domain_of(image: Shown | Scene) -> str:
+def domain_of(image: Shown) -> str:
     """Of DOMAINS: what the image's background is."""
-    background = (image.scene if isinstance(image, Shown) else image).background
+    background = image.scene.background
     if background.photograph:
         return "photographs"
     return "plain" if background.texture == "plain" else "textures"
@@ -85,6 +88,6 @@ def examples(
     for domain in domains:
         if domain not in DOMAINS:
             raise UnknownKey("domain", domain, DOMAINS)
-    pool = DrawnExamples(task=TASK, seed=seed, count=count * 20, cache=cache)
+    pool = DrawnExamples(task=TASK, seed=seed, count=count * 20 // QUESTIONS * QUESTIONS, cache=cache)
     rest = [part for part in mini.training(seed=seed, count=others, cache=cache) if part.task != TASK]
     return [*rest, *(DomainExamples(pool, domain, count) for domain in domains)]

@@ -220,19 +220,23 @@ def step(
 
 
 def embed(base: DualEncoder, batch: Mapping[str, Sequence[PreparedExample]]) -> EmbeddedBatch:
-    """All contents of the tasks through the towers: the images at once, the texts by the frozen tower."""
+    """All contents of the tasks through the towers, what examples share once: the images at once, the texts by the
+    frozen tower."""
     import torch
 
     contents = [content for examples in batch.values() for example in examples for content in example.contents]
-    is_text = np.array([isinstance(content, str) for content in contents])
-    prepared = [content for content in contents if not isinstance(content, str)]
+    # A text is known by itself, an image by its object: examples that share one have the same.
+    names = [content if isinstance(content, str) else id(content) for content in contents]
+    distinct = dict(zip(names, contents, strict=True))
+    prepared = [content for content in distinct.values() if not isinstance(content, str)]
+    texts_alone = [content for content in distinct.values() if isinstance(content, str)]
     images = base.image_vectors(prepared)
-    texts = base.text_vectors([content for content in contents if isinstance(content, str)]) if is_text.any() else None
+    texts = base.text_vectors(texts_alone) if texts_alone else None
     vectors = images if texts is None else torch.cat([images, texts])
-    order = np.empty(len(contents), dtype=np.int64)
-    order[~is_text] = np.arange(len(images))
-    order[is_text] = len(images) + np.arange(int(is_text.sum()))
-    vectors = vectors[torch.from_numpy(order).to(vectors.device)].view(-1, 3, vectors.shape[-1])
+    place = {id(content): at for at, content in enumerate(prepared)}
+    place |= {text: len(prepared) + at for at, text in enumerate(texts_alone)}
+    order = torch.tensor([place[name] for name in names], device=vectors.device)
+    vectors = vectors[order].view(-1, 3, vectors.shape[-1])
     sizes = [len(examples) for examples in batch.values()]
     preferred = torch.tensor([example.preferred for examples in batch.values() for example in examples])
     return EmbeddedBatch(
@@ -343,9 +347,11 @@ def _prepared(
         for number in range(start, end + AHEAD):
             if number < end:
                 taken = batches(sets, batch_size=plan.batch_size, seed=plan.seed, step=number)
+                contents = {id(each): each for part in taken.values() for example in part for each in example.contents}
+                futures = {name: pool.submit(ready, each) for name, each in contents.items()}
                 pending.append(
                     {
-                        task: [(example, [pool.submit(ready, each) for each in example.contents]) for example in part]
+                        task: [(example, [futures[id(each)] for each in example.contents]) for example in part]
                         for task, part in taken.items()
                     }
                 )

@@ -1,7 +1,7 @@
 """Drawn training examples of the four core tasks, and items to choose a checkpoint by: the mini suite's kind, not its
 items.
 
-Training draws from the scenes and the parts of photographs that the suite never shows (`part="train"`). Validation
+Training draws from the scenes and the parts of photographs that the suite never shows (families.py). Validation
 items are drawn as the suite's are, from scenes that training never shows, with a seed of their own, and without any
 image that the suite has too. So the suite decides nothing: neither weights nor which of them are stored.
 """
@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from PIL import Image
@@ -23,23 +23,17 @@ from compute import tasks
 from compute.progress import Progress
 from compute.tasks import mini
 from compute.tasks.data import Data, every_column
-from compute.tasks.drawing.scenes import Scene
 from compute.tasks.drawing.variants import Shown
-from compute.tasks.mini import choices, finding, triplets
+from compute.tasks.mini import choices, finding
 from compute.tasks.mini.album import png
 from compute.tasks.source import stored_keys
-from compute.training.unisim.examples import QUALITY_PROMPT, TASKS, Content, TrainingExample, check_task
+from compute.training.unisim.examples import TASKS, Content, TrainingExample, check_task
+from compute.training.unisim.families import FAMILIES, QUESTIONS, Question
 
 DATASET = "drawn-scenes-training"  # its key in the catalogue of data sets
-COUNT = 8192  # examples of a task; there are as many as one likes
+COUNT = 32_768  # examples of a task; there are as many as one likes
 VALIDATION = "validation"  # the seed of the items that a checkpoint is chosen by
 VALIDATION_COUNT = 240  # items of a core task before those with an image of the suite are taken out
-DRAWN: dict[str, Callable[..., tuple]] = {
-    "image-choice": triplets.image_choice,
-    "image-for-text": triplets.image_for_text,
-    "text-for-image": triplets.text_for_image,
-    "quality": triplets.quality,
-}
 CORE: dict[str, Callable[..., Data]] = {
     "mini/image-choice": choices.image_choice,
     "mini/image-for-text": choices.image_for_text,
@@ -59,7 +53,12 @@ OOD: dict[str, Callable[..., Data | dict[str, Data]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnExamples:
-    """Examples of one task that are drawn when they are used: row i is a function of seed, task and i."""
+    """Examples of one task that are drawn when they are used: row i is a function of seed, task and i.
+
+    QUESTIONS rows at a time are a family, which shares its contents.
+    """
+
+    family: ClassVar[int] = QUESTIONS
 
     task: str
     seed: int = 0
@@ -76,21 +75,16 @@ class DrawnExamples:
     def __getitem__(self, row: int) -> TrainingExample:
         if not 0 <= row < self.count:
             raise IndexError(row)
-        rng = self.random(row)
-        drawn = DRAWN[self.task](rng, row, part="train")
-        *reference, right, wrong = (self._content(value, row) for value in drawn)
-        preferred = rng.randrange(2)
+        contents, questions = _family(self.task, self.seed, row // QUESTIONS, self.dataset)
+        reference, right, wrong = (contents[at] for at in questions[row % QUESTIONS])
+        preferred = Random(f"unisim {self.seed} {self.task} row {row}").randrange(2)
         return TrainingExample(
             task=self.task,
             dataset=self.dataset,
-            reference=reference[0] if reference else self._content(QUALITY_PROMPT, row),
+            reference=reference,
             alternatives=(wrong, right) if preferred else (right, wrong),
             preferred=preferred,
         )
-
-    def random(self, row: int) -> Random:
-        """The random numbers that a row is drawn from."""
-        return Random(f"unisim {self.seed} {self.task} {row}")
 
     def keys(self, progress: Progress | None = None) -> np.ndarray:
         """(n, 3) S32: the content keys of reference and alternatives; about 1 ms an example unless they are stored."""
@@ -104,25 +98,45 @@ class DrawnExamples:
 
     def _keys(self, rows: Sequence[int], progress: Progress) -> np.ndarray:
         keys = np.zeros((len(rows), 3), dtype="S32")
+        known: dict[int, bytes] = {}  # of the family's contents, by identity
+        shared: tuple[Content, ...] = ()  # held, so that no other content takes the identity of one of them
         with progress.bar(f"Drawing {self.task}", total=len(rows), unit="example") as done:
             for at, row in enumerate(rows):
-                keys[at] = [content.key() for content in self[int(row)].contents]
+                contents, _ = _family(self.task, self.seed, int(row) // QUESTIONS, self.dataset)
+                if contents is not shared:
+                    known, shared = {}, contents
+                for place, content in enumerate(self[int(row)].contents):
+                    if id(content) not in known:
+                        known[id(content)] = content.key()
+                    keys[at, place] = known[id(content)]
                 done(1)
         return keys
 
-    def _content(self, value: str | Shown | Scene, row: int) -> Content:
-        def name() -> str:
-            return f"{self.dataset}, {self.task} {row}"
 
-        if isinstance(value, str):
-            return Content(modality="text", read=lambda: value, name=name)
-        shown = value if isinstance(value, Shown) else Shown(scene=value)
-        return Content(
-            modality="image",
-            read=lambda: png(shown.pixels()),
-            name=name,
-            draw=lambda: Image.fromarray(shown.pixels()),
-        )
+def random_of(task: str, seed: int, number: int) -> Random:
+    """The random numbers that a family is drawn from."""
+    return Random(f"unisim {seed} {task} {number}")
+
+
+@lru_cache(maxsize=64)
+def _family(task: str, seed: int, number: int, dataset: str) -> tuple[tuple[Content, ...], tuple[Question, ...]]:
+    """A family's contents, the same objects for all of its questions, and the questions."""
+    family = FAMILIES[task](random_of(task, seed, number), number)
+    contents = tuple(
+        _content(value, f"{dataset}, {task} {number}, content {at}") for at, value in enumerate(family.contents)
+    )
+    return contents, family.questions
+
+
+def _content(value: str | Shown, name: str) -> Content:
+    if isinstance(value, str):
+        return Content(modality="text", read=lambda: value, name=lambda: name)
+    return Content(
+        modality="image",
+        read=lambda: png(value.pixels()),
+        name=lambda: name,
+        draw=lambda: Image.fromarray(value.pixels()),
+    )
 
 
 def training(*, seed: int = 0, count: int = COUNT, cache: Path | None = None) -> list[DrawnExamples]:
@@ -136,7 +150,7 @@ def validation(*, count: int = VALIDATION_COUNT) -> dict[str, dict[str, Data]]:
     Tasks, subsets and forms are the suite's. The attributes and the retrieval have their own numbers of items.
     """
     shown = suite_images()
-    drawn: dict[str, Any] = {key: draw(seed=VALIDATION, count=count) for key, draw in CORE.items()}
+    drawn: dict[str, Data | dict[str, Data]] = {key: draw(seed=VALIDATION, count=count) for key, draw in CORE.items()}
     drawn |= {key: draw(seed=VALIDATION) for key, draw in OOD.items()}
     return {
         key: {

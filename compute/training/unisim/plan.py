@@ -136,15 +136,18 @@ def _check(plan: TuningPlan) -> None:
 
 PAPER = TuningPlan()
 # For the mini suite and the bundled model. The paper's rate is for 400K samples a task and large pre-trained models;
-# with a few thousand drawn examples and a small model it would change nothing.
+# with tens of thousands of drawn examples and a small model it would change nothing.
 MINI = TuningPlan(
-    samples=9_600,
-    learning_rate=1e-3,
+    tune="full",
+    margin=0.04,
+    batch_size=128,
+    samples=76_800,
+    learning_rate=3e-4,
     weight_decay=0.05,
-    warm_up=30,
+    warm_up=20,
     clip_norm=1.0,
     precision="fast",
-    evaluate_every=100,
+    evaluate_every=150,
     save_every=50,
 )
 SUITES = {"mini": MINI, "unisim": PAPER}  # the plan that each suite is trained by where no option says otherwise

@@ -270,3 +270,25 @@ def test_a_processor_multiplies_in_bfloat16_where_it_can_and_may(
 ) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: instructions)
     assert loop.precision(base(tmp_path / "model"), replace(PLAN, precision=plan)) == expected
+
+
+def test_a_content_that_examples_share_is_embedded_once_and_changes_no_loss(tmp_path: Path) -> None:
+    encoder = base(tmp_path / "model")
+    batch = prepared(encoder, STILL)
+    alone = loop.embed(encoder, batch)
+    shared = {
+        task: [replace(example, contents=(examples[0].contents[0], *example.contents[1:])) for example in examples]
+        for task, examples in batch.items()
+    }
+    copies = {
+        task: [
+            replace(example, contents=tuple(each if isinstance(each, str) else dict(each) for each in example.contents))
+            for example in examples
+        ]
+        for task, examples in shared.items()
+    }
+    once, again = loop.embed(encoder, shared), loop.embed(encoder, copies)
+    assert len(once.images) < len(again.images) == len(alone.images)
+    assert len(once.prepared) == len(once.images)
+    for task in batch:
+        torch.testing.assert_close(once.tasks[task], again.tasks[task])

@@ -52,7 +52,7 @@ def test_options_are_read_in_their_own_type() -> None:
         ("learning_rate=0", "not above 0"),
         ("learning_rate=nan", "not above 0"),
         ("weight_decay=-1", "not 0 or more"),
-        ("accumulate=33", "cannot be processed in 33 parts"),
+        ("accumulate=129", "cannot be processed in 129 parts"),
     ],
 )
 def test_an_option_that_no_run_could_have_is_named(option: str, message: str) -> None:
