@@ -27,6 +27,7 @@ from compute.tasks.drawing.variants import Shown
 from compute.tasks.mini import choices, finding
 from compute.tasks.mini.album import png
 from compute.tasks.source import stored_keys
+from compute.training.unisim import families
 from compute.training.unisim.examples import TASKS, Content, TrainingExample, check_task
 from compute.training.unisim.families import FAMILIES, QUESTIONS, Question
 
@@ -92,7 +93,7 @@ class DrawnExamples:
 
     def stored_keys(self, rows: Sequence[int], *, of: str = "", progress: Progress | None = None) -> np.ndarray:
         """(n, 3) S32: the content keys of n rows. `of`: what the rows have in common, where they are not all."""
-        facts = ["unisim training", mini.GENERATOR_VERSION, self.task, self.seed, self.count]
+        facts = ["unisim training", mini.GENERATOR_VERSION, families.VERSION, self.task, self.seed, self.count]
         facts += [of, len(rows)] if of else []
         return stored_keys(self.cache, json.dumps(facts), lambda: self._keys(rows, progress or Progress()))
 
