@@ -29,7 +29,7 @@ def tradeoff(
         str,
         typer.Option(
             help="What to compare with plain tuning, as method=strength/strength, comma-separated: "
-            "interpolate=0.25/0.5,distill=1,features=0.1; default: all methods at two or three strengths."
+            "interpolate=0.25/0.5,distill=100,features=0.1; default: all methods at two or three strengths."
         ),
     ] = "",
     steps: Annotated[int | None, typer.Option(help="Steps of each training; default: the suite's.", min=1)] = None,

@@ -141,13 +141,13 @@ MINI = TuningPlan(
     tune="full",
     margin=0.04,
     batch_size=128,
-    samples=76_800,
+    samples=51_200,
     learning_rate=3e-4,
     weight_decay=0.05,
     warm_up=20,
     clip_norm=1.0,
     precision="fast",
-    evaluate_every=150,
+    evaluate_every=100,
     save_every=50,
 )
 SUITES = {"mini": MINI, "unisim": PAPER}  # the plan that each suite is trained by where no option says otherwise
