@@ -161,11 +161,6 @@ def claims(db: Database) -> pd.DataFrame:
     return db.ask("""SELECT * FROM claims ORDER BY paper, "where", claim""")
 
 
-def verdicts(db: Database) -> pd.DataFrame:
-    """How many claims of each paper have which verdict: paper, verdict, claims."""
-    return db.ask("SELECT paper, verdict, count(*) AS claims FROM claims GROUP BY ALL ORDER BY ALL")
-
-
 def lite_claims(db: Database) -> pd.DataFrame:
     """MIEB's claims on how well its lite suite preserves the order: claim, printed."""
     return db.ask("""SELECT DISTINCT claim, printed FROM claims WHERE paper = 'MIEB' AND "where" = 'Section 6.3'
@@ -183,9 +178,10 @@ def everything(opening: OpenDatabase) -> Iterator[pd.DataFrame]:
 
 
 def counts(db: Database) -> pd.DataFrame:
-    """One row: models with scores, tasks, scores, claims, and conflicts among them."""
+    """One row: models with scores, tasks, scores, claims, how many of these were recomputed, and conflicts among them."""
     return db.ask("""SELECT (SELECT count(DISTINCT model) FROM runs) AS models, (SELECT count(*) FROM tasks) AS tasks,
                             (SELECT count(*) FROM scores) AS scores, (SELECT count(*) FROM claims) AS claims,
+                            (SELECT count(*) FROM claims WHERE verdict != 'cannot be recomputed') AS recomputed,
                             (SELECT count(*) FROM claims WHERE verdict = 'conflict') AS conflicts""")
 
 

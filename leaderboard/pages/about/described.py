@@ -14,7 +14,7 @@ def describe(site: Site, query: Mapping[str, str]) -> Described:
     version, years = suite_queries.data_version(site.db), suite_queries.years(site.db)
     facts = [
         f"{counts.models:,} models with scores, {counts.tasks:,} tasks, {counts.scores:,} scores",
-        f"{counts.claims:,} claims recomputed, of which {counts.conflicts:,} conflict with what is printed",
+        f"{counts.recomputed:,} claims recomputed, of which {counts.conflicts:,} conflict with what is printed",
         *([f"version {version} of the figures"] if version else []),
         *([f"papers of {' to '.join(map(str, dict.fromkeys((years[0], years[-1]))))}"] if years else []),
     ]

@@ -46,7 +46,6 @@ def draw(site: Site) -> None:
 def body(site: Site) -> Markup:
     """The whole page."""
     sizes = suite_queries.benchmark_sizes(site.db)
-    verdicts = suite_queries.verdicts(site.db).groupby("verdict")["claims"].sum()
     metrics = suite_queries.metrics(site.db)
     return render(
         "pages/about/page.html",
@@ -57,8 +56,6 @@ def body(site: Site) -> Markup:
         years=suite_queries.years(site.db),
         mieb=cells(site, "mieb"),
         origins=suite_queries.origins(site.db),
-        claims=int(verdicts.sum()),
-        conflicts=int(verdicts.get("conflict", 0)),
         abbreviations=ABBREVIATIONS.items(),
         metrics=metrics[~metrics["key"].str.endswith("_rank")],
         bibtex=citations(site),

@@ -77,6 +77,9 @@ def test_its_head_says_what_the_page_says(site: SimpleNamespace) -> None:
     counts = suite_queries.counts(site.db).iloc[0]
     assert f"{counts.models:,} models with scores, {counts.tasks:,} tasks, {counts.scores:,} scores" in sentence
     assert f"{counts.models:,} models with scores, {counts.tasks:,} tasks, {counts.scores:,} scores" in markup
-    assert f"{counts.claims:,} claims recomputed, of which {counts.conflicts:,} conflict" in sentence
+    verdicts = suite_queries.claims(site.db)["verdict"].value_counts()
+    recomputed = f"{verdicts.sum() - verdicts['cannot be recomputed']:,}"
+    assert f"{recomputed} claims recomputed, of which {verdicts['conflict']:,} conflict" in sentence
+    assert f"where these figures allow it: {recomputed} of {verdicts.sum():,} " in markup
     assert f"version {data_version.current().number} of the figures; papers of 2024 to 2025." in sentence
     assert len(sentence) <= 300
