@@ -148,31 +148,43 @@ def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
     return gr.HTML(value="", html_template=safe, js_on_load=js, apply_default_css=False)
 
 
-def fill(site: Site, *, title: str, outputs: list[gr.HTML], make: Callable[[], list[str]]) -> None:
-    """Fills outputs with what `make` returns, whenever the page `title` is opened.
+def fill(
+    site: Site,
+    *,
+    section: str,
+    outputs: list[gr.HTML],
+    make: Callable[[], list[str]],
+    rendered: Sequence[gr.HTML] = (),
+) -> None:
+    """Fills outputs with what `make` returns, whenever the page is opened. `section` names what they are, as the start
+    of a sentence.
 
-    Where `make` fails or the server refuses the event, the first output says so with a link that tries again, and the
-    others are empty; where the server is gone, Gradio says so and reloads the page once it is back. What is made comes
-    from one file of the database.
+    Where `make` fails or the server refuses the event, outputs that were `rendered` with the page stay as they are; the
+    first of the others says so with a link that tries again, and the rest are empty. Where the server is gone, Gradio
+    says so and reloads the page once it is back. What is made comes from one file of the database.
     """
+    waiting = [output for output in outputs if output not in rendered]
 
     def failed(sentence: str) -> list[str]:
-        return [macro("failed")(title, sentence), *[""] * (len(outputs) - 1)]
+        return [macro("failed")(section, sentence), *[""] * (len(waiting) - 1)]
 
     def load() -> Any:
         try:
             with site.db.snapshot():
                 values = make()
         except Exception as error:
-            values = failed(explain(error, action=f"Opening the page {title}"))
+            messages = iter(failed(explain(error, action=f"Filling {section}")))
+            values = [gr.skip() if output in rendered else next(messages) for output in outputs]
         return _by_output(values)
 
-    how = {"outputs": outputs, "show_progress": "hidden", "api_visibility": "private"}
-    opened = site.blocks.load(load, queue=False, **how)
-    opened.failure(None, js=f"() => ({json.dumps(_by_output(failed(UNANSWERED)))})", **how)
+    how = {"show_progress": "hidden", "api_visibility": "private"}
+    opened = site.blocks.load(load, outputs=outputs, queue=False, **how)
+    if waiting:
+        values = json.dumps(_by_output(failed(UNANSWERED)))
+        opened.failure(None, outputs=waiting, js=f"() => ({values})", **how)
 
 
-def _by_output(values: list[str]) -> Any:
+def _by_output(values: list[Any]) -> Any:
     """What a handler returns for its outputs: a single one's value stands alone."""
     return values[0] if len(values) == 1 else values
 
@@ -187,7 +199,7 @@ def catalogue(
     """
     heading(title=title, sentence=sentence)
     lead = gr.HTML(answer(site), apply_default_css=False)
-    fill(site, title=title, outputs=[lead], make=lambda: [answer(site)])
+    fill(site, section=f"The summary of {title}", outputs=[lead], make=lambda: [answer(site)], rendered=[lead])
     scripted(
         site.assets, script=script, run=f"module.mount(target, '{source}');", css_class="likeness-board pg-listing"
     )

@@ -178,7 +178,7 @@ def everything(opening: OpenDatabase) -> Iterator[pd.DataFrame]:
 
 
 def counts(db: Database) -> pd.DataFrame:
-    """One row: models with scores, tasks, scores, claims, how many of these were recomputed, and conflicts among them."""
+    """One row: models with scores, tasks, scores, claims, those that were recomputed, and conflicts among them."""
     return db.ask("""SELECT (SELECT count(DISTINCT model) FROM runs) AS models, (SELECT count(*) FROM tasks) AS tasks,
                             (SELECT count(*) FROM scores) AS scores, (SELECT count(*) FROM claims) AS claims,
                             (SELECT count(*) FROM claims WHERE verdict != 'cannot be recomputed') AS recomputed,

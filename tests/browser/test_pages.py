@@ -124,18 +124,38 @@ def test_the_answer_is_painted_before_plotly_runs(visit: Callable, key: str) -> 
     assert page.evaluate("order") == ["answer", "plotly"]
 
 
+EVENTS = "**/gradio_api/run/**"
+
+
+def refuse_events(page: Any) -> None:
+    """Has the server refuse what a page asks for when it is opened."""
+    page.route(EVENTS, lambda route: route.fulfill(status=503, json={"error": "Many visitors"}))
+
+
 @pytest.mark.parametrize("key", ["", "about"], ids=["overview", "about"])
 def test_a_page_whose_event_fails_says_so_and_can_be_tried_again(visit: Callable, key: str) -> None:
     """These pages wait for one event; without its answer they once said "Loading" for good."""
-    events = "**/gradio_api/run/**"
-    refused = {"status": 503, "json": {"error": "Many visitors"}}
-    page = visit(key, expected="503", before=lambda page: page.route(events, lambda route: route.fulfill(**refused)))
+    page = visit(key, expected="503", before=refuse_events)
     message = page.locator("main .pg-message")
     message.wait_for()
     assert "could not be loaded. The server could not answer." in message.inner_text()
     assert page.locator(".pg-waiting").count() == 0 and grave_violations(page) == []
-    page.unroute(events)
+    page.unroute(EVENTS)
     page.get_by_role("link", name="Try again").click()
     page.locator("main h2").first.wait_for()
     settle(page)
     assert message.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "messages"), [("", 1), ("tasks", 1), ("models", 0)], ids=["overview", "tasks", "models"]
+)
+def test_text_that_came_with_the_page_stays_where_its_event_fails(visit: Callable, key: str, messages: int) -> None:
+    """Once a message stood in its place, on Tasks twice, and the link to `#types` led nowhere."""
+    page = visit(key, expected="503", before=refuse_events)
+    page.locator("main .pg-starts a, main .pg-lead a").first.wait_for()
+    settle(page)
+    assert page.locator("main .pg-message").count() == messages
+    assert page.locator("main .pg-starts a, main .pg-lead a").count() > 3
+    if key == "tasks":
+        assert "What each type of task asks could not be loaded." in page.locator("#types .pg-message").inner_text()

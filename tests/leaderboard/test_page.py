@@ -18,7 +18,7 @@ def opened(make: Any, *, outputs: int) -> list[str]:
     """What the outputs hold after the page was opened."""
     with gr.Blocks() as blocks:
         site = SimpleNamespace(blocks=blocks, db=SimpleNamespace(snapshot=nullcontext))
-        fill(site, title="Answers", outputs=[gr.HTML() for _ in range(outputs)], make=make)
+        fill(site, section="The answers", outputs=[gr.HTML() for _ in range(outputs)], make=make)
     values = blocks.fns[0].fn()
     return [values] if outputs == 1 else values
 
@@ -37,7 +37,34 @@ def test_a_failure_is_said_once_with_a_link_that_tries_again(error: Exception, s
         raise error
 
     message, *others = opened(make, outputs=outputs)
-    assert "The page Answers could not be loaded." in message and 'role="status"' in message
+    assert "The answers could not be loaded." in message and 'role="status"' in message
     assert sentence.replace("'", "&#39;") in message and "secret" not in message
     assert message.count('<a href="">Try again</a>') == 1 and "\n" not in message
     assert others == [""] * (outputs - 1)
+
+
+@pytest.mark.parametrize("rendered", [{0, 1}, {0, 2}], ids=str)
+def test_a_failure_leaves_what_was_rendered_with_the_page(rendered: set[int]) -> None:
+    """Once the message replaced the first output, which had its text already, and the others were emptied."""
+
+    def make() -> list[str]:
+        raise BadInput("No suite.")
+
+    with gr.Blocks() as blocks:
+        site = SimpleNamespace(blocks=blocks, db=SimpleNamespace(snapshot=nullcontext))
+        outputs = [gr.HTML() for _ in range(3)]
+        fill(site, section="The answers", outputs=outputs, make=make, rendered=[outputs[at] for at in rendered])
+    opening, refused = blocks.fns.values()
+    [waiting] = {0, 1, 2} - rendered
+    values = opening.fn()
+    assert [at for at, value in enumerate(values) if value != gr.skip()] == [waiting]
+    assert "The answers could not be loaded. No suite." in values[waiting]
+    assert refused.outputs == [outputs[waiting]] and "The answers could not be loaded." in refused.js
+
+
+def test_a_page_that_has_all_its_text_says_nothing_of_a_failure() -> None:
+    with gr.Blocks() as blocks:
+        site = SimpleNamespace(blocks=blocks, db=SimpleNamespace(snapshot=nullcontext))
+        output = gr.HTML("text")
+        fill(site, section="The answers", outputs=[output], make=lambda: [], rendered=[output])
+    assert len(blocks.fns) == 1

@@ -40,7 +40,7 @@ def draw(site: Site) -> None:
             return whole()
         return whole() + render("pages/about/data_set.html", status=site.data.status)  # which may change by itself
 
-    fill(site, title="About", outputs=[component], make=lambda: [text()])
+    fill(site, section="The page About", outputs=[component], make=lambda: [text()])
 
 
 def body(site: Site) -> Markup:

@@ -39,7 +39,13 @@ def draw(site: Site) -> None:
     first = gr.HTML(starts(site), apply_default_css=False)
     body = gr.HTML("<p class='pg-quiet'>Ranking the models …</p>", apply_default_css=False, elem_id="overview")
     whole = memoised(lambda: (findings(site), starts(site), benchmarks(site)), of=site.db)
-    fill(site, title="Overview", outputs=[head, first, body], make=lambda: list(whole()))
+    fill(
+        site,
+        section="The findings and the leaders",
+        outputs=[head, first, body],
+        make=lambda: list(whole()),
+        rendered=[first],
+    )
 
 
 def findings(site: Site) -> Markup:

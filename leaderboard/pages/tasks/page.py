@@ -49,8 +49,8 @@ def draw(site: Site) -> None:
         script="pages/tasks/tasks.js",
         source="data/tasks",
     )
-    drawn = gr.HTML(render("pages/tasks/types.html", types=[]), apply_default_css=False)
-    fill(site, title="Tasks", outputs=[drawn], make=lambda: [drawn_types(site)])
+    drawn = gr.HTML(render("pages/tasks/types.html", types=[]), apply_default_css=False, elem_id="types")
+    fill(site, section="What each type of task asks", outputs=[drawn], make=lambda: [drawn_types(site)])
 
 
 TASKS = View(
