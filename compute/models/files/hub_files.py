@@ -5,6 +5,7 @@ The hub's own client starts each file anew; a large one that broke off would nev
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -73,8 +74,9 @@ def fetch_configuration(row: Model, *, offline: bool = False) -> Path:
 def has_none(row: Model, names: Sequence[str], *, offline: bool = False) -> bool:
     """Whether the hub's repository is known to hold none of these files at the row's commit.
 
-    It is where a whole download lacks them, where the cache notes that they were looked for, and where the hub, which
-    is asked unless `offline`, lists none; then the cache notes it. False where nothing is known.
+    It is where the cache notes that they were looked for, and where the hub, which is asked unless `offline`, lists
+    none; then the cache notes it, if it can be written. False where nothing is known: a download that lacks them may
+    have broken off.
     """
     from huggingface_hub import HfApi, constants
 
@@ -82,8 +84,7 @@ def has_none(row: Model, names: Sequence[str], *, offline: bool = False) -> bool
     if any((home / "snapshots" / commit / name).is_file() for name in names):
         return False
     absent = [home / ".no_exist" / commit / name for name in names]  # where the hub's own client notes it
-    # A download of the whole repository brings this file, which no library asks for by itself.
-    if all(path.is_file() for path in absent) or (home / "snapshots" / commit / ".gitattributes").is_file():
+    if all(path.is_file() for path in absent):
         return True
     if offline or constants.is_offline_mode():
         return False
@@ -93,9 +94,10 @@ def has_none(row: Model, names: Sequence[str], *, offline: bool = False) -> bool
         return False
     if {entry.rfilename for entry in info.siblings or []} & set(names):
         return False
-    for path in absent:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+    with contextlib.suppress(OSError):  # a cache that cannot be written: the hub is asked again next time
+        for path in absent:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
     return True
 
 

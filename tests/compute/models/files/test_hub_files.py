@@ -79,6 +79,23 @@ def test_that_the_hub_lists_no_such_file_is_noted_for_when_it_is_offline(hub: Hu
     assert not hub_files.has_none(ROW, ["merges.txt"])
 
 
+def test_a_cache_that_cannot_be_written_is_no_error(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, **how: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    assert hub_files.has_none(ROW, ["vocab.txt"])
+
+
+def test_a_download_that_may_have_broken_off_proves_nothing(hub: Hub) -> None:
+    """`.gitattributes` comes among the first: once it made a model read images alone for good."""
+    snapshot = weights.cache_home(ROW) / "snapshots" / ROW.revision
+    snapshot.mkdir(parents=True)
+    (snapshot / ".gitattributes").touch()
+    assert not hub_files.has_none(ROW, ["tokenizer.json"], offline=True)
+    assert not hub_files.has_none(ROW, ["tokenizer.json"]), "the hub has it"
+
+
 def test_it_comes_whole_and_is_what_the_hubs_own_client_would_have_fetched(hub: Hub) -> None:
     counts = []
     fetched(progress=counts.append)
