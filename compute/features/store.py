@@ -2,14 +2,14 @@
 
 A shelf holds shards (`<digest of its keys>.safetensors`: `vectors`, `keys` in ascending order, and `offsets` where
 items have many vectors), the plan of an unfinished pass (`plan.safetensors`: `keys` in the order of encoding, `cuts`
-between shards), the items that cannot be used (`bad.jsonl`) and finished passes (`passes.jsonl`). Files are written
-under a draft name and moved to their path, so each is whole or absent; shards are never changed, only merged into
-larger ones. The process that plans a pass holds the lock; reading needs none, nor does adding a shard.
+between shards), and a line for each item that cannot be used and each finished pass (`bad.jsonl`, `passes.jsonl`; at
+an address an object a line, `bad-<key>.jsonl` and `passes-<random>.jsonl`). Files are written under a draft name and
+moved to their path, so each is whole or absent; shards are never changed, only merged into larger ones. The process
+that plans a pass holds the lock; reading needs none, nor does adding a shard.
 
 The store may be an address (compute/storage.py). Its shards are then fetched once each into a local folder and mapped
 there, and each new one is put as a whole object. They are not merged, as others may have fetched them, and nothing is
-locked between machines: two that encode the same items write the same object, and each line about a bad item or a pass
-is an object of its own (`bad-<key>.jsonl`, `passes-<random>.jsonl`).
+locked between machines: two that encode the same items write the same object.
 """
 
 from __future__ import annotations
@@ -341,12 +341,11 @@ class Shelf:
         for name in names:
             if _is_shard(name) and not (self.folder / name).exists():
                 remote.get(name, self.folder / name)
-        if PLAN in names and not (self.folder / PLAN).exists():
-            remote.get(PLAN, self.folder / PLAN)
         notes = [name for name in names if "/" not in name and fnmatch(name, f"{BAD}*.jsonl")]
-        for name in notes:
+        for name in [*notes, *({PLAN} & names.keys())]:
             if not (self.folder / name).exists():
-                remote.get(name, self.folder / name)
+                with contextlib.suppress(NotHere):  # removed by another machine since it was listed
+                    remote.get(name, self.folder / name)
         for path in self._note_files(BAD):
             if path.name not in notes:  # forgotten by another machine
                 path.unlink(missing_ok=True)

@@ -284,6 +284,27 @@ def test_what_machines_note_at_the_same_moment_is_all_there(
     assert one.bad == two.bad == Shelf(tmp_path / "three", remote=remote).bad == {}
 
 
+def test_a_note_that_another_machine_forgets_once_it_is_listed_is_gone(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = RemoteFolder(f"{bucket}/image")
+    other = Shelf(tmp_path / "other", remote=remote)
+    with other.locked(waiting=print):
+        other.remember_bad(b"a" * 32, "first", "damaged")
+        other.write_plan(np.array([b"a" * 32]), np.array([0, 1]))
+    names = RemoteFolder.names
+
+    def then_forgotten(self: RemoteFolder) -> dict[str, str]:
+        listed = names(self)
+        other.forget_bad()
+        other.drop_plan()
+        return listed
+
+    monkeypatch.setattr(RemoteFolder, "names", then_forgotten)
+    shelf = Shelf(tmp_path / "one", remote=remote)
+    assert shelf.bad == {} and not len(shelf.plan()[0])
+
+
 def test_an_address_in_the_variable_of_the_results_folder_is_refused(bucket: str, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LIKENESS_RESULTS", f"{bucket}/results")
     refused = command("list", "suites", machine=tmp_path)
