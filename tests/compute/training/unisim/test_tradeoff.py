@@ -56,6 +56,26 @@ def test_better_out_of_distribution_at_no_loss_of_core_wins() -> None:
     assert "out of distribution +3.0 ± 0.5" in rows[1].verdict
 
 
+def test_a_gain_must_be_significant_among_all_that_were_compared() -> None:
+    """t(2) = 6.93, p = 0.020: enough for the only setting, and too little for the best of three."""
+    gains, luck = (0.03, 0.05, 0.04), (-0.02, 0.0, 0.02)
+    alone = [
+        *(outcome("none", 0, seed, core=0.05, ood=-0.08) for seed in range(3)),
+        *(outcome("distill", 1, seed, core=0.05, ood=-0.08 + gains[seed]) for seed in range(3)),
+    ]
+    best = tradeoff.winner(tradeoff.summaries(alone))
+    assert best is not None and best.name == "distill 1"
+    others = [
+        outcome("interpolate", strength, seed, core=0.05, ood=-0.08 + luck[seed])
+        for strength in (0.25, 0.5)
+        for seed in range(3)
+    ]
+    rows = tradeoff.summaries([*alone, *others])
+    assert tradeoff.winner(rows) is None
+    assert rows[1].verdict.startswith("out of distribution +4.0 ± 2.5 (not significant among 3 settings), core 0.0")
+    assert "Holm" in tradeoff.decision(rows)
+
+
 @pytest.mark.parametrize(
     ("core", "ood"),
     [
