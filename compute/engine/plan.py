@@ -11,7 +11,7 @@ from compute import versions
 from compute.engine import run_folders
 from compute.engine.bench import Bench
 from compute.engine.run_folders import StoredRun
-from compute.engine.variants import BENCHMARKS, CATEGORIES, VARIANTS
+from compute.engine.variants import QUALITY_BENCHMARKS, QUALITY_CATEGORIES, VARIANTS
 from compute.models import ADAPTERS, abilities
 from compute.models.judges import endpoint
 from compute.models.own.own_model import WITHOUT_TEXT
@@ -280,7 +280,7 @@ def in_words(row: Model, task: Task) -> bool:
 
 def is_quality(task: Task) -> bool:
     """Whether the task asks which image has more of a quality, without a reference (UniSim-Bench IQA and PAA)."""
-    return task.procedure == "choice" and task.category in CATEGORIES and task.benchmark in BENCHMARKS
+    return task.procedure == "choice" and task.category in QUALITY_CATEGORIES and task.benchmark in QUALITY_BENCHMARKS
 
 
 def _jobs(

@@ -14,8 +14,8 @@ from compute.types import Task
 # Options of a procedure whose values are compared. UniSim-Bench reports encoders' quality tasks by the variant that is
 # better on average over a task's data sets (section 3.2; the categories are its tasks, and of the mini suite like it).
 VARIANTS = {"quality": ("prompt", "clip-iqa")}
-CATEGORIES = ("IQA", "PAA")
-BENCHMARKS = ("unisim", "mini")  # in others a category of this name says nothing: one's own has whichever one likes
+QUALITY_CATEGORIES = ("IQA", "PAA")
+QUALITY_BENCHMARKS = ("unisim", "mini")  # elsewhere these names of categories say nothing: one's own are freely chosen
 
 
 def main_runs(stored: Sequence[StoredRun], *, category: Mapping[str, str]) -> set[str]:

@@ -28,6 +28,7 @@ SKIP = "--skip-bad-items"
 NOT_CHECKED = (
     "Not checked until the faults are corrected: repeated items, contradicting labels, images that cannot be read"
 )
+NO_FINDING = "No repeated items, no contradicting labels"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,9 +308,6 @@ def task_lines(task: CheckedTask) -> Iterator[str]:
         yield f"  {NO_FINDING}"
     if task.resolution:
         yield f"  {task.resolution}"
-
-
-NO_FINDING = "No repeated items, no contradicting labels"
 
 
 def looked_at(sound: int) -> str:

@@ -144,6 +144,7 @@ def own_generator(name: str, *, title: str) -> Model:
 
 
 def benchmark_of(synthetic: bool | None) -> Benchmark:
+    """Where data stand: apart where a program drew their images. None, not known, counts as not drawn."""
     return SYNTHETIC if synthetic else BENCHMARK
 
 

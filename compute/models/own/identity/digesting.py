@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.own.identity import code_reads, ownership
-from compute.models.own.identity.hashing import content, hashed, parameters, tensor_digest
+from compute.models.own.identity.hashing import array_bytes, hashed, parameters, tensor_digest
 from compute.models.own.identity.state import (
     LABELS,
     PLAIN,
@@ -117,7 +117,7 @@ class Digester:
             if value.dtype.hasobject:
                 return self._sequence("array", [value.shape, *value.ravel().tolist()], path)
             data = np.ascontiguousarray(value)
-            return hashed("array", data.dtype.str, repr(data.dtype.fields), repr(data.shape), content(data))
+            return hashed("array", data.dtype.str, repr(data.dtype.fields), repr(data.shape), array_bytes(data))
         if isinstance(value, enum.Enum):
             return self._sequence("enum", (type(value), value.name, value.value), path)
         if isinstance(value, os.PathLike) and not ownership.is_own_class(type(value)):

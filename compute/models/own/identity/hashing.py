@@ -30,7 +30,8 @@ def hashed(*parts: str | bytes | memoryview) -> bytes:
     return digest.digest()[:16]
 
 
-def content(data: np.ndarray) -> memoryview | bytes:
+def array_bytes(data: np.ndarray) -> memoryview | bytes:
+    """The bytes of a contiguous array in C order, without a copy where its type allows a view."""
     return data.reshape(-1).view(np.uint8).data if data.size and data.dtype.kind not in "OMm" else data.tobytes()
 
 

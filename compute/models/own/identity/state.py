@@ -27,6 +27,7 @@ HEAP = 1 << 9  # the flag of classes that a class statement makes
 
 
 def is_plain(value: Any) -> bool:
+    """Whether it is a number, a text, bytes, None or the like, or a list or tuple of these alone."""
     if isinstance(value, list | tuple):
         return all(isinstance(item, PLAIN) for item in value)
     return isinstance(value, PLAIN)
