@@ -118,7 +118,7 @@ def test_a_view_is_named_by_its_figures(app: Served, path: str, title: str, word
         ("models?kind=encoder", "Models · Likeness", "models have scores"),
         ("tasks", "Tasks · Likeness", "tasks have published or computed scores"),
         ("about", "About · Likeness", " conflict with what is printed; version "),
-        ("compare", "Try · Likeness", "Ask up to "),
+        ("compare", "Try · Likeness", "Ask "),
     ],
 )
 def test_a_list_and_the_first_page_say_what_they_found(app: Served, path: str, title: str, words: str) -> None:
