@@ -11,6 +11,7 @@ from compute.cli.workspace import Data, Offline, Results
 from compute.types import BadInput, suggestion
 
 SUITES = ("mini", "unisim")
+UNRELATED = 8192  # drawn examples of each task where no number is given
 
 
 def instructions(
@@ -55,7 +56,7 @@ def instructions(
         named = splits.chosen(datasets or [], known=dict.fromkeys(splits.every(), (mini.DATASET,)))
         sets = [
             part
-            for part in mini.training(seed=seed, count=count or mini.COUNT, cache=source.cache)
+            for part in mini.unrelated(seed=seed, count=count or UNRELATED, cache=source.cache)
             if part.task in named
         ]
     else:

@@ -14,6 +14,7 @@ from compute.engine import named_models, workspace
 from compute.interface import training_report
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
+from compute.progress import Progress
 from compute.tasks.mini import GENERATOR_VERSION
 from compute.tasks.source import Source
 from compute.training.unisim import held_out, leaks, loop, lora, mini, preserving, results, splits, trackers, trainable
@@ -89,15 +90,17 @@ def train(
     encoder = trainable.load(row, hardware=hardware, tasks=kinds)
     results.check_save(encoder, save=save, plan=plan)
     lora.check(encoder, plan)
+    path = Path(out).expanduser()
+    identity = {
+        "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
+        "plan": asdict(plan) | {"save": save},
+        "suite": {"name": suite, "generator": GENERATOR_VERSION},
+    }
+    RunFolder(path=path, identity=identity).compare()  # before all images are read for their keys
+    progress = Progress()
     folder = RunFolder(
-        path=Path(out).expanduser(),
-        identity={
-            "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
-            "plan": asdict(plan) | {"save": save},
-            "suite": {"name": suite, "generator": GENERATOR_VERSION},
-            "data": data_identity(sets),
-            "validation": data_identity(validation),
-        },
+        path=path,
+        identity=identity | {"data": data_identity(sets, progress), "validation": data_identity(validation, progress)},
     )
     folder.open()
     with folder.reserved():

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -75,6 +76,14 @@ def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path: Path) -> N
     clip = checkpoints.clip(tmp_path / "clip")
     base = train("--base", str(clip), "--out", str(out), "--steps", "3", *options())
     assert_refused(base, BadInput, "another base model")
+
+
+def test_another_plan_is_refused_before_any_training_image_is_read(tmp_path: Path) -> None:
+    out = tmp_path / "tuned"
+    assert train("--base", "tiny", "--suite", "mini", "--out", str(out), "--steps", "1", *options()).exit_code == 0
+    with patch.object(mini.DrawnExamples, "keys", side_effect=AssertionError("the images were read")):
+        other = train("--base", "tiny", "--suite", "mini", "--out", str(out), "--steps", "2", *options())
+    assert_refused(other, BadInput, "another plan")
 
 
 def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,9 @@ from compute.progress import Progress
 from compute.tasks.drawing.variants import Shown
 from compute.training.unisim import mini
 from compute.training.unisim.examples import ExampleSet, TrainingExample
-from compute.training.unisim.families import FAMILIES, QUESTIONS
 from compute.training.unisim.mini import DrawnExamples, random_of
-from compute.types import UnknownKey
+from compute.training.unisim.question_groups import QUESTION_GROUPS, QUESTIONS
+from compute.types import LikenessError, UnknownKey
 
 DOMAINS = ("photographs", "plain", "textures")  # of backgrounds, in the order in which they are added
 TASK = "image-for-text"
@@ -29,9 +29,12 @@ COUNT = 8192  # examples of each domain
 
 @dataclass(frozen=True)
 class DomainExamples:
-    """The families of `drawn` whose first scene has a background of `domain`, the first `count` examples of them."""
+    """The groups of `drawn` of which every scene has a background of `domain`, the first `count` examples of them.
 
-    family: ClassVar[int] = QUESTIONS
+    Raises LikenessError when it is read where `drawn` holds fewer.
+    """
+
+    group_size: ClassVar[int] = QUESTIONS
 
     drawn: DrawnExamples
     domain: str
@@ -61,12 +64,12 @@ class DomainExamples:
     def _rows(self) -> np.ndarray:
         rows: list[int] = []
         for number in range(len(self.drawn) // QUESTIONS):
-            first, *_ = FAMILIES[self.task](random_of(self.task, self.drawn.seed, number), number).contents
-            if isinstance(first, Shown) and domain_of(first) == self.domain:
+            group = QUESTION_GROUPS[self.task](random_of(self.task, self.drawn.seed, number), number)
+            if all(domain_of(image) == self.domain for image in group.contents if isinstance(image, Shown)):
                 rows += range(number * QUESTIONS, (number + 1) * QUESTIONS)
                 if len(rows) >= self.count:
-                    break
-        return np.array(rows[: self.count], dtype=np.int64)
+                    return np.array(rows[: self.count], dtype=np.int64)
+        raise LikenessError(f"{self.dataset}: {len(rows)} examples among {len(self.drawn)} drawn, not {self.count}")
 
 
 def domain_of(image: Shown) -> str:
@@ -82,12 +85,13 @@ def examples(
 ) -> list[ExampleSet]:
     """All core tasks' examples; of the image-for-text task those of these domains alone, `count` each.
 
-    `others`: how many of each other task. `cache`: where content keys are stored.
+    `others`: how many of each other task. Both are rounded up to whole groups. `cache`: where content keys are stored.
     Raises UnknownKey for a domain that is not in DOMAINS.
     """
     for domain in domains:
         if domain not in DOMAINS:
             raise UnknownKey("domain", domain, DOMAINS)
-    pool = DrawnExamples(task=TASK, seed=seed, count=count * 20 // QUESTIONS * QUESTIONS, cache=cache)
+    count = -(-count // QUESTIONS) * QUESTIONS
+    pool = DrawnExamples(task=TASK, seed=seed, count=count * 20, cache=cache)
     rest = [part for part in mini.training(seed=seed, count=others, cache=cache) if part.task != TASK]
     return [*rest, *(DomainExamples(pool, domain, count) for domain in domains)]

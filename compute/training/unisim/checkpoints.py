@@ -31,6 +31,7 @@ from compute.types import BadInput, CannotWrite
 if TYPE_CHECKING:
     import torch
 
+    from compute.progress import Progress
     from compute.training.unisim.examples import ExampleSet
     from compute.training.unisim.trainable import DualEncoder
 
@@ -43,13 +44,13 @@ FOLDER, PLAN, LOSSES, FINISHED, LOCK, BEST, STATE = (
     "best",
     "state.json",
 )
-# What makes a run another one, and its noun.
+# What makes a run another one, in words.
 PARTS = {
-    "base": "base model",
-    "plan": "plan",
-    "suite": "suite",
-    "data": "training data",
-    "validation": "validation data",
+    "base": "another base model",
+    "plan": "another plan",
+    "suite": "another suite",
+    "data": "other training data",
+    "validation": "other validation data",
 }
 ADAPTER, VISION, OPTIMISER = "adapter_model.safetensors", "vision.safetensors", "optimiser.safetensors"
 MOMENTS = ("exp_avg", "exp_avg_sq")  # of AdamW, for every weight
@@ -91,11 +92,16 @@ class RunFolder:
         """Where the run's own files are."""
         return self.path / FOLDER
 
-    def open(self) -> None:
-        """Makes the folder, or checks that it is this run's. Raises BadInput for any other, CannotWrite."""
+    def compare(self) -> bool:
+        """Whether a run is in the folder. Raises BadInput where it differs in a part that `identity` has."""
         plan = self.training / PLAN
         if plan.is_file():
             self._check(_read(plan))
+        return plan.is_file()
+
+    def open(self) -> None:
+        """Makes the folder, or checks that it is this run's. Raises BadInput for any other, CannotWrite."""
+        if self.compare():
             return
         if not self._is_new():
             raise BadInput(f"{self.path} exists and holds no training run. Name a new folder")
@@ -103,7 +109,7 @@ class RunFolder:
             self.training.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CannotWrite(drafts.refusal(self.training, error)) from error
-        drafts.write_text(plan, json.dumps(self.identity, indent=2) + "\n")
+        drafts.write_text(self.training / PLAN, json.dumps(self.identity, indent=2) + "\n")
 
     @contextmanager
     def reserved(self) -> Iterator[None]:
@@ -189,11 +195,11 @@ class RunFolder:
 
     def _check(self, stored: Mapping[str, Any]) -> None:
         now = json.loads(json.dumps(self.identity))
-        for part, noun in PARTS.items():
-            if stored.get(part) != now.get(part):
-                difference = _difference(stored.get(part), now.get(part))
+        for part, words in PARTS.items():
+            if part in now and stored.get(part) != now[part]:
+                difference = _difference(stored.get(part), now[part])
                 raise BadInput(
-                    f"{self.path} holds a training run of another {noun}: {difference}. Name another folder, or remove "
+                    f"{self.path} holds a training run with {words}: {difference}. Name another folder, or remove "
                     "that one"
                 )
 
@@ -222,8 +228,10 @@ class RunFolder:
             raise CannotWrite(drafts.refusal(path, error)) from error
 
 
-def data_identity(sets: Sequence[ExampleSet]) -> list[dict[str, Any]]:
+def data_identity(sets: Sequence[ExampleSet], progress: Progress | None = None) -> list[dict[str, Any]]:
     """Of each set its task, data set, number of examples, and a digest of its contents in their order, as JSON.
+
+    Reads or draws every content whose key is not stored.
 
     The order and the answers count, for they decide what a step learns. Drawn examples state no answers beforehand:
     theirs follow from the plan's seed and the suite.
@@ -234,7 +242,7 @@ def data_identity(sets: Sequence[ExampleSet]) -> list[dict[str, Any]]:
             "dataset": part.dataset,
             "examples": len(part),
             "contents": sha256(
-                np.ascontiguousarray(part.keys()).tobytes()
+                np.ascontiguousarray(part.keys(progress)).tobytes()
                 + np.asarray(getattr(part, "preferred", ()), dtype=np.int8).tobytes()
             ).hexdigest(),
         }

@@ -84,8 +84,8 @@ class TrainingExample:
 class ExampleSet(Protocol):
     """Examples of one task from one data set.
 
-    A set may have `family`, how many rows in a row share contents, from row 0 on: they are trained on together, so that
-    each content of theirs is embedded once. Without it each example stands alone.
+    A set may have `group_size`, how many rows in a row share contents, from row 0 on: they are trained on together, so
+    that each content of theirs is embedded once. Without it each example stands alone.
     """
 
     @property
@@ -186,30 +186,32 @@ def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int
     """The batch of each task at a step from 0: `batch_size` examples of every task, whatever the sizes of its data.
 
     A pure function of its arguments, so training resumes from the step's number alone. The data sets of a task are
-    concatenated, so that each has a share by its size (equation 2), and shuffled anew every epoch, families as a whole;
+    concatenated, so that each has a share by its size (equation 2), and shuffled anew every epoch, groups as a whole;
     each example comes once an epoch. A task's epochs are its own: a small task's examples come again sooner, of a large
     one some never come. So 12,500 steps of 32 are the paper's 400K samples of every task (appendix B.2).
     """
     return {
         task: [
             example_at(parts, row)
-            for row in rows(sum(map(len, parts)), batch_size, seed=seed, task=task, step=step, family=_family_of(parts))
+            for row in rows(
+                sum(map(len, parts)), batch_size, seed=seed, task=task, step=step, group_size=_group_size(parts)
+            )
         ]
         for task, parts in by_task(sets).items()
     }
 
 
-def _family_of(parts: Sequence[ExampleSet]) -> int:
-    """The families' size where all sets of a task have the same and hold whole ones only, else 1."""
-    sizes = {getattr(part, "family", 1) for part in parts}
+def _group_size(parts: Sequence[ExampleSet]) -> int:
+    """The groups' size where all sets of a task have the same and hold whole ones only, else 1."""
+    sizes = {getattr(part, "group_size", 1) for part in parts}
     size = sizes.pop() if len(sizes) == 1 else 1
     return 1 if any(len(part) % size for part in parts) else size
 
 
-def rows(count: int, batch_size: int, *, seed: int, task: str, step: int, family: int = 1) -> list[int]:
+def rows(count: int, batch_size: int, *, seed: int, task: str, step: int, group_size: int = 1) -> list[int]:
     """Which of a task's `count` examples are in the batch at a step; epochs follow one another without a gap.
 
-    `family`: how many rows stay together; it divides `count`.
+    `group_size`: how many rows stay together; it divides `count`.
     """
     if batch_size < 1 or step < 0:
         raise LikenessError(
@@ -217,15 +219,15 @@ def rows(count: int, batch_size: int, *, seed: int, task: str, step: int, family
         )
     first = step * batch_size
     return [
-        int(_shuffled(count // family, seed, task, position // count)[position % count // family]) * family
-        + position % family
+        int(_shuffled(count // group_size, seed, task, position // count)[position % count // group_size]) * group_size
+        + position % group_size
         for position in range(first, first + batch_size)
     ]
 
 
 @lru_cache(maxsize=2 * len(TASKS))  # a batch may end one epoch and begin the next
 def _shuffled(count: int, seed: int, task: str, epoch: int) -> np.ndarray:
-    """(count,) int: the order of an epoch's families. Each task has its own, or tasks of one data set ran in step."""
+    """(count,) int: the order of an epoch's groups. Each task has its own, or tasks of one data set ran in step."""
     return np.random.default_rng([seed, list(TASKS).index(task), epoch]).permutation(count)
 
 

@@ -388,7 +388,8 @@ def precision(base: DualEncoder, plan: TuningPlan) -> str:
 
     fast = base.hardware.device.startswith("cuda")
     if plan.precision == "fast" and not fast:
-        can = torch.cpu.get_capabilities()
+        # A torch that does not say what the processor can do multiplies in float32.
+        can = getattr(torch.cpu, "get_capabilities", dict)()
         fast = any(can.get(name) for name in FAST_BFLOAT16)
     return "bfloat16" if fast else "float32"
 

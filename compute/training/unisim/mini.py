@@ -1,7 +1,7 @@
 """Drawn training examples of the four core tasks, and items to choose a checkpoint by: the mini suite's kind, not its
 items.
 
-Training draws from the scenes and the parts of photographs that the suite never shows (families.py). Validation
+Training draws from the scenes and the parts of photographs that the suite never shows (question_groups.py). Validation
 items are drawn as the suite's are, from scenes that training never shows, with a seed of their own, and without any
 image that the suite has too. So the suite decides nothing: neither weights nor which of them are stored.
 """
@@ -27,9 +27,9 @@ from compute.tasks.drawing.variants import Shown
 from compute.tasks.mini import choices, finding
 from compute.tasks.mini.album import png
 from compute.tasks.source import stored_keys
-from compute.training.unisim import families
+from compute.training.unisim import question_groups
 from compute.training.unisim.examples import TASKS, Content, TrainingExample, check_task
-from compute.training.unisim.families import FAMILIES, QUESTIONS, Question
+from compute.training.unisim.question_groups import QUESTION_GROUPS, QUESTIONS, Question
 
 DATASET = "drawn-scenes-training"  # its key in the catalogue of data sets
 COUNT = 32_768  # examples of a task; there are as many as one likes
@@ -56,10 +56,10 @@ OOD: dict[str, Callable[..., Data | dict[str, Data]]] = {
 class DrawnExamples:
     """Examples of one task that are drawn when they are used: row i is a function of seed, task and i.
 
-    QUESTIONS rows at a time are a family, which shares its contents.
+    QUESTIONS rows at a time are a group, which shares its contents.
     """
 
-    family: ClassVar[int] = QUESTIONS
+    group_size: ClassVar[int] = QUESTIONS
 
     task: str
     seed: int = 0
@@ -76,7 +76,7 @@ class DrawnExamples:
     def __getitem__(self, row: int) -> TrainingExample:
         if not 0 <= row < self.count:
             raise IndexError(row)
-        contents, questions = _family(self.task, self.seed, row // QUESTIONS, self.dataset)
+        contents, questions = _group(self.task, self.seed, row // QUESTIONS, self.dataset)
         reference, right, wrong = (contents[at] for at in questions[row % QUESTIONS])
         preferred = Random(f"unisim {self.seed} {self.task} row {row}").randrange(2)
         return TrainingExample(
@@ -93,17 +93,17 @@ class DrawnExamples:
 
     def stored_keys(self, rows: Sequence[int], *, of: str = "", progress: Progress | None = None) -> np.ndarray:
         """(n, 3) S32: the content keys of n rows. `of`: what the rows have in common, where they are not all."""
-        facts = ["unisim training", mini.GENERATOR_VERSION, families.VERSION, self.task, self.seed, self.count]
+        facts = ["unisim training", mini.GENERATOR_VERSION, question_groups.VERSION, self.task, self.seed, self.count]
         facts += [of, len(rows)] if of else []
         return stored_keys(self.cache, json.dumps(facts), lambda: self._keys(rows, progress or Progress()))
 
     def _keys(self, rows: Sequence[int], progress: Progress) -> np.ndarray:
         keys = np.zeros((len(rows), 3), dtype="S32")
-        known: dict[int, bytes] = {}  # of the family's contents, by identity
+        known: dict[int, bytes] = {}  # of the group's contents, by identity
         shared: tuple[Content, ...] = ()  # held, so that no other content takes the identity of one of them
         with progress.bar(f"Drawing {self.task}", total=len(rows), unit="example") as done:
             for at, row in enumerate(rows):
-                contents, _ = _family(self.task, self.seed, int(row) // QUESTIONS, self.dataset)
+                contents, _ = _group(self.task, self.seed, int(row) // QUESTIONS, self.dataset)
                 if contents is not shared:
                     known, shared = {}, contents
                 for place, content in enumerate(self[int(row)].contents):
@@ -115,18 +115,18 @@ class DrawnExamples:
 
 
 def random_of(task: str, seed: int, number: int) -> Random:
-    """The random numbers that a family is drawn from."""
+    """The random numbers that a group is drawn from."""
     return Random(f"unisim {seed} {task} {number}")
 
 
 @lru_cache(maxsize=64)
-def _family(task: str, seed: int, number: int, dataset: str) -> tuple[tuple[Content, ...], tuple[Question, ...]]:
-    """A family's contents, the same objects for all of its questions, and the questions."""
-    family = FAMILIES[task](random_of(task, seed, number), number)
+def _group(task: str, seed: int, number: int, dataset: str) -> tuple[tuple[Content, ...], tuple[Question, ...]]:
+    """A group's contents, the same objects for all of its questions, and the questions."""
+    group = QUESTION_GROUPS[task](random_of(task, seed, number), number)
     contents = tuple(
-        _content(value, f"{dataset}, {task} {number}, content {at}") for at, value in enumerate(family.contents)
+        _content(value, f"{dataset}, {task} {number}, content {at}") for at, value in enumerate(group.contents)
     )
-    return contents, family.questions
+    return contents, group.questions
 
 
 def _content(value: str | Shown, name: str) -> Content:
@@ -140,9 +140,47 @@ def _content(value: str | Shown, name: str) -> Content:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class OneOfEachGroup:
+    """`count` examples that share no image: one question of each group, for who stores their images."""
+
+    drawn: DrawnExamples  # of `count` groups
+
+    @property
+    def task(self) -> str:
+        """That of the drawn examples."""
+        return self.drawn.task
+
+    @property
+    def dataset(self) -> str:
+        """That of the drawn examples."""
+        return self.drawn.dataset
+
+    def __len__(self) -> int:
+        return self.drawn.count // QUESTIONS
+
+    def __getitem__(self, row: int) -> TrainingExample:
+        return self.drawn[self._of_drawn(row)]
+
+    def keys(self, progress: Progress | None = None) -> np.ndarray:
+        """(n, 3) S32: the content keys of reference and alternatives."""
+        return self.drawn.stored_keys(
+            [self._of_drawn(row) for row in range(len(self))], of="one of each", progress=progress
+        )
+
+    def _of_drawn(self, row: int) -> int:
+        return row * QUESTIONS + row % QUESTIONS
+
+
 def training(*, seed: int = 0, count: int = COUNT, cache: Path | None = None) -> list[DrawnExamples]:
-    """`count` examples of each core task."""
-    return [DrawnExamples(task=task, seed=seed, count=count, cache=cache) for task in TASKS]
+    """`count` examples of each core task, rounded up to whole groups."""
+    whole = -(-count // QUESTIONS) * QUESTIONS
+    return [DrawnExamples(task=task, seed=seed, count=whole, cache=cache) for task in TASKS]
+
+
+def unrelated(*, seed: int = 0, count: int, cache: Path | None = None) -> list[OneOfEachGroup]:
+    """`count` examples of each core task that share no image."""
+    return [OneOfEachGroup(drawn=part) for part in training(seed=seed, count=count * QUESTIONS, cache=cache)]
 
 
 def validation(*, count: int = VALIDATION_COUNT) -> dict[str, dict[str, Data]]:

@@ -39,7 +39,7 @@ class TuningPlan:
     clip_norm: float = 0.0  # highest norm of a step's gradient; 0: not clipped, as the paper names none
     accumulate: int = 1  # parts that a step's batches are processed in, to save memory
     checkpointing: bool = False  # activations are computed again rather than stored, to save memory
-    precision: str = "auto"  # of matrix products: bfloat16 on CUDA, else float32; fast: on able processors too
+    precision: str = "auto"  # of matrix products: bfloat16 on CUDA, else float32; fast: also with AMX or AVX-512
     seed: int = 0
     threads: int = 0  # of torch on a CPU, which decide the order of sums; 0: as many as it takes
     evaluate_every: int = 500  # steps

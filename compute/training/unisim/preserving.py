@@ -89,12 +89,13 @@ def penalty(keep: str, *, tuned: Tensor, base: Tensor) -> Tensor | None:
 def similarity_distance(tuned: Tensor, base: Tensor) -> Tensor:
     """The mean squared difference of the batch's cosines, (n, n) of tuned and of base images, without the diagonal.
 
-    Both (n, d) of length 1, n > 1. The images may turn together, as the cosines do not change: learning without
-    forgetting on the new tasks' own inputs (Li and Hoiem, 2016), of similarities (Tung and Mori, 2019, equation 4).
+    Both (n, d) of length 1; 0 of a single image, which is compared with none. The images may turn together, as the
+    cosines do not change: learning without forgetting on the new tasks' own inputs (Li and Hoiem, 2016), of
+    similarities (Tung and Mori, 2019, equation 4).
     """
     gap = tuned @ tuned.T - base @ base.T
     n = len(gap)
-    return (gap.square().sum() - gap.diagonal().square().sum()) / (n * (n - 1))
+    return (gap.square().sum() - gap.diagonal().square().sum()) / max(n * (n - 1), 1)
 
 
 def feature_distance(tuned: Tensor, base: Tensor) -> Tensor:

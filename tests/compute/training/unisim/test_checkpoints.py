@@ -47,10 +47,10 @@ def test_other_data_of_the_same_size_is_refused_by_name(tmp_path: Path) -> None:
         preferred=part.preferred[backwards],
     )
     for changed in (other, turned, replace(part, preferred=1 - part.preferred)):
-        with pytest.raises(BadInput, match="another training data: 6 examples of image-choice from noise with") as said:
+        with pytest.raises(BadInput, match="other training data: 6 examples of image-choice from noise with") as said:
             opened(changed)
         assert "quality" not in str(said.value)
-    with pytest.raises(BadInput, match=r"another training data: 6 examples .*, now 5 examples of image-choice"):
+    with pytest.raises(BadInput, match=r"other training data: 6 examples .*, now 5 examples of image-choice"):
         opened(examples("image-choice", count=5))
 
 

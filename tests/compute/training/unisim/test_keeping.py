@@ -168,3 +168,8 @@ def test_a_damaged_table_says_what_to_remove(tmp_path: Path) -> None:
     path.write_text(json.dumps([{"key": "core"}]), encoding="utf-8")
     with pytest.raises(BadInput, match=r"evaluation.json is damaged .* Remove it"):
         report(tmp_path / "tuned", [])
+
+
+def test_the_similarities_of_a_single_image_are_kept():
+    alone = torch.nn.functional.normalize(torch.ones(1, 4), dim=-1)
+    assert float(preserving.similarity_distance(alone, alone.flip(1))) == 0.0
