@@ -127,6 +127,8 @@ def _check(plan: TuningPlan) -> None:
     for name in ("dropout", "beta1", "beta2"):
         if not 0 <= getattr(plan, name) < 1:
             raise BadInput(f"Training option {name}: {getattr(plan, name)} is not from 0 to below 1")
+    if plan.targets and plan.tune != "lora":
+        raise BadInput("Training option targets names layers that LoRA changes: add tune=lora, or leave it out")
     preserving.check(plan.keep, plan.strength)
     if plan.accumulate > plan.batch_size:
         raise BadInput(
