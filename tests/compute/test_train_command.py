@@ -133,7 +133,7 @@ def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeyp
         path = tmp_path / "data" / unisim.REPO / "hpdv2" / "train" / name
         before = path.read_bytes()
         unisim_files.picture(path, 999)
-        assert_refused(train(*words), BadInput, f"another {what}", "image-for-text from hpdv2")
+        assert_refused(train(*words), BadInput, f"with other {what}", "image-for-text from hpdv2")
         path.write_bytes(before)
 
 
