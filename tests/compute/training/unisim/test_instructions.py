@@ -26,7 +26,7 @@ COUNT = 24  # of each task: every template, both orders, four times
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("instructions")
-    export(mini.training(seed=2, count=COUNT), folder)
+    export(mini.unrelated(seed=2, count=COUNT), folder)
     return folder
 
 
@@ -140,17 +140,17 @@ def test_a_caption_that_holds_the_token_or_braces_adds_no_image() -> None:
 
 
 def test_counts_limit_each_task_and_no_example_comes_twice(tmp_path: Path) -> None:
-    record = export(mini.training(count=10), tmp_path, counts={"quality": 4, "image-for-text": 99}, lines=True)
+    record = export(mini.unrelated(count=10), tmp_path, counts={"quality": 4, "image-for-text": 99}, lines=True)
     assert dict(record.counts) == {"image-choice": 0, "image-for-text": 10, "text-for-image": 0, "quality": 4}
     rows = [json.loads(line) for line in (tmp_path / "instructions.jsonl").read_text().splitlines()]
     assert len(rows) == 14 == verify(tmp_path / "instructions.jsonl")
     assert len({tuple(sorted(row["image"])) for row in rows}) == 14
     with pytest.raises(BadInput, match="No example is to be written"):
-        export(mini.training(count=10), tmp_path, counts={})
+        export(mini.unrelated(count=10), tmp_path, counts={})
 
 
 def test_the_same_seed_writes_the_same_file_and_the_beginning_is_a_sample(exported: Path, tmp_path: Path) -> None:
-    export(mini.training(seed=2, count=COUNT), tmp_path)
+    export(mini.unrelated(seed=2, count=COUNT), tmp_path)
     assert (tmp_path / "instructions.json").read_bytes() == (exported / "instructions.json").read_bytes()
     beginning = Counter(row["id"].rpartition("-drawn")[0] for row in read(exported)[: 2 * len(TASKS)])
     assert set(beginning.values()) == {2}
@@ -162,7 +162,7 @@ def test_another_file_is_mixed_in_at_the_ratio_over_the_whole_length(tmp_path: P
     (tmp_path / "other").mkdir()
     other = other_file(tmp_path / "other/other.json", 40, lines=lines, broken=4)
     record = export(
-        mini.training(count=8),
+        mini.unrelated(count=8),
         tmp_path / "out",
         other=OtherInstructions(file=other, ratio=0.5, images=tmp_path / "other"),
     )
@@ -185,7 +185,7 @@ def test_ids_that_are_missing_repeated_or_ours_are_replaced(tmp_path: Path) -> N
         row["id"] = name
     path.write_text(json.dumps(rows))
     other = OtherInstructions(file=path, ratio=10 / 8, images=tmp_path)
-    record = export(mini.training(count=2), tmp_path / "out", other=other)
+    record = export(mini.unrelated(count=2), tmp_path / "out", other=other)
     written = [row["id"] for row in read(tmp_path / "out") if "What is" in row["conversations"][0]["value"]]
     assert written == [33, *(f"mixed-{at}" for at in range(1, 5)), "x", "mixed-6", "mixed-8", "mixed-8-again", "y"]
     assert verify(tmp_path / "out/instructions.json") == 18
@@ -207,7 +207,7 @@ def test_any_missing_image_of_another_file_is_named_before_anything_is_written(t
     path.write_text(path.read_text()[::-1].replace("gnp.otohp", "gnp.enon", 1)[::-1])  # the last entry's
     other = OtherInstructions(file=path, ratio=0.5, images=tmp_path)
     with pytest.raises(BadInput, match="other.json: its image .*none.png is not in .*Complete that folder"):
-        export(mini.training(count=2), tmp_path / "out", other=other)
+        export(mini.unrelated(count=2), tmp_path / "out", other=other)
     assert not (tmp_path / "out").exists()
 
 
@@ -217,14 +217,14 @@ def test_any_missing_image_of_another_file_is_named_before_anything_is_written(t
 def test_a_ratio_that_cannot_be_had_is_refused_before_anything_is_written(tmp_path: Path, ratio, message) -> None:
     other = OtherInstructions(file=other_file(tmp_path / "other.json", 10), ratio=ratio, images=tmp_path)
     with pytest.raises(BadInput, match=message):
-        export(mini.training(count=2), tmp_path / "out", other=other)
+        export(mini.unrelated(count=2), tmp_path / "out", other=other)
     assert not (tmp_path / "out/instructions.json").exists()
 
 
 def test_another_files_images_are_looked_for(tmp_path: Path) -> None:
     other = OtherInstructions(file=other_file(tmp_path / "other.json", 10), ratio=0.5)
     with pytest.raises(BadInput, match="its image photo.png is not in .*--mix-images FOLDER"):
-        export(mini.training(count=2), tmp_path / "out", other=other)
+        export(mini.unrelated(count=2), tmp_path / "out", other=other)
 
 
 @pytest.mark.parametrize(

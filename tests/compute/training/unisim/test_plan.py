@@ -31,9 +31,9 @@ def test_the_rate_rises_in_a_line_and_falls_in_half_a_cosine() -> None:
 
 def test_options_are_read_in_their_own_type() -> None:
     plan = with_options(
-        MINI, ["learning_rate=1e-4", "tune=full", "checkpointing=yes", "targets=q_proj, v_proj", "rank=8"]
+        MINI, ["learning_rate=1e-4", "tune=lora", "checkpointing=yes", "targets=q_proj, v_proj", "rank=8"]
     )
-    assert (plan.learning_rate, plan.tune, plan.checkpointing, plan.rank) == (1e-4, "full", True, 8)
+    assert (plan.learning_rate, plan.tune, plan.checkpointing, plan.rank) == (1e-4, "lora", True, 8)
     assert plan.targets == ("q_proj", "v_proj")
     assert with_options(MINI, {name: getattr(MINI, name) for name in names()}) == MINI
 
