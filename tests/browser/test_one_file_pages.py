@@ -49,11 +49,11 @@ def compared() -> str:
             trial=Trial(keep=keep, strength=strength, seed=seed),
             core=0.1,
             ood=-0.05,
-            suite_core=0.12 - 0.02 * at - 0.03 * strength / 10 + 0.004 * seed,
-            suite_ood=-0.08 + 0.015 * at + 0.02 * strength / 10 + 0.003 * seed,
+            suite_core=0.12 - 0.02 * at - 0.01 * order + 0.004 * seed,
+            suite_ood=-0.08 + 0.015 * at + 0.007 * order + 0.003 * seed,
         )
         for at, (keep, strengths) in enumerate(STRENGTHS.items())
-        for strength in strengths
+        for order, strength in enumerate(strengths)
         for seed in range(3)
     ]
     rows = tradeoff.summaries(outcomes)
