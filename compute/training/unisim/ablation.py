@@ -91,7 +91,7 @@ def examples(
     for domain in domains:
         if domain not in DOMAINS:
             raise UnknownKey("domain", domain, DOMAINS)
-    count = -(-count // QUESTIONS) * QUESTIONS
+    count = mini.whole_groups(count)
     pool = DrawnExamples(task=TASK, seed=seed, count=count * 20, cache=cache)
     rest = [part for part in mini.training(seed=seed, count=others, cache=cache) if part.task != TASK]
     return [*rest, *(DomainExamples(pool, domain, count) for domain in domains)]

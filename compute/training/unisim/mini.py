@@ -99,17 +99,9 @@ class DrawnExamples:
 
     def _keys(self, rows: Sequence[int], progress: Progress) -> np.ndarray:
         keys = np.zeros((len(rows), 3), dtype="S32")
-        known: dict[int, bytes] = {}  # of the group's contents, by identity
-        shared: tuple[Content, ...] = ()  # held, so that no other content takes the identity of one of them
         with progress.bar(f"Drawing {self.task}", total=len(rows), unit="example") as done:
             for at, row in enumerate(rows):
-                contents, _ = _group(self.task, self.seed, int(row) // QUESTIONS, self.dataset)
-                if contents is not shared:
-                    known, shared = {}, contents
-                for place, content in enumerate(self[int(row)].contents):
-                    if id(content) not in known:
-                        known[id(content)] = content.key()
-                    keys[at, place] = known[id(content)]
+                keys[at] = [_key(content) for content in self[int(row)].contents]
                 done(1)
         return keys
 
@@ -117,6 +109,11 @@ class DrawnExamples:
 def random_of(task: str, seed: int, number: int) -> Random:
     """The random numbers that a group is drawn from."""
     return Random(f"unisim {seed} {task} {number}")
+
+
+@lru_cache(maxsize=64)  # more than a group has
+def _key(content: Content) -> bytes:
+    return content.key()
 
 
 @lru_cache(maxsize=64)
@@ -172,10 +169,14 @@ class OneOfEachGroup:
         return row * QUESTIONS + row % QUESTIONS
 
 
+def whole_groups(count: int) -> int:
+    """The count of examples rounded up to whole groups."""
+    return -(-count // QUESTIONS) * QUESTIONS
+
+
 def training(*, seed: int = 0, count: int = COUNT, cache: Path | None = None) -> list[DrawnExamples]:
     """`count` examples of each core task, rounded up to whole groups."""
-    whole = -(-count // QUESTIONS) * QUESTIONS
-    return [DrawnExamples(task=task, seed=seed, count=whole, cache=cache) for task in TASKS]
+    return [DrawnExamples(task=task, seed=seed, count=whole_groups(count), cache=cache) for task in TASKS]
 
 
 def unrelated(*, seed: int = 0, count: int, cache: Path | None = None) -> list[OneOfEachGroup]:
