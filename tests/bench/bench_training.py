@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from compute.models.adapter import Hardware
-from compute.training.unisim import loop, trainable
+from compute.training.unisim import loop, optimisers, trainable
 from compute.training.unisim.plan import TuningPlan
 from tests.compute.models import checkpoints
 from tests.compute.training.unisim.small_training import sets
@@ -77,7 +77,7 @@ def main() -> None:
             hardware=Hardware(device=device, dtype="float32"),
         )
         loop.tune(base, plan)
-    optimiser = loop.optimiser_of(base, plan)
+    optimiser = optimisers.optimiser_of(base, plan)
     base.training(True)
     first = next(loop._prepared(base, sets(), plan, start=0, end=1))
     steps = loop._prepared(base, sets(), plan, start=0, end=plan.steps)

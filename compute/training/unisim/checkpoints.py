@@ -29,10 +29,9 @@ from compute.models.files import lora as lora_files
 from compute.types import BadInput, CannotWrite
 
 if TYPE_CHECKING:
-    import torch
-
     from compute.progress import Progress
     from compute.training.unisim.examples import ExampleSet
+    from compute.training.unisim.optimisers import Optimiser
     from compute.training.unisim.trainable import DualEncoder
 
 FOLDER, PLAN, LOSSES, FINISHED, LOCK, BEST, STATE = (
@@ -53,7 +52,6 @@ PARTS = {
     "validation": "other validation data",
 }
 ADAPTER, VISION, OPTIMISER = "adapter_model.safetensors", "vision.safetensors", "optimiser.safetensors"
-MOMENTS = ("exp_avg", "exp_avg_sq")  # of AdamW, for every weight
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +130,7 @@ class RunFolder:
         for folder in (*self._states(), self.training / BEST):
             drafts.remove(folder)
 
-    def save(self, base: DualEncoder, optimiser: torch.optim.Optimizer, state: TuningState) -> None:
+    def save(self, base: DualEncoder, optimiser: Optimiser, state: TuningState) -> None:
         """Stores the state; the one before it is removed when this one is whole. Raises CannotWrite."""
         older = self._states()
         with self._folder(self.training / f"step-{state.step:06}") as draft:
@@ -143,7 +141,7 @@ class RunFolder:
             if folder.name != f"step-{state.step:06}":
                 drafts.remove(folder)
 
-    def load(self, base: DualEncoder, optimiser: torch.optim.Optimizer) -> TuningState:
+    def load(self, base: DualEncoder, optimiser: Optimiser) -> TuningState:
         """The last state, its weights and moments in the base and the optimiser; a new one where there is none."""
         states = self._states()
         if not states:
@@ -285,28 +283,27 @@ def read_weights(base: DualEncoder, folder: Path) -> None:
             weight.copy_(stored[name])
 
 
-def _save_moments(base: DualEncoder, optimiser: torch.optim.Optimizer, path: Path) -> None:
+def _save_moments(base: DualEncoder, optimiser: Optimiser, path: Path) -> None:
     from safetensors.torch import save_file
 
     moments = {
-        f"{name}.{moment}": optimiser.state[weight][moment].contiguous()
+        f"{name}.{moment}": value.contiguous()
         for name, weight in base.parameters().items()
-        for moment in MOMENTS
-        if weight in optimiser.state
+        for moment, value in optimiser.moments(weight).items()
     }
     save_file(moments, path)
 
 
-def _load_moments(base: DualEncoder, optimiser: torch.optim.Optimizer, path: Path, *, step: int) -> None:
-    import torch
+def _load_moments(base: DualEncoder, optimiser: Optimiser, path: Path, *, step: int) -> None:
     from safetensors.torch import load_file
 
-    stored = load_file(path)
+    stored: dict[str, dict[str, Any]] = {}
+    for key, value in load_file(path).items():
+        name, _, moment = key.rpartition(".")
+        stored.setdefault(name, {})[moment] = value
     for name, weight in base.parameters().items():
-        if f"{name}.{MOMENTS[0]}" in stored:
-            optimiser.state[weight] = {"step": torch.tensor(float(step))} | {
-                moment: stored[f"{name}.{moment}"].to(weight.device) for moment in MOMENTS
-            }
+        if name in stored:
+            optimiser.restore(weight, stored[name], step=step)
 
 
 def _state(stored: Mapping[str, Any]) -> TuningState:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from compute.arrays import cumulative
 from compute.content import decoding
 from compute.content.items import Column, content_key
 from compute.progress import Progress
@@ -85,7 +84,9 @@ class ExampleSet(Protocol):
     """Examples of one task from one data set.
 
     A set may have `group_size`, how many rows in a row share contents, from row 0 on: they are trained on together, so
-    that each content of theirs is embedded once. Without it each example stands alone.
+    that each content of theirs is embedded once. Without it each example stands alone. Where it has `in_order`, true,
+    and is the only one of its task, its rows are trained on from the first to the last: contents may be shared with
+    another task's rows of that place.
     """
 
     @property
@@ -194,7 +195,13 @@ def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int
         task: [
             example_at(parts, row)
             for row in rows(
-                sum(map(len, parts)), batch_size, seed=seed, task=task, step=step, group_size=_group_size(parts)
+                sum(map(len, parts)),
+                batch_size,
+                seed=seed,
+                task=task,
+                step=step,
+                group_size=_group_size(parts),
+                in_order=len(parts) == 1 and getattr(parts[0], "in_order", False),
             )
         ]
         for task, parts in by_task(sets).items()
@@ -208,16 +215,20 @@ def _group_size(parts: Sequence[ExampleSet]) -> int:
     return 1 if any(len(part) % size for part in parts) else size
 
 
-def rows(count: int, batch_size: int, *, seed: int, task: str, step: int, group_size: int = 1) -> list[int]:
+def rows(
+    count: int, batch_size: int, *, seed: int, task: str, step: int, group_size: int = 1, in_order: bool = False
+) -> list[int]:
     """Which of a task's `count` examples are in the batch at a step; epochs follow one another without a gap.
 
-    `group_size`: how many rows stay together; it divides `count`.
+    `group_size`: how many rows stay together; it divides `count`. `in_order`: every epoch is in the rows' own order.
     """
     if batch_size < 1 or step < 0:
         raise LikenessError(
             f"A batch of {batch_size} at step {step}: batches have at least 1 example, steps start at 0"
         )
     first = step * batch_size
+    if in_order:
+        return [position % count for position in range(first, first + batch_size)]
     return [
         int(_shuffled(count // group_size, seed, task, position // count)[position % count // group_size]) * group_size
         + position % group_size
@@ -233,6 +244,8 @@ def _shuffled(count: int, seed: int, task: str, epoch: int) -> np.ndarray:
 
 def example_at(parts: Sequence[ExampleSet], row: int) -> TrainingExample:
     """The example of a row of the concatenated sets."""
-    starts = cumulative([len(part) for part in parts])
-    at = int(np.searchsorted(starts, row, side="right")) - 1
-    return parts[at][row - int(starts[at])]
+    for part in parts:
+        if row < len(part):
+            return part[row]
+        row -= len(part)
+    raise IndexError(row)

@@ -21,6 +21,7 @@ from compute.training.unisim import lora, trainable
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
 from compute.training.unisim.examples import TASKS, Content, ExampleSet, TrainingExample, batches, by_task
 from compute.training.unisim.hinge import hinge
+from compute.training.unisim.optimisers import Optimiser, optimiser_of
 from compute.types import BadInput, LikenessError
 
 if TYPE_CHECKING:
@@ -156,29 +157,13 @@ def tune(base: DualEncoder, plan: TuningPlan, *, keep_base: bool = False) -> Non
         base.checkpoint_activations()
 
 
-def optimiser_of(base: DualEncoder, plan: TuningPlan) -> torch.optim.AdamW:
-    """AdamW over the base's trained weights; biases and norms (of one dimension or none) do not decay."""
-    import torch
-
-    weights = list(base.parameters().values())
-    return torch.optim.AdamW(
-        [
-            {"params": [weight for weight in weights if weight.ndim > 1], "weight_decay": plan.weight_decay},
-            {"params": [weight for weight in weights if weight.ndim <= 1], "weight_decay": 0.0},
-        ],
-        lr=plan.learning_rate,
-        betas=(plan.beta1, plan.beta2),
-        eps=plan.epsilon,
-    )
-
-
 def step(
     base: DualEncoder,
     batch: Mapping[str, Sequence[PreparedExample]],
     *,
     plan: TuningPlan,
     number: int,
-    optimiser: torch.optim.Optimizer,
+    optimiser: Optimiser,
     penalties: Sequence[Penalty] = (),
 ) -> dict[str, float]:
     """One step over a batch of every task; returns the mean loss of each, of each penalty, and their `total`.
@@ -190,7 +175,7 @@ def step(
     torch.manual_seed(int(np.random.SeedSequence([plan.seed, number]).generate_state(1, np.uint64)[0] >> 1))
     for group in optimiser.param_groups:
         group["lr"] = plan.rate(number)
-    optimiser.zero_grad(set_to_none=True)
+    optimiser.zero_grad()
     terms: list[dict[str, torch.Tensor]] = []
     for part in _parts(batch, plan.accumulate):
         with _autocast(base, plan):

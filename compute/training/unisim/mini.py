@@ -29,10 +29,10 @@ from compute.tasks.mini.album import png
 from compute.tasks.source import stored_keys
 from compute.training.unisim import question_groups
 from compute.training.unisim.examples import TASKS, Content, TrainingExample, check_task
-from compute.training.unisim.question_groups import QUESTION_GROUPS, QUESTIONS, Question
+from compute.training.unisim.question_groups import QUESTIONS, Question, QuestionGroup
 
 DATASET = "drawn-scenes-training"  # its key in the catalogue of data sets
-COUNT = 32_768  # examples of a task; there are as many as one likes
+COUNT = 129_600  # examples of a task; there are as many as one likes
 VALIDATION = "validation"  # the seed of the items that a checkpoint is chosen by
 VALIDATION_COUNT = 240  # items of a core task before those with an image of the suite are taken out
 CORE: dict[str, Callable[..., Data]] = {
@@ -56,19 +56,25 @@ OOD: dict[str, Callable[..., Data | dict[str, Data]]] = {
 class DrawnExamples:
     """Examples of one task that are drawn when they are used: row i is a function of seed, task and i.
 
-    QUESTIONS rows at a time are a group, which shares its contents.
+    `group_size` rows at a time are a group, which shares its contents, also with other tasks' groups of its number.
     """
 
     group_size: ClassVar[int] = QUESTIONS
+    in_order: ClassVar[bool] = True  # so that tasks come to the same group in the same step; no order is better
 
     task: str
     seed: int = 0
     count: int = COUNT
-    dataset: str = DATASET
+    domain: str = ""  # of the scenes that change: one of question_groups.DOMAINS, or any
     cache: Path | None = None  # where content keys are stored, so that they are drawn for them only once
 
     def __post_init__(self) -> None:
         check_task(self.task)
+
+    @property
+    def dataset(self) -> str:
+        """Its key, and the domain."""
+        return f"{DATASET}, {self.domain}" if self.domain else DATASET
 
     def __len__(self) -> int:
         return self.count
@@ -76,54 +82,77 @@ class DrawnExamples:
     def __getitem__(self, row: int) -> TrainingExample:
         if not 0 <= row < self.count:
             raise IndexError(row)
-        contents, questions = _group(self.task, self.seed, row // QUESTIONS, self.dataset)
-        reference, right, wrong = (contents[at] for at in questions[row % QUESTIONS])
-        preferred = Random(f"unisim {self.seed} {self.task} row {row}").randrange(2)
+        contents = _contents(self._kind(row), self.seed, row // QUESTIONS, self.dataset)
+        (reference, *alternatives), preferred = self._question(row)
         return TrainingExample(
             task=self.task,
             dataset=self.dataset,
-            reference=reference,
-            alternatives=(wrong, right) if preferred else (right, wrong),
+            reference=contents[reference],
+            alternatives=tuple(contents[at] for at in alternatives),
             preferred=preferred,
         )
 
+    def _kind(self, row: int) -> str:
+        return question_groups.kind_of(self.task, row // QUESTIONS, domain=self.domain)
+
+    def _question(self, row: int) -> tuple[Question, int]:
+        """Which contents of its group are reference and alternatives, and the preferred one's index."""
+        group = _group(self._kind(row), self.seed, row // QUESTIONS)
+        reference, right, wrong = group.questions[self.task][row % QUESTIONS]
+        preferred = _preferred(self.task, self.seed, row // QUESTIONS)[row % QUESTIONS]
+        return (reference, wrong, right) if preferred else (reference, right, wrong), preferred
+
     def keys(self, progress: Progress | None = None) -> np.ndarray:
-        """(n, 3) S32: the content keys of reference and alternatives; about 1 ms an example unless they are stored."""
+        """(n, 3) S32: the content keys of reference and alternatives; about 1 ms an image unless they are stored."""
         return self.stored_keys(range(self.count), progress=progress)
 
     def stored_keys(self, rows: Sequence[int], *, of: str = "", progress: Progress | None = None) -> np.ndarray:
         """(n, 3) S32: the content keys of n rows. `of`: what the rows have in common, where they are not all."""
-        facts = ["unisim training", mini.GENERATOR_VERSION, question_groups.VERSION, self.task, self.seed, self.count]
+        facts = [
+            "unisim training",
+            mini.GENERATOR_VERSION,
+            question_groups.VERSION,
+            self.task,
+            self.domain,
+            self.seed,
+            self.count,
+        ]
         facts += [of, len(rows)] if of else []
         return stored_keys(self.cache, json.dumps(facts), lambda: self._keys(rows, progress or Progress()))
 
     def _keys(self, rows: Sequence[int], progress: Progress) -> np.ndarray:
         keys = np.zeros((len(rows), 3), dtype="S32")
         with progress.bar(f"Drawing {self.task}", total=len(rows), unit="example") as done:
-            for at, row in enumerate(rows):
-                keys[at] = [_key(content) for content in self[int(row)].contents]
+            for at, row in enumerate(map(int, rows)):
+                of_group = _keys_of_group(self._kind(row), self.seed, row // QUESTIONS)
+                keys[at] = [of_group[content] for content in self._question(row)[0]]
                 done(1)
         return keys
 
 
-def random_of(task: str, seed: int, number: int) -> Random:
-    """The random numbers that a group is drawn from."""
-    return Random(f"unisim {seed} {task} {number}")
-
-
-@lru_cache(maxsize=64)  # more than a group has
-def _key(content: Content) -> bytes:
-    return content.key()
+@lru_cache(maxsize=64)  # more than a step has
+def _group(kind: str, seed: int, number: int) -> QuestionGroup:
+    return question_groups.drawn(kind, seed=seed, number=number)
 
 
 @lru_cache(maxsize=64)
-def _group(task: str, seed: int, number: int, dataset: str) -> tuple[tuple[Content, ...], tuple[Question, ...]]:
-    """A group's contents, the same objects for all of its questions, and the questions."""
-    group = QUESTION_GROUPS[task](random_of(task, seed, number), number)
-    contents = tuple(
-        _content(value, f"{dataset}, {task} {number}, content {at}") for at, value in enumerate(group.contents)
+def _preferred(task: str, seed: int, number: int) -> tuple[int, ...]:
+    """On which side the preferred alternative of each question of a group stands."""
+    return tuple(Random(f"unisim {seed} {task} {number}, sides").choices((0, 1), k=QUESTIONS))
+
+
+@lru_cache(maxsize=64)
+def _contents(kind: str, seed: int, number: int, dataset: str) -> tuple[Content, ...]:
+    """The same objects for all questions about them."""
+    return tuple(
+        _content(value, f"{dataset}, {kind} {number}, content {at}")
+        for at, value in enumerate(_group(kind, seed, number).contents)
     )
-    return contents, group.questions
+
+
+@lru_cache(maxsize=COUNT // QUESTIONS)  # all groups that tasks share, as one task after the other asks
+def _keys_of_group(kind: str, seed: int, number: int) -> tuple[bytes, ...]:
+    return tuple(content.key() for content in _contents(kind, seed, number, DATASET))
 
 
 def _content(value: str | Shown, name: str) -> Content:
@@ -180,7 +209,7 @@ def training(*, seed: int = 0, count: int = COUNT, cache: Path | None = None) ->
 
 
 def unrelated(*, seed: int = 0, count: int, cache: Path | None = None) -> list[OneOfEachGroup]:
-    """`count` examples of each core task that share no image."""
+    """`count` examples of each core task; those of a task share no image."""
     return [OneOfEachGroup(drawn=part) for part in training(seed=seed, count=count * QUESTIONS, cache=cache)]
 
 

@@ -11,6 +11,7 @@ from compute.training.unisim import preserving
 from compute.types import BadInput, suggestion
 
 TUNINGS = ("lora", "full")
+OPTIMISERS = ("adamw", "muon")
 PRECISIONS = ("auto", "float32", "bfloat16", "fast")
 TRUE, FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
@@ -30,10 +31,12 @@ class TuningPlan:
     margin: float = 0.05  # of the hinge loss, in cosine
     batch_size: int = 32  # examples of each task a step
     samples: int = 400_000  # examples of each task in all; with batch_size they give the steps
+    optimiser: str = "adamw"  # or muon, for the matrices of linear layers; AdamW has the other weights
     learning_rate: float = 5e-6  # the highest
     beta1: float = 0.9
     beta2: float = 0.98
     epsilon: float = 1e-6
+    momentum: float = 0.95  # of muon
     weight_decay: float = 0.35  # not on biases and norms
     warm_up: int = 500  # steps
     clip_norm: float = 0.0  # highest norm of a step's gradient; 0: not clipped, as the paper names none
@@ -112,7 +115,7 @@ def _words(kind: type) -> str:
 
 def _check(plan: TuningPlan) -> None:
     """Raises BadInput for values that no run could have."""
-    for name, known in (("tune", TUNINGS), ("precision", PRECISIONS)):
+    for name, known in (("tune", TUNINGS), ("optimiser", OPTIMISERS), ("precision", PRECISIONS)):
         if getattr(plan, name) not in known:
             raise BadInput(f"Training option {name}: {getattr(plan, name)!r} is none of {', '.join(known)}")
     for name in ("rank", "batch_size", "samples", "accumulate", "evaluate_every", "save_every"):
@@ -124,7 +127,7 @@ def _check(plan: TuningPlan) -> None:
     for name in ("learning_rate", "epsilon", "alpha"):
         if not 0 < getattr(plan, name) < math.inf:
             raise BadInput(f"Training option {name}: {getattr(plan, name)} is not above 0")
-    for name in ("dropout", "beta1", "beta2"):
+    for name in ("dropout", "beta1", "beta2", "momentum"):
         if not 0 <= getattr(plan, name) < 1:
             raise BadInput(f"Training option {name}: {getattr(plan, name)} is not from 0 to below 1")
     if plan.targets and plan.tune != "lora":
@@ -141,10 +144,11 @@ PAPER = TuningPlan()
 # with tens of thousands of drawn examples and a small model it would change nothing.
 MINI = TuningPlan(
     tune="full",
-    margin=0.04,
-    batch_size=128,
-    samples=51_200,
-    learning_rate=3e-4,
+    optimiser="muon",
+    margin=0.06,
+    batch_size=432,
+    samples=172_800,
+    learning_rate=4e-4,
     weight_decay=0.05,
     warm_up=20,
     clip_norm=1.0,

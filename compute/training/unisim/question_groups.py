@@ -1,98 +1,191 @@
-"""Groups of drawn training examples: a few related images, and QUESTIONS that they answer together.
+"""Groups of drawn training examples: related images and captions, and the questions that they answer together.
 
-A step's time goes into its images. One question takes two or three; a scene, changed scenes and two captions of each
-answer dozens. So examples are drawn a group at a time, and a step embeds each image of a group once. What is asked
-follows the suite's rules (compute/tasks/mini/triplets.py), from scenes that the suite never shows, with the hard form
-of each more often: what any two scenes have in common is learnt already.
+A step's time goes into its images. One question takes two or three; a scene that is changed five times, with captions,
+answers dozens, of three tasks. So examples are drawn a group at a time, tasks share groups, and a step embeds each
+image once. What is asked follows the suite's rules (compute/tasks/mini/triplets.py), from scenes that the suite never
+shows, with the hard form of each more often: what any two scenes have in common is learnt already.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from functools import partial
+from itertools import permutations, product
 from random import Random
 
+import numpy as np
+
+from compute.arrays import Floats, Ints
 from compute.tasks.drawing import compose
-from compute.tasks.drawing.captions import caption
+from compute.tasks.drawing.captions import Caption, caption
 from compute.tasks.drawing.lexicon import DAMAGES, DISTORTIONS
 from compute.tasks.drawing.scenes import Scene, facts
 from compute.tasks.drawing.variants import Shown, distorted, shift
 from compute.tasks.mini.album import scene, unlike
 from compute.training.unisim.examples import QUALITY_PROMPT
 
-VERSION = 1  # of what is drawn: content keys that are stored are of this one
-QUESTIONS = 16  # of a group
+VERSION = 2  # of what is drawn: content keys that are stored are of this one
 PART = "train"
+DOMAINS = ("photographs", "plain", "textures")  # of backgrounds
+QUESTIONS = 144  # of a group, for each of its tasks
+SCENES = 6  # of a group of changes
+CHANGES = 5  # to a scene, one after the other
+FAR = 3  # changes of the farther image at least, where the nearer one has one; the suite's number
+MOVED = 0.75  # share of changed scenes that are moved: the suite compares images moved, and texts with images unmoved
+CAPTIONS = 2  # of a scene
+ACROSS = 48  # of a group's questions with texts: how many have the wrong alternative from another scene
+DISTORTED = 16  # one group of image-choice in so many is of distortions
+DISTORTED_SCENES = 8  # of such a group, each beside all strengths of one distortion
 STRENGTHS = range(1, 6)  # of a distortion
 WEAKEST = 3  # the highest strength of the better of two images
-CHAINS = 5  # of changes to one scene
-VARIANTS = 4  # scenes of a group with captions
-QUALITY_SCENES = 5  # of a group, each in two strengths of one distortion
+DAMAGED = 12  # scenes of a group, each in two strengths of one distortion
 
 Question = tuple[int, int, int]  # which contents are the reference, the preferred alternative, and the other
 
 
 @dataclass(frozen=True)
 class QuestionGroup:
-    """Contents, images and texts, and the questions about them."""
+    """Contents, images and texts, and QUESTIONS about them by task."""
 
     contents: tuple[Shown | str, ...]
-    questions: tuple[Question, ...]
+    questions: Mapping[str, tuple[Question, ...]]
 
 
-def image_choice(rng: Random, number: int) -> QuestionGroup:
-    """References with nearer and farther images: seven of eight groups by changes, the others by distortions.
+def kind_of(task: str, number: int, *, domain: str = "") -> str:
+    """The kind, of KINDS, of a task's group. Tasks whose groups of one number are of one kind share the group.
 
-    Of the suite's two forms the changes are the hard one: of 800 such items of another seed the bundled model found 72%
-    of the changes and 99% of the distortions.
+    Of image-choice one group in DISTORTED is of distortions, the others are of changes, the harder of the suite's two
+    forms: of 800 such items of another seed the bundled model found 72%, and 99% of the distortions. `domain`: of
+    DOMAINS, for changes of such scenes alone.
     """
-    return _distortions(rng) if number % 8 == 7 else _changes(rng)
+    if task == "quality":
+        return "damages"
+    if task == "image-choice" and number % DISTORTED == DISTORTED - 1:
+        return "distortions"
+    return f"changes of {domain}" if domain else "changes"
 
 
-def _changes(rng: Random) -> QuestionGroup:
-    """A scene; the same moved and a little lighter or darker, or with one change; and with two changes more.
+def drawn(kind: str, *, seed: int, number: int) -> QuestionGroup:
+    """A group of a kind; the same for the same arguments."""
+    return KINDS[kind](Random(f"unisim {seed} {kind} {number}"))
+
+
+def domain_of(scene: Scene) -> str:
+    """Of DOMAINS: what the scene's background is."""
+    if scene.background.photograph:
+        return "photographs"
+    return "plain" if scene.background.texture == "plain" else "textures"
+
+
+def changes(rng: Random, *, domain: str = "") -> QuestionGroup:
+    """Scenes changed again and again, and captions of all states. `domain`: of every scene, where it is given."""
+    images: list[Shown] = []
+    captions: list[Caption] = []
+    choices: list[Question] = []
+    for _ in range(SCENES):
+        states = _changed(rng, domain=domain)
+        seen = _seen(states, rng)
+        known = [facts(image.scene) for image in seen]
+        choices += [tuple(len(images) + at for at in question) for question in _nearer(known)]
+        images += seen
+        captions += [caption(state, rng) for state in states for _ in range(CAPTIONS)]
+    known = [facts(image.scene) for image in images]
+    share = np.array([[len(text.facts & image) / len(text.facts) for image in known] for text in captions])
+    of_images, of_texts = (np.arange(len(each)) * SCENES // len(each) for each in (images, captions))
+    texts = [text.text for text in captions]
+    for_texts = _true(share, of_texts, of_images, images, rng)
+    for_images = _true(share.T, of_images, of_texts, texts, rng)
+    start = len(images)  # of the texts among the contents
+    return QuestionGroup(
+        (*images, *texts),
+        {
+            "image-choice": _as_many(choices, QUESTIONS, rng),
+            "image-for-text": tuple((start + text, right, wrong) for text, right, wrong in for_texts),
+            "text-for-image": tuple((image, start + right, start + wrong) for image, right, wrong in for_images),
+        },
+    )
+
+
+def _changed(rng: Random, *, domain: str) -> list[Scene]:
+    """A scene, and the same after one change, after two, and so on."""
+    while True:
+        states = [scene(rng, part=PART)]
+        for _ in range(CHANGES):
+            states.append(compose.edited(states[-1], rng))
+        if not domain or {domain_of(state) for state in states} == {domain}:
+            return states
+
+
+def _seen(states: Sequence[Scene], rng: Random) -> list[Shown]:
+    """An image of each state, most of them moved; then the first and the last moved and a little lighter or darker."""
+    images = [Shown(scene=states[0])]
+    images += [Shown(scene=state, shift=shift(rng) if rng.random() < MOVED else (0.0, 0.0)) for state in states[1:]]
+    return images + [
+        Shown(scene=state, shift=shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
+        for state in (states[0], states[-1])
+    ]
+
+
+def _true(
+    share: Floats, of_references: Ints, of_alternatives: Ints, alternatives: Sequence[Shown | str], rng: Random
+) -> tuple[Question, ...]:
+    """QUESTIONS of references about alternatives of the other modality: a true one of their scene, and a false one.
+
+    share: (references, alternatives), how much of what the caption states holds for the image; then the scenes of each.
+    The false alternative is another of the same scene or, in ACROSS of the questions, the one of the other scenes of
+    which most holds. It is never the same text: `a blue moon` may mean the only moon, or one of several.
+    """
+    within: list[Question] = []
+    across: list[Question] = []
+    for reference, scene_of_it in enumerate(of_references):
+        own, true = of_alternatives == scene_of_it, share[reference] == 1
+        right = np.flatnonzero(own & true).tolist()
+        within += [(reference, *pair) for pair in product(right, np.flatnonzero(own & ~true).tolist())]
+        others = np.where(own | true, -1.0, share[reference])
+        if right and others.max() >= 0:
+            across.append((reference, rng.choice(right), int(others.argmax())))
+    within, across = (
+        [each for each in asked if alternatives[each[1]] != alternatives[each[2]]] for asked in (within, across)
+    )
+    return (*_as_many(within, QUESTIONS - ACROSS, rng), *_as_many(across, ACROSS, rng))
+
+
+def _nearer(known: Sequence[frozenset[str]]) -> list[Question]:
+    """Of each state in turn: a neighbour is nearer than a state FAR changes away, itself seen differently than any.
 
     A change may undo another one, so only images are compared of which one has fewer facts that differ.
     """
-    while True:
-        images = _chains(scene(rng, part=PART), rng)
-        first, *others = (facts(image.scene) for image in images)
-        differing = [0, *(len(first ^ known) for known in others)]
-        questions = [
-            (0, near, far)
-            for near in range(1, 2 * CHAINS, 2)
-            for far in range(2, 2 * CHAINS + 1, 2)
-            if differing[near] < differing[far]
-        ]
-        if len(questions) >= QUESTIONS:
-            return QuestionGroup(images, tuple(rng.sample(questions, QUESTIONS)))
+    states = range(CHANGES + 1)
+    differently = {0: CHANGES + 1, CHANGES: CHANGES + 2}
+    asked = [
+        (state, near, far)
+        for state, far in permutations(states, 2)
+        for near in (state - 1, state + 1)
+        if near in states and abs(far - state) >= FAR
+    ]
+    asked += [(state, same, far) for state, same in differently.items() for far in states if far != state]
+    return [
+        (state, near, far)
+        for state, near, far in asked
+        if len(known[state] ^ known[near]) < len(known[state] ^ known[far])
+    ]
 
 
-def _chains(first: Scene, rng: Random) -> tuple[Shown, ...]:
-    images = [Shown(scene=first)]
-    for _ in range(CHAINS):
-        once = compose.edited(first, rng)
-        if rng.random() < 0.5:
-            images.append(Shown(scene=first, shift=shift(rng), kind=rng.choice(("lighten", "darken")), strength=1))
-        else:
-            images.append(Shown(scene=once, shift=shift(rng)))
-        far = compose.edited(compose.edited(once, rng), rng)
-        images.append(Shown(scene=far, shift=shift(rng)))
-    return tuple(images)
-
-
-def _distortions(rng: Random) -> QuestionGroup:
-    """Two scenes, each beside all strengths of one distortion."""
+def distortions(rng: Random) -> QuestionGroup:
+    """Scenes, each beside all strengths of one distortion."""
     images: list[Shown] = []
     questions: list[Question] = []
-    for _ in range(2):
+    for _ in range(DISTORTED_SCENES):
         start = len(images)
         images += unlike(_all_strengths, rng)
-        pairs = [(weak, strong) for weak in STRENGTHS for strong in STRENGTHS if weak <= WEAKEST and weak < strong]
-        chosen = rng.sample(pairs, QUESTIONS // 2)
-        questions += [(start, start + weak, start + strong) for weak, strong in chosen]
-    return QuestionGroup(tuple(images), tuple(questions))
+        questions += [
+            (start, start + weak, start + strong)
+            for weak in STRENGTHS
+            for strong in STRENGTHS
+            if weak <= WEAKEST and weak < strong
+        ]
+    return QuestionGroup(tuple(images), {"image-choice": _as_many(questions, QUESTIONS, rng)})
 
 
 def _all_strengths(rng: Random) -> tuple[Shown, ...]:
@@ -100,73 +193,31 @@ def _all_strengths(rng: Random) -> tuple[Shown, ...]:
     return (Shown(scene=shown), *(distorted(shown, kind, strength, rng) for strength in STRENGTHS))
 
 
-def image_for_text(rng: Random, number: int) -> QuestionGroup:
-    """A caption, a scene that it holds for and one that it does not: of a scene and three changes of it."""
-    while True:
-        scenes = _variants(rng)
-        captions = [caption(each, rng) for each in scenes for _ in range(2)]
-        known = [facts(each) for each in scenes]
-        questions = [
-            (VARIANTS + at, right, wrong)
-            for at, each in enumerate(captions)
-            for right, wrong in permutations(range(VARIANTS), 2)
-            if each.facts <= known[right] and not each.facts <= known[wrong]
-        ]
-        if len(questions) >= QUESTIONS:
-            contents = (*(Shown(scene=each) for each in scenes), *(each.text for each in captions))
-            return QuestionGroup(contents, tuple(rng.sample(questions, QUESTIONS)))
-
-
-def text_for_image(rng: Random, number: int) -> QuestionGroup:
-    """A scene, a caption that holds for it and one that does not: of a scene and three changes of it."""
-    while True:
-        scenes = _variants(rng)
-        captions = [caption(each, rng) for each in scenes for _ in range(2)]
-        questions = [
-            (at, VARIANTS + right, VARIANTS + wrong)
-            for at, known in enumerate(map(facts, scenes))
-            for right, wrong in permutations(range(len(captions)), 2)
-            if captions[right].facts <= known
-            and not captions[wrong].facts <= known
-            and captions[right].text != captions[wrong].text
-        ]
-        if len(questions) >= QUESTIONS:
-            contents = (*(Shown(scene=each) for each in scenes), *(each.text for each in captions))
-            return QuestionGroup(contents, tuple(rng.sample(questions, QUESTIONS)))
-
-
-def _variants(rng: Random) -> tuple[Scene, ...]:
-    """A scene, and each of three changes of it. The suite's other form, any other scene, is the easy one."""
-    first = scene(rng, part=PART)
-    return first, *(compose.edited(first, rng) for _ in range(VARIANTS - 1))
-
-
-def quality(rng: Random, number: int) -> QuestionGroup:
+def damages(rng: Random) -> QuestionGroup:
     """Scenes in two strengths of a distortion each: two strengths of one scene, or two scenes two steps apart."""
-    while True:
-        images = _damaged(rng)
-        questions = [
-            (len(images), better, worse)
-            for better, worse in permutations(range(len(images)), 2)
-            if images[better].strength <= WEAKEST
-            and images[worse].strength - images[better].strength >= (1 if better // 2 == worse // 2 else 2)
-        ]
-        if len(questions) >= QUESTIONS:
-            return QuestionGroup((*images, QUALITY_PROMPT), tuple(rng.sample(questions, QUESTIONS)))
-
-
-def _damaged(rng: Random) -> tuple[Shown, ...]:
-    images = []
-    for _ in range(QUALITY_SCENES):
+    images: list[Shown] = []
+    for _ in range(DAMAGED):
         shown = scene(rng, rng.choice((compose.view, compose.pair)), part=PART)
         kind, weak = rng.choice(tuple(DAMAGES)), rng.randint(0, WEAKEST)
         images += [distorted(shown, kind, strength, rng) for strength in (weak, rng.randint(weak + 1, 5))]
-    return tuple(images)
+    questions = [
+        (len(images), better, worse)
+        for better, worse in permutations(range(len(images)), 2)
+        if images[better].strength <= WEAKEST
+        and images[worse].strength - images[better].strength >= (1 if better // 2 == worse // 2 else 2)
+    ]
+    return QuestionGroup((*images, QUALITY_PROMPT), {"quality": _as_many(questions, QUESTIONS, rng)})
 
 
-QUESTION_GROUPS: dict[str, Callable[[Random, int], QuestionGroup]] = {
-    "image-choice": image_choice,
-    "image-for-text": image_for_text,
-    "text-for-image": text_for_image,
-    "quality": quality,
+def _as_many(questions: Sequence[Question], count: int, rng: Random) -> tuple[Question, ...]:
+    """`count` of the questions in any order: without repetition where there are enough, else all, and some again."""
+    more = max(0, count - len(questions))
+    return (*rng.sample(questions, count - more), *rng.choices(questions, k=more))
+
+
+KINDS: dict[str, Callable[[Random], QuestionGroup]] = {
+    "changes": changes,
+    "distortions": distortions,
+    "damages": damages,
+    **{f"changes of {domain}": partial(changes, domain=domain) for domain in DOMAINS},
 }

@@ -107,19 +107,6 @@ def test_checkpointing_draws_the_same_dropout_and_stores_less(tmp_path: Path) ->
     assert all(torch.allclose(stored[True][1][name], grad, atol=1e-5) for name, grad in stored[False][1].items())
 
 
-def test_biases_and_norms_do_not_decay(tmp_path: Path) -> None:
-    encoder = base(tmp_path / "base")
-    plan = replace(PLAN, tune="full")
-    loop.tune(encoder, plan)
-    decaying, others = loop.optimiser_of(encoder, plan).param_groups
-    assert decaying["weight_decay"] == plan.weight_decay and others["weight_decay"] == 0
-    names = {id(weight): name for name, weight in encoder.parameters().items()}
-    assert {names[id(weight)].rpartition(".")[2] for weight in decaying["params"]} <= {"weight"}
-    assert any("norm" in names[id(weight)] for weight in others["params"])
-    assert not any("norm" in names[id(weight)] or ".bias" in names[id(weight)] for weight in decaying["params"])
-    assert (decaying["betas"], decaying["eps"]) == ((0.9, 0.98), 1e-6)
-
-
 def test_the_best_core_average_is_what_remains(tmp_path: Path) -> None:
     """Measured at 0, 3 and 6: the weights of step 3 come back, and core and OOD stand side by side in the report."""
     scores, said = Scores([0.5, 0.8, 0.6], [0.4, 0.35, 0.3]), []

@@ -47,12 +47,14 @@ def test_options_are_read_in_their_own_type() -> None:
         ("rank=0", "less than 1"),
         ("checkpointing=perhaps", "no true or false"),
         ("tune=head", "none of lora, full"),
+        ("optimiser=sgd", "none of adamw, muon"),
+        ("momentum=1", "not from 0 to below 1"),
         ("precision=float16", "none of auto, float32, bfloat16"),
         ("dropout=1", "below 1"),
         ("learning_rate=0", "not above 0"),
         ("learning_rate=nan", "not above 0"),
         ("weight_decay=-1", "not 0 or more"),
-        ("accumulate=129", "cannot be processed in 129 parts"),
+        ("accumulate=433", "cannot be processed in 433 parts"),
     ],
 )
 def test_an_option_that_no_run_could_have_is_named(option: str, message: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import numpy as np
 import pytest
 
@@ -11,52 +9,95 @@ from compute.tasks.drawing.scenes import facts
 from compute.tasks.drawing.variants import Shown
 from compute.training.unisim import ablation, mini, question_groups
 from compute.training.unisim.examples import TASKS, batches, rows
-from compute.training.unisim.question_groups import QUESTION_GROUPS, QUESTIONS
-from compute.types import LikenessError
+from compute.training.unisim.question_groups import ACROSS, CHANGES, FAR, KINDS, QUESTIONS, SCENES, STRENGTHS, WEAKEST
 
-COUNT = 24  # groups of each task
-
-
-def drawn(task: str) -> list[question_groups.QuestionGroup]:
-    return [QUESTION_GROUPS[task](Random(f"test {task} {number}"), number) for number in range(COUNT)]
+COUNT = 24  # groups of each kind
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_a_group_asks_as_many_different_questions_and_none_both_ways(task):
-    for group in drawn(task):
-        assert len(group.questions) == len(set(group.questions)) == QUESTIONS
-        for reference, right, wrong in group.questions:
-            assert (reference, wrong, right) not in group.questions
-            modalities = ["image" if isinstance(group.contents[at], Shown) else "text" for at in (reference, right)]
-            assert tuple(modalities) == TASKS[task]
-            assert group.contents[right] != group.contents[wrong]
+def drawn(kind: str) -> list[question_groups.QuestionGroup]:
+    return [question_groups.drawn(kind, seed=9, number=number) for number in range(COUNT)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_group_asks_as_many_questions_and_none_both_ways(kind):
+    for group in drawn(kind):
+        for task, questions in group.questions.items():
+            assert len(questions) == QUESTIONS
+            assert len(set(questions)) > QUESTIONS / 3  # some twice, where so many different ones are not there
+            for reference, right, wrong in questions:
+                assert (reference, wrong, right) not in questions
+                modalities = ["image" if isinstance(group.contents[at], Shown) else "text" for at in (reference, right)]
+                assert tuple(modalities) == TASKS[task]
+                assert group.contents[right] != group.contents[wrong]
+
+
+def test_every_task_has_a_kind_that_asks_it_and_three_share_their_groups():
+    for number in range(40):
+        kinds = {task: question_groups.kind_of(task, number) for task in TASKS}
+        assert all(task in question_groups.drawn(kind, seed=0, number=number).questions for task, kind in kinds.items())
+        assert kinds["image-for-text"] == kinds["text-for-image"] == "changes"
+    kinds = [question_groups.kind_of("image-choice", number) for number in range(160)]
+    assert kinds.count("distortions") == 10 and kinds.count("changes") == 150
+    assert question_groups.kind_of("quality", 0) == "damages"
 
 
 def test_of_one_distortion_the_weaker_strength_is_preferred():
-    for number in range(7, COUNT, 8):
-        group = QUESTION_GROUPS["image-choice"](Random(number), number)
+    for group in drawn("distortions"):
         pixels = [content.pixels().astype(float) for content in group.contents]
         nearer = [
             ((pixels[right] - pixels[reference]) ** 2).mean() < ((pixels[wrong] - pixels[reference]) ** 2).mean()
-            for reference, right, wrong in group.questions
+            for reference, right, wrong in group.questions["image-choice"]
         ]
         assert np.mean(nearer) > 0.9
+        for _, right, wrong in group.questions["image-choice"]:
+            weak, strong = group.contents[right].strength, group.contents[wrong].strength
+            assert weak in STRENGTHS and weak <= WEAKEST and weak < strong
 
 
 def test_of_changed_scenes_the_one_with_fewer_changes_is_preferred():
-    for number in (number for number in range(COUNT) if number % 8 != 7):
-        group = QUESTION_GROUPS["image-choice"](Random(number), number)
-        known = [facts(content.scene) for content in group.contents]
-        for _, right, wrong in group.questions:
-            assert len(known[0] ^ known[right]) < len(known[0] ^ known[wrong])
+    images = CHANGES + 3  # of a scene
+    states = [*range(CHANGES + 1), 0, CHANGES]
+    seen = set()
+    for group in drawn("changes"):
+        known = [facts(content.scene) for content in group.contents if isinstance(content, Shown)]
+        for reference, right, wrong in group.questions["image-choice"]:
+            assert len(known[reference] ^ known[right]) < len(known[reference] ^ known[wrong])
+            assert len({at // images for at in (reference, right, wrong)}) == 1
+            near, far = (abs(states[at % images] - states[reference % images]) for at in (right, wrong))
+            assert (near == 0 and far >= 1) or (near == 1 and far >= FAR)
+            assert max(reference % images, wrong % images) <= CHANGES
+            seen.add((near, far))
+    assert seen == {(0, far) for far in range(1, CHANGES + 1)} | {(1, far) for far in range(FAR, CHANGES + 1)}
+
+
+def test_a_third_of_the_false_alternatives_to_texts_and_images_are_of_another_scene():
+    """The scene of each content follows from its place: images of one scene after the other, then captions so."""
+    images = (CHANGES + 3) * SCENES
+    for group in drawn("changes"):
+        texts = len(group.contents) - images
+        of = [at * SCENES // images for at in range(images)] + [at * SCENES // texts for at in range(texts)]
+        for task in ("image-for-text", "text-for-image"):
+            assert all(of[reference] == of[right] for reference, right, _ in group.questions[task])
+            assert sum(of[reference] != of[wrong] for reference, _, wrong in group.questions[task]) == ACROSS
+
+
+@pytest.mark.parametrize("domain", question_groups.DOMAINS)
+def test_changes_of_a_domain_have_backgrounds_of_it_alone(domain):
+    group = question_groups.drawn(f"changes of {domain}", seed=1, number=0)
+    scenes = [content.scene for content in group.contents if isinstance(content, Shown)]
+    assert {question_groups.domain_of(scene) for scene in scenes} == {domain}
+    assert question_groups.kind_of("image-for-text", 3, domain=domain) == f"changes of {domain}"
 
 
 def test_quality_prefers_the_weaker_damage_by_a_step_of_one_scene_and_by_two_of_others():
-    for group in drawn("quality"):
-        for _, right, wrong in group.questions:
+    forms = []
+    for group in drawn("damages"):
+        for _, right, wrong in group.questions["quality"]:
             better, worse = group.contents[right], group.contents[wrong]
             same = better.scene == worse.scene
-            assert better.strength + (1 if same else 2) <= worse.strength and better.strength <= question_groups.WEAKEST
+            forms.append(same)
+            assert better.strength + (1 if same else 2) <= worse.strength and better.strength <= WEAKEST
+    assert 0.02 < np.mean(forms) < 0.2
 
 
 @pytest.mark.parametrize("task", ["image-for-text", "text-for-image"])
@@ -67,9 +108,9 @@ def test_the_bundled_model_gives_most_of_the_answers_to_captions(task):
 
     (tiny,) = (row for row in shipped().models if row.key == "tiny")
     base = trainable.load(tiny, hardware=Hardware(device="cpu", dtype="float32"))
-    part = mini.DrawnExamples(task=task, seed=3, count=8 * QUESTIONS)
+    part = mini.DrawnExamples(task=task, seed=3, count=2 * QUESTIONS)
     right = []
-    for example in (part[row] for row in range(len(part))):
+    for example in (part[row] for row in range(0, len(part), 4)):
         vectors = [
             base.text_vectors([content.text()])[0]
             if content.modality == "text"
@@ -85,29 +126,42 @@ def test_the_bundled_model_gives_most_of_the_answers_to_captions(task):
 def test_examples_of_a_group_share_their_contents(task):
     part = mini.DrawnExamples(task=task, seed=1, count=2 * QUESTIONS)
     first = {id(content): content for row in range(QUESTIONS) for content in part[row].contents}
-    assert len(first) <= 14
-    assert not first.keys() & {id(content) for row in range(QUESTIONS, 2 * QUESTIONS) for content in part[row].contents}
+    assert len(first) <= SCENES * (CHANGES + 3 + 2 * (CHANGES + 1))
+    assert not first.keys() & {id(each) for row in range(QUESTIONS, 2 * QUESTIONS) for each in part[row].contents}
 
 
-def test_batches_keep_groups_together_and_every_example_comes_once_an_epoch():
-    count, size = 6 * QUESTIONS, 2 * QUESTIONS
-    epoch = [rows(count, size, seed=0, task="quality", step=step, group_size=QUESTIONS) for step in range(3)]
+def test_a_step_brings_the_groups_together_that_tasks_share():
+    sets = mini.training(seed=0, count=3 * QUESTIONS)
+    for step in (0, 2, 3):  # the last is of the second epoch
+        batch = batches(sets, batch_size=QUESTIONS, seed=0, step=step)
+        of = {task: [content for example in batch[task] for content in example.contents] for task in TASKS}
+        images = {task: {id(each) for each in of[task] if each.modality == "image"} for task in TASKS}
+        shared = images["image-choice"] | images["image-for-text"] | images["text-for-image"]
+        assert len(shared) <= SCENES * (CHANGES + 3) < sum(map(len, images.values())) / 2
+        assert not shared & images["quality"]
+
+
+def test_groups_that_are_shuffled_stay_together_and_every_example_comes_once_an_epoch():
+    count, size, group = 96, 32, 16
+    epoch = [rows(count, size, seed=0, task="quality", step=step, group_size=group) for step in range(3)]
     assert sorted(sum(epoch, [])) == list(range(count))
-    assert all(len({row // QUESTIONS for row in batch}) == 2 for batch in epoch)
-    following = rows(count, size, seed=0, task="quality", step=3, group_size=QUESTIONS)
+    assert all(len({row // group for row in batch}) == 2 for batch in epoch)
+    following = rows(count, size, seed=0, task="quality", step=3, group_size=group)
     assert following != epoch[0]
-    batch = batches(mini.training(seed=0, count=count), batch_size=size, seed=0, step=0)
-    for examples in batch.values():
-        assert len({id(content) for example in examples for content in example.contents}) <= 28
 
 
-def test_sets_that_hold_part_of_a_group_are_shuffled_by_example():
-    part = mini.DrawnExamples(task="quality", seed=1, count=QUESTIONS + 3)
-    order = rows(len(part), len(part), seed=0, task="quality", step=0)
-    batch = batches([part], batch_size=len(part), seed=0, step=0)["quality"]
-    expected = [[content.key() for content in part[row].contents] for row in order]
-    assert [[content.key() for content in example.contents] for example in batch] == expected
-    assert any(row >= QUESTIONS for row in order[:QUESTIONS])  # the group does not come first as a whole
+def test_rows_in_order_start_again_after_the_last():
+    in_order = [rows(5, 3, seed=0, task="quality", step=step, in_order=True) for step in range(3)]
+    assert in_order == [[0, 1, 2], [3, 4, 0], [1, 2, 3]]
+
+
+def test_several_sets_of_a_task_are_mixed_by_groups():
+    parts = [mini.DrawnExamples(task=ablation.TASK, domain=each, count=4 * QUESTIONS) for each in ("plain", "textures")]
+    examples = batches(parts, batch_size=4 * QUESTIONS, seed=0, step=0)[ablation.TASK]
+    names = [example.dataset for example in examples]
+    assert len(set(names)) == 2 and all(
+        len(set(names[at : at + QUESTIONS])) == 1 for at in range(0, 4 * QUESTIONS, QUESTIONS)
+    )
 
 
 def test_counts_are_rounded_up_to_whole_groups():
@@ -122,20 +176,3 @@ def test_unrelated_examples_share_no_image_and_have_both_forms(task):
     assert len(set(images)) == len(images)
     keys = part.keys()
     assert [content.key() for content in part[7].contents] == keys[7].tolist()
-
-
-def test_domains_of_the_ablation_are_whole_groups_of_one_background():
-    sets = ablation.examples(["plain", "textures"], seed=0, count=2 * QUESTIONS, others=QUESTIONS)
-    domains = [part for part in sets if isinstance(part, ablation.DomainExamples)]
-    assert [len(part) for part in domains] == [2 * QUESTIONS] * 2
-    for part in domains:
-        for row in part._rows:
-            group = QUESTION_GROUPS[part.task](mini.random_of(part.task, 0, row // QUESTIONS), row // QUESTIONS)
-            images = [content for content in group.contents if isinstance(content, Shown)]
-            assert {ablation.domain_of(image) for image in images} == {part.domain}
-
-
-def test_a_domain_with_too_few_examples_is_named():
-    few = ablation.DomainExamples(mini.DrawnExamples(task=ablation.TASK, count=QUESTIONS), "textures", 9 * QUESTIONS)
-    with pytest.raises(LikenessError, match=f"textures: .* among {QUESTIONS} drawn, not {9 * QUESTIONS}"):
-        len(few)

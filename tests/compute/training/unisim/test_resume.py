@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import torch
 
 from compute.paths import ROOT
 from compute.training.unisim import checkpoints
+from compute.training.unisim.plan import TuningPlan
 from tests.compute.training.unisim.small_training import LONG, PLAN, base, losses, run_folder, trained
 
 CHILD = "from tests.compute.training.unisim.small_training import main; main({out!r}, {folder!r}{more})"
@@ -44,10 +46,11 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_losses_and_weights(tm
     assert all(torch.allclose(first[name], second[name], atol=1e-6) for name in first)
 
 
-def test_a_run_resumes_from_every_stored_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize("plan", [PLAN, replace(PLAN, tune="full", optimiser="muon", learning_rate=1e-4)])
+def test_a_run_resumes_from_every_stored_step(tmp_path: Path, plan: TuningPlan) -> None:
     """Stopped after each of the stored steps in turn, by what reports it."""
-    folder, _ = trained(tmp_path / "whole", base(tmp_path / "base"))
-    for at in range(PLAN.save_every, PLAN.steps, PLAN.save_every):
+    folder, _ = trained(tmp_path / "whole", base(tmp_path / "base"), plan=plan)
+    for at in range(plan.save_every, plan.steps, plan.save_every):
         path = tmp_path / f"stopped-{at}"
         with pytest.MonkeyPatch.context() as patch:
             save = checkpoints.RunFolder.save
@@ -59,10 +62,10 @@ def test_a_run_resumes_from_every_stored_step(tmp_path: Path) -> None:
 
             patch.setattr(checkpoints.RunFolder, "save", stop)
             with pytest.raises(KeyboardInterrupt):
-                trained(path, base(tmp_path / "base"))
+                trained(path, base(tmp_path / "base"), plan=plan)
         said: list[str] = []
-        again, state = trained(path, base(tmp_path / "base"), report=said.append)
-        assert said[0] == f"Resumed after step {at} of {PLAN.steps}" and state.step == PLAN.steps
+        again, state = trained(path, base(tmp_path / "base"), plan=plan, report=said.append)
+        assert said[0] == f"Resumed after step {at} of {plan.steps}" and state.step == plan.steps
         assert losses(again) == pytest.approx(losses(folder), abs=1e-6)
 
 

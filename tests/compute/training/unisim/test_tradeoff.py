@@ -104,7 +104,7 @@ def test_domains_are_apart_and_only_image_for_text_changes() -> None:
         f"{mini.DATASET}, photographs",
         f"{mini.DATASET}, plain",
     ]
-    assert [len(part) for part in parts["image-for-text"]] == [32, 32]  # whole groups
+    assert [len(part) for part in parts["image-for-text"]] == [mini.whole_groups(20)] * 2
     first, second = (set(part.keys()[:, 1:].ravel().tolist()) for part in parts["image-for-text"])
     assert not first & second and len(parts["quality"][0]) == mini.COUNT
     with pytest.raises(UnknownKey, match="'plane'.*'plain'"):

@@ -1,0 +1,95 @@
+"""The optimisers of a tuning: AdamW, or Muon for the matrices of linear layers and AdamW for what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+    from compute.training.unisim.plan import TuningPlan
+    from compute.training.unisim.trainable import DualEncoder
+
+# What each keeps of a weight from step to step, beside AdamW's count of steps.
+MOMENTS = {"adamw": ("exp_avg", "exp_avg_sq"), "muon": ("momentum_buffer",)}
+
+
+class Optimiser:
+    """One or two of torch's optimisers that share a base's trained weights, as one."""
+
+    def __init__(self, parts: Mapping[str, torch.optim.Optimizer]) -> None:
+        """`parts`: by name, of MOMENTS."""
+        self.parts = dict(parts)
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """Those of all parts, to be read and changed."""
+        return [group for part in self.parts.values() for group in part.param_groups]
+
+    def zero_grad(self) -> None:
+        """Forgets the gradients."""
+        for part in self.parts.values():
+            part.zero_grad(set_to_none=True)
+
+    def step(self) -> None:
+        """Changes the weights by their gradients."""
+        for part in self.parts.values():
+            part.step()
+
+    def moments(self, weight: torch.Tensor) -> dict[str, torch.Tensor]:
+        """What is kept of a weight, by name of MOMENTS; empty before the first step."""
+        return {
+            moment: part.state[weight][moment]
+            for name, part in self.parts.items()
+            if weight in part.state
+            for moment in MOMENTS[name]
+        }
+
+    def restore(self, weight: torch.Tensor, moments: Mapping[str, torch.Tensor], *, step: int) -> None:
+        """Puts back what `moments` gave after `step` steps."""
+        import torch
+
+        for name, part in self.parts.items():
+            if not moments.keys() ^ set(MOMENTS[name]):
+                counted = {"step": torch.tensor(float(step))} if name == "adamw" else {}
+                part.state[weight] = counted | {moment: value.to(weight.device) for moment, value in moments.items()}
+
+
+def optimiser_of(base: DualEncoder, plan: TuningPlan) -> Optimiser:
+    """The plan's optimiser over the base's trained weights; biases and norms (of one dimension or none) do not decay.
+
+    Muon makes the change of a matrix orthogonal and gives it the size that AdamW's has, so that one learning rate
+    serves both (Jordan et al., 2024; Liu et al., 2025, section 2.2). It is for matrices that multiply: not for
+    embeddings, convolutions, biases and norms.
+    """
+    import torch
+
+    weights = list(base.parameters().values())
+    matrices: list[torch.Tensor] = []
+    parts: dict[str, torch.optim.Optimizer] = {}
+    if plan.optimiser == "muon":
+        linear = [module for module in base.module.modules() if isinstance(module, torch.nn.Linear)]
+        multiply = {id(module.weight) for module in linear}
+        matrices = [weight for weight in weights if id(weight) in multiply]
+    if matrices:
+        parts["muon"] = torch.optim.Muon(
+            matrices,
+            lr=plan.learning_rate,
+            weight_decay=plan.weight_decay,
+            momentum=plan.momentum,
+            adjust_lr_fn="match_rms_adamw",
+        )
+    taken = {id(weight) for weight in matrices}
+    rest = [weight for weight in weights if id(weight) not in taken]
+    if rest:
+        parts["adamw"] = torch.optim.AdamW(
+            [
+                {"params": [weight for weight in rest if weight.ndim > 1], "weight_decay": plan.weight_decay},
+                {"params": [weight for weight in rest if weight.ndim <= 1], "weight_decay": 0.0},
+            ],
+            lr=plan.learning_rate,
+            betas=(plan.beta1, plan.beta2),
+            eps=plan.epsilon,
+        )
+    return Optimiser(parts)
