@@ -132,7 +132,7 @@ def test_a_damaged_run_is_said_to_be_unread(tmp_path: Path) -> None:
 def test_drawn_examples_are_compared_with_every_drawn_task() -> None:
     rows = [task for task in leaks.evaluated_tasks(shipped()) if task.benchmark == "mini"]
     evaluated = leaks.evaluated_images(rows, source=Source(offline=True))
-    found = leaks.check(mini.training(seed=1, count=200), evaluated)
+    found = leaks.check(mini.training(seed=1, count=1000), evaluated)
     assert {"mini/quality", "mini/pages", "mini/pairs-sp"} <= set(found.tasks)
     assert not found.missing and not found.unreadable
     assert found.trained > 300 and found.evaluated > 5000
