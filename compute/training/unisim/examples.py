@@ -84,9 +84,9 @@ class ExampleSet(Protocol):
     """Examples of one task from one data set.
 
     A set may have `group_size`, how many rows in a row share contents, from row 0 on: they are trained on together, so
-    that each content of theirs is embedded once. Without it each example stands alone. Where it has `in_order`, true,
-    and is the only one of its task, its rows are trained on from the first to the last: contents may be shared with
-    another task's rows of that place.
+    that each content of theirs is embedded once. Without it each example stands alone. Sets that have `shuffled_alike`,
+    true, and are the only one of their task each, are shuffled in the same way, so that rows of one place, which may
+    share contents with the other tasks', come in the same step.
     """
 
     @property
@@ -201,7 +201,7 @@ def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int
                 task=task,
                 step=step,
                 group_size=_group_size(parts),
-                in_order=len(parts) == 1 and getattr(parts[0], "in_order", False),
+                alike=len(parts) == 1 and getattr(parts[0], "shuffled_alike", False),
             )
         ]
         for task, parts in by_task(sets).items()
@@ -216,30 +216,30 @@ def _group_size(parts: Sequence[ExampleSet]) -> int:
 
 
 def rows(
-    count: int, batch_size: int, *, seed: int, task: str, step: int, group_size: int = 1, in_order: bool = False
+    count: int, batch_size: int, *, seed: int, task: str, step: int, group_size: int = 1, alike: bool = False
 ) -> list[int]:
     """Which of a task's `count` examples are in the batch at a step; epochs follow one another without a gap.
 
-    `group_size`: how many rows stay together; it divides `count`. `in_order`: every epoch is in the rows' own order.
+    `group_size`: how many rows stay together; it divides `count`. `alike`: shuffled as other tasks of that count are.
     """
     if batch_size < 1 or step < 0:
         raise LikenessError(
             f"A batch of {batch_size} at step {step}: batches have at least 1 example, steps start at 0"
         )
     first = step * batch_size
-    if in_order:
-        return [position % count for position in range(first, first + batch_size)]
+    shuffle = len(TASKS) if alike else list(TASKS).index(task)
     return [
-        int(_shuffled(count // group_size, seed, task, position // count)[position % count // group_size]) * group_size
+        int(_shuffled(count // group_size, seed, shuffle, position // count)[position % count // group_size])
+        * group_size
         + position % group_size
         for position in range(first, first + batch_size)
     ]
 
 
 @lru_cache(maxsize=2 * len(TASKS))  # a batch may end one epoch and begin the next
-def _shuffled(count: int, seed: int, task: str, epoch: int) -> np.ndarray:
+def _shuffled(count: int, seed: int, shuffle: int, epoch: int) -> np.ndarray:
     """(count,) int: the order of an epoch's groups. Each task has its own, or tasks of one data set ran in step."""
-    return np.random.default_rng([seed, list(TASKS).index(task), epoch]).permutation(count)
+    return np.random.default_rng([seed, shuffle, epoch]).permutation(count)
 
 
 def example_at(parts: Sequence[ExampleSet], row: int) -> TrainingExample:

@@ -30,6 +30,7 @@ from compute.tasks.source import stored_keys
 from compute.training.unisim import question_groups
 from compute.training.unisim.examples import TASKS, Content, TrainingExample, check_task
 from compute.training.unisim.question_groups import QUESTIONS, Question, QuestionGroup
+from compute.types import UnknownKey
 
 DATASET = "drawn-scenes-training"  # its key in the catalogue of data sets
 COUNT = 129_600  # examples of a task; there are as many as one likes
@@ -54,13 +55,13 @@ OOD: dict[str, Callable[..., Data | dict[str, Data]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnExamples:
-    """Examples of one task that are drawn when they are used: row i is a function of seed, task and i.
+    """Examples of one task that are drawn when they are used: row i is a function of seed, task, domain and i.
 
     `group_size` rows at a time are a group, which shares its contents, also with other tasks' groups of its number.
     """
 
     group_size: ClassVar[int] = QUESTIONS
-    in_order: ClassVar[bool] = True  # so that tasks come to the same group in the same step; no order is better
+    shuffled_alike: ClassVar[bool] = True  # so that tasks come to the same group in the same step
 
     task: str
     seed: int = 0
@@ -70,6 +71,8 @@ class DrawnExamples:
 
     def __post_init__(self) -> None:
         check_task(self.task)
+        if self.domain and self.domain not in question_groups.DOMAINS:
+            raise UnknownKey("domain", self.domain, question_groups.DOMAINS)
 
     @property
     def dataset(self) -> str:
@@ -124,13 +127,12 @@ class DrawnExamples:
         keys = np.zeros((len(rows), 3), dtype="S32")
         with progress.bar(f"Drawing {self.task}", total=len(rows), unit="example") as done:
             for at, row in enumerate(map(int, rows)):
-                of_group = _keys_of_group(self._kind(row), self.seed, row // QUESTIONS)
-                keys[at] = [of_group[content] for content in self._question(row)[0]]
+                keys[at] = [_key(self._kind(row), self.seed, row // QUESTIONS, of) for of in self._question(row)[0]]
                 done(1)
         return keys
 
 
-@lru_cache(maxsize=64)  # more than a step has
+@lru_cache(maxsize=64)  # more than a step of MINI has; beyond it, tasks embed shared images once each
 def _group(kind: str, seed: int, number: int) -> QuestionGroup:
     return question_groups.drawn(kind, seed=seed, number=number)
 
@@ -150,9 +152,9 @@ def _contents(kind: str, seed: int, number: int, dataset: str) -> tuple[Content,
     )
 
 
-@lru_cache(maxsize=COUNT // QUESTIONS)  # all groups that tasks share, as one task after the other asks
-def _keys_of_group(kind: str, seed: int, number: int) -> tuple[bytes, ...]:
-    return tuple(content.key() for content in _contents(kind, seed, number, DATASET))
+@lru_cache(maxsize=2**17)  # the contents of a training's groups, as one task after the other asks
+def _key(kind: str, seed: int, number: int, content: int) -> bytes:
+    return _contents(kind, seed, number, DATASET)[content].key()
 
 
 def _content(value: str | Shown, name: str) -> Content:

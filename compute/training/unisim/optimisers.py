@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from compute.types import BadInput
+
 if TYPE_CHECKING:
     import torch
 
@@ -47,21 +49,29 @@ class Optimiser:
         }
 
     def restore(self, weight: torch.Tensor, moments: Mapping[str, torch.Tensor], *, step: int) -> None:
-        """Puts back what `moments` gave after `step` steps."""
+        """Puts back what `moments` gave after `step` steps. Raises BadInput for moments of another optimiser."""
         import torch
 
-        for name, part in self.parts.items():
-            if not moments.keys() ^ set(MOMENTS[name]):
-                counted = {"step": torch.tensor(float(step))} if name == "adamw" else {}
-                part.state[weight] = counted | {moment: value.to(weight.device) for moment, value in moments.items()}
+        name, part = next(
+            (name, part)
+            for name, part in self.parts.items()
+            if any(weight is own for group in part.param_groups for own in group["params"])
+        )
+        if moments.keys() != set(MOMENTS[name]):
+            raise BadInput(
+                f"The stored state has {', '.join(sorted(moments))} of a weight, and {name} needs "
+                f"{', '.join(MOMENTS[name])}. Remove the folder, and train again"
+            )
+        counted = {"step": torch.tensor(float(step))} if name == "adamw" else {}
+        part.state[weight] = counted | {moment: value.to(weight.device) for moment, value in moments.items()}
 
 
 def optimiser_of(base: DualEncoder, plan: TuningPlan) -> Optimiser:
     """The plan's optimiser over the base's trained weights; biases and norms (of one dimension or none) do not decay.
 
     Muon makes the change of a matrix orthogonal and gives it the size that AdamW's has, so that one learning rate
-    serves both (Jordan et al., 2024; Liu et al., 2025, section 2.2). It is for matrices that multiply: not for
-    embeddings, convolutions, biases and norms.
+    serves both (Jordan et al., 2024; Liu et al., 2025, section 2.2). It has the weights of linear layers; AdamW has
+    embeddings, convolutions, biases, norms, and matrices outside a linear layer, as OpenCLIP's fused in_proj is.
     """
     import torch
 

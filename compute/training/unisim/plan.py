@@ -141,7 +141,7 @@ def _check(plan: TuningPlan) -> None:
 
 PAPER = TuningPlan()
 # For the mini suite and the bundled model. The paper's rate is for 400K samples a task and large pre-trained models;
-# with tens of thousands of drawn examples and a small model it would change nothing.
+# with 172,800 drawn examples a task and a small model it would change nothing.
 MINI = TuningPlan(
     tune="full",
     optimiser="muon",

@@ -13,7 +13,7 @@ from compute.analysis.ranks.ties import holm
 from compute.rounding import rounded
 
 # The strengths compared by default: of `interpolate` the base's share of the weights. On mini the hinge losses sum to
-# about 0.03, and the term of `distill` at strength 1 is 1e-5 to 7e-5: it counts from a hundred on.
+# 0.04 to 0.08, and the term of `distill` at strength 1 is about 1e-4: it counts from a hundred on.
 STRENGTHS: Mapping[str, tuple[float, ...]] = {
     "none": (0.0,),
     "interpolate": (0.25, 0.5, 0.75),

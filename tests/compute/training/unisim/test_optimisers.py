@@ -11,6 +11,7 @@ import torch
 from compute.training.unisim import loop, optimisers
 from compute.training.unisim.plan import TuningPlan
 from compute.training.unisim.trainable import DualEncoder
+from compute.types import BadInput
 from tests.compute.training.unisim.small_training import PLAN, base
 
 FULL = replace(PLAN, tune="full")
@@ -92,3 +93,6 @@ def test_what_is_kept_of_each_weight_is_restored(tmp_path: Path) -> None:
         first, second = optimiser.moments(weight), again.moments(weight)
         assert first and first.keys() == second.keys()
         assert all(torch.equal(first[name], second[name]) for name in first)
+    weight = next(iter(encoder.parameters().values()))
+    with pytest.raises(BadInput, match=r"stored state has other of a weight.*train again"):
+        again.restore(weight, {"other": torch.zeros(1)}, step=1)

@@ -150,9 +150,26 @@ def test_groups_that_are_shuffled_stay_together_and_every_example_comes_once_an_
     assert following != epoch[0]
 
 
-def test_rows_in_order_start_again_after_the_last():
-    in_order = [rows(5, 3, seed=0, task="quality", step=step, in_order=True) for step in range(3)]
-    assert in_order == [[0, 1, 2], [3, 4, 0], [1, 2, 3]]
+def test_tasks_that_are_shuffled_alike_have_the_same_rows_in_a_step_and_other_ones_in_another_epoch():
+    first, second, later = (
+        rows(96, 32, seed=0, task=task, step=step, group_size=16, alike=True)
+        for task, step in (("quality", 1), ("image-choice", 1), ("quality", 4))
+    )
+    assert first == second != later
+    assert first != rows(96, 32, seed=1, task="quality", step=1, group_size=16, alike=True)
+    assert first != rows(96, 32, seed=0, task="quality", step=1, group_size=16)
+
+
+def test_the_false_image_of_another_scene_is_not_known_by_where_it_stands():
+    """Of 8 images of a scene the first is not moved: as many of the false as of all are that one, about."""
+    images, group_of = CHANGES + 3, drawn("changes")
+    wrong = [
+        wrong % images
+        for group in group_of
+        for _, right, wrong in group.questions["image-for-text"]
+        if right // images != wrong // images
+    ]
+    assert len(wrong) == COUNT * ACROSS and 0.02 < np.mean([at == 0 for at in wrong]) < 0.3
 
 
 def test_several_sets_of_a_task_are_mixed_by_groups():
