@@ -238,7 +238,10 @@ def rows(
 
 @lru_cache(maxsize=2 * len(TASKS))  # a batch may end one epoch and begin the next
 def _shuffled(count: int, seed: int, shuffle: int, epoch: int) -> np.ndarray:
-    """(count,) int: the order of an epoch's groups. Each task has its own, or tasks of one data set ran in step."""
+    """(count,) int: the order of an epoch's groups.
+
+    Each task has its own `shuffle`, or tasks of one data set ran in step; those that share contents have the same.
+    """
     return np.random.default_rng([seed, shuffle, epoch]).permutation(count)
 
 

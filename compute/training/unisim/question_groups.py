@@ -81,16 +81,17 @@ def domain_of(scene: Scene) -> str:
 def changes(rng: Random, *, domain: str = "") -> QuestionGroup:
     """Scenes changed again and again, and captions of all states. `domain`: of every scene, where it is given."""
     images: list[Shown] = []
+    known: list[frozenset[str]] = []  # of each image
     captions: list[Caption] = []
     choices: list[Question] = []
     for _ in range(SCENES):
         states = _changed(rng, domain=domain)
         seen = _seen(states, rng)
-        known = [facts(image.scene) for image in seen]
-        choices += [tuple(len(images) + at for at in question) for question in _nearer(known)]
+        of_seen = [facts(image.scene) for image in seen]
+        choices += [tuple(len(images) + at for at in question) for question in _nearer(of_seen)]
         images += seen
+        known += of_seen
         captions += [caption(state, rng) for state in states for _ in range(CAPTIONS)]
-    known = [facts(image.scene) for image in images]
     share = np.array([[len(text.facts & image) / len(text.facts) for image in known] for text in captions])
     of_images, of_texts = (np.arange(len(each)) * SCENES // len(each) for each in (images, captions))
     texts = [text.text for text in captions]
