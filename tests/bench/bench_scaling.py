@@ -39,7 +39,8 @@ def load_items(folder: Path, task: Any, options: Mapping[str, Any]) -> dict[str,
     from tests.compute.engine import remade_bench
 
     paths = sorted(folder.glob("*.jpg"))
-    return {"default": remade_bench.choices([column(paths[start::3]) for start in range(3)])}
+    whole = len(paths) // 3 * 3  # an item has three images
+    return {"default": remade_bench.choices([column(paths[start:whole:3]) for start in range(3)])}
 
 
 def load(row: Any, *, hardware: Any) -> Any:
