@@ -45,8 +45,8 @@ def instructions(
     from compute.catalog import shipped
     from compute.progress import Progress
     from compute.tasks.source import Source
-    from compute.training.unisim import leaks, mini, splits
-    from compute.training.unisim.instructions import COUNTS, OtherInstructions, export, verify
+    from compute.training.unisim.data import leaks, mini, splits
+    from compute.training.unisim.data.instructions import COUNTS, OtherInstructions, export, verify
 
     if suite not in SUITES:
         raise BadInput(f"No suite {suite!r} to train on.{suggestion(suite, SUITES)} Choose from {', '.join(SUITES)}")

@@ -17,17 +17,18 @@ from compute.models.files import weights
 from compute.progress import Progress
 from compute.tasks.mini import GENERATOR_VERSION
 from compute.tasks.source import Source
-from compute.training.unisim import held_out, leaks, loop, lora, mini, preserving, results, splits, trackers, trainable
+from compute.training.unisim import held_out, loop, lora, preserving, results, trackers, trainable
 from compute.training.unisim import plan as plans
 from compute.training.unisim.checkpoints import RunFolder, data_identity
+from compute.training.unisim.data import leaks, mini, splits
+from compute.training.unisim.data.examples import ExampleSet, by_task, check_task
 from compute.training.unisim.evaluation import Evaluator, HeldOutTask
-from compute.training.unisim.examples import ExampleSet, by_task, check_task
 from compute.training.unisim.results import TrainingResult
 from compute.types import BadInput, suggestion
 
 if TYPE_CHECKING:
+    from compute.training.unisim.data.splits import FileExamples
     from compute.training.unisim.plan import TuningPlan
-    from compute.training.unisim.splits import FileExamples
     from compute.types import Model
 
 

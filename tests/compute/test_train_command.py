@@ -22,14 +22,15 @@ from compute.interface import train as interface
 from compute.interface import training_report
 from compute.models.own import checkpoints as own_checkpoints
 from compute.tasks import unisim
-from compute.training.unisim import curves, held_out, leaks, mini, splits
+from compute.training.unisim import curves, held_out
+from compute.training.unisim.data import leaks, mini, splits
 from compute.training.unisim.evaluation import Evaluator
 from compute.types import BadInput, CannotDo, NotHere, UnknownKey
 from tests.compute.commands import assert_refused
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU
 from tests.compute.tasks import unisim_files
-from tests.compute.training.unisim import training_files
+from tests.compute.training.unisim.data import training_files
 
 FAST = ("batch_size=2", "warm_up=1", "evaluate_every=2", "save_every=1")
 CORE = ("mini/image-choice", "mini/image-for-text", "mini/text-for-image", "mini/quality")
@@ -185,7 +186,7 @@ def test_from_python_the_result_has_its_curves_and_scores_as_the_evaluator_gives
 def test_an_image_that_is_evaluated_stops_the_run_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Training examples that are the suite's own items."""
     from compute.content.items import Column
-    from compute.training.unisim.examples import ColumnExamples
+    from compute.training.unisim.data.examples import ColumnExamples
 
     data = mini.mini.drawn("mini/image-choice")
     part = data if not isinstance(data, dict) else data["default"]

@@ -30,7 +30,7 @@ from compute.types import BadInput, CannotWrite
 
 if TYPE_CHECKING:
     from compute.progress import Progress
-    from compute.training.unisim.examples import ExampleSet
+    from compute.training.unisim.data.examples import ExampleSet
     from compute.training.unisim.optimisers import Optimiser
     from compute.training.unisim.trainable import DualEncoder
 

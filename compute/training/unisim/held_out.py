@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from compute import tasks
 from compute.catalog import shipped
 from compute.tasks.source import Source
-from compute.training.unisim import mini, splits
+from compute.training.unisim.data import mini, splits
+from compute.training.unisim.data.splits import FileExamples
 from compute.training.unisim.evaluation import HeldOutTask
-from compute.training.unisim.splits import FileExamples
 from compute.types import BadInput, LikenessError, Task
 
 # Of the mini suite: the two-alternative tasks that are trained, and what the paper's generalisation tasks ask

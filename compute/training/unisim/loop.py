@@ -19,7 +19,7 @@ import numpy as np
 
 from compute.training.unisim import lora, trainable
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
-from compute.training.unisim.examples import TASKS, Content, ExampleSet, TrainingExample, batches, by_task
+from compute.training.unisim.data.examples import TASKS, Content, ExampleSet, TrainingExample, batches, by_task
 from compute.training.unisim.hinge import hinge
 from compute.training.unisim.optimisers import Optimiser, optimiser_of
 from compute.types import BadInput, LikenessError

@@ -14,7 +14,7 @@ from compute.models.adapter import Hardware
 from compute.models.encoders.towers import Towers
 from compute.models.files import weights
 from compute.training.unisim import preserving
-from compute.training.unisim.examples import TASKS
+from compute.training.unisim.data.examples import TASKS
 from compute.types import BadInput, CannotDo, LikenessError, Model
 
 if TYPE_CHECKING:

@@ -12,14 +12,15 @@ from compute import drafts, paths
 from compute.__main__ import app
 from compute.interface import tradeoff as interface
 from compute.interface.train import train
-from compute.training.unisim import ablation, held_out, leaks, mini, splits
+from compute.training.unisim import held_out
 from compute.training.unisim.checkpoints import StepMeasurement
+from compute.training.unisim.data import ablation, leaks, mini, splits
 from compute.training.unisim.evaluation import HeldOutTask
 from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.commands import assert_refused
 from tests.compute.models import checkpoints
 from tests.compute.tasks import unisim_files
-from tests.compute.training.unisim import training_files
+from tests.compute.training.unisim.data import training_files
 
 TASKS = {"mini/quality": "core", "mini/brightness": "ood"}
 OPTIONS = ["batch_size=2", "samples=4", "warm_up=1", "learning_rate=1e-2", "evaluate_every=1", "save_every=1"]

@@ -15,7 +15,7 @@ from compute.content import items
 from compute.models.adapter import Hardware
 from compute.training.unisim import loop, trainable
 from compute.training.unisim.checkpoints import RunFolder, TuningState
-from compute.training.unisim.examples import QUALITY_PROMPT, TASKS, ColumnExamples
+from compute.training.unisim.data.examples import QUALITY_PROMPT, TASKS, ColumnExamples
 from compute.training.unisim.plan import TuningPlan
 from compute.training.unisim.trainable import DualEncoder
 from tests.compute.models import checkpoints

@@ -13,7 +13,7 @@ import pytest
 
 from compute.training.unisim import checkpoints
 from compute.training.unisim.checkpoints import RunFolder, data_identity
-from compute.training.unisim.examples import ColumnExamples
+from compute.training.unisim.data.examples import ColumnExamples
 from compute.types import BadInput, CannotWrite
 from tests.compute.training.unisim.small_training import PLAN, base, examples, losses, run_folder, trained
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from compute.training.unisim import loop, preserving
-from compute.training.unisim.examples import TASKS, batches
+from compute.training.unisim.data.examples import TASKS, batches
 from compute.training.unisim.hinge import hinge
 from compute.types import BadInput, LikenessError
 from tests.compute.training.unisim.small_training import PLAN, base, losses, sets, trained

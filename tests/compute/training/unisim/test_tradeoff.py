@@ -7,8 +7,9 @@ import math
 import pytest
 
 from compute.interface.pages import tradeoff as tradeoff_page
-from compute.training.unisim import ablation, mini, tradeoff
-from compute.training.unisim.examples import by_task
+from compute.training.unisim import tradeoff
+from compute.training.unisim.data import ablation, mini
+from compute.training.unisim.data.examples import by_task
 from compute.training.unisim.tradeoff import Trial, TrialOutcome
 from compute.types import UnknownKey
 

@@ -23,7 +23,7 @@ from compute.features.passes import DistinctItems, distinct
 from compute.progress import Progress
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import Source
-from compute.training.unisim.examples import TASKS, ExampleSet
+from compute.training.unisim.data.examples import TASKS, ExampleSet
 from compute.types import BadInput, LikenessError, Task
 
 BENCHMARKS = ("unisim", "mini")  # whose tasks are evaluated beside a training

@@ -12,8 +12,8 @@ import pytest
 from compute.catalog import shipped
 from compute.content.items import images, texts
 from compute.tasks.source import Source
-from compute.training.unisim import leaks, mini
-from compute.training.unisim.examples import ColumnExamples
+from compute.training.unisim.data import leaks, mini
+from compute.training.unisim.data.examples import ColumnExamples
 from compute.types import BadInput
 from tests.compute.tasks import unisim_files
 

@@ -10,8 +10,8 @@ import pytest
 from compute.tasks import mini as suite
 from compute.tasks.data import every_column, size
 from compute.tasks.drawing.photographs import PARTS
-from compute.training.unisim import mini
-from compute.training.unisim.examples import TASKS, batches
+from compute.training.unisim.data import mini
+from compute.training.unisim.data.examples import TASKS, batches
 
 COUNT = mini.whole_groups(1)
 

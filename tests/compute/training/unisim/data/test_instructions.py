@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 from compute.__main__ import app
 from compute.content.items import content_key, images, texts
 from compute.tasks.drawing.lexicon import COLOURS
-from compute.training.unisim import instructions, mini
-from compute.training.unisim.examples import TASKS, ColumnExamples
-from compute.training.unisim.instructions import TEMPLATES, TOKEN, OtherInstructions, entries, export, verify
+from compute.training.unisim.data import instructions, mini
+from compute.training.unisim.data.examples import TASKS, ColumnExamples
+from compute.training.unisim.data.instructions import TEMPLATES, TOKEN, OtherInstructions, entries, export, verify
 from compute.types import BadInput
 
 COUNT = 24  # of each task: every template, both orders, four times

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from compute.content.items import content_key, images, texts
-from compute.training.unisim.examples import ColumnExamples, batches, by_task
+from compute.training.unisim.data.examples import ColumnExamples, batches, by_task
 from compute.types import BadInput
 
 

@@ -23,7 +23,7 @@ from compute.tasks.source import Source, stored_keys
 from compute.tasks.unisim import REPO, image_pairs, text_images
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample, looker
-from compute.training.unisim.examples import QUALITY_PROMPT, TASKS, Content, TrainingExample, check_task
+from compute.training.unisim.data.examples import QUALITY_PROMPT, TASKS, Content, TrainingExample, check_task
 from compute.types import BadInput, NotHere, suggestion
 
 SPLIT = "train"

@@ -27,9 +27,9 @@ from compute.tasks.drawing.variants import Shown
 from compute.tasks.mini import choices, finding
 from compute.tasks.mini.album import png
 from compute.tasks.source import stored_keys
-from compute.training.unisim import question_groups
-from compute.training.unisim.examples import TASKS, Content, TrainingExample, check_task
-from compute.training.unisim.question_groups import QUESTIONS, Question, QuestionGroup
+from compute.training.unisim.data import question_groups
+from compute.training.unisim.data.examples import TASKS, Content, TrainingExample, check_task
+from compute.training.unisim.data.question_groups import QUESTIONS, Question, QuestionGroup
 from compute.types import UnknownKey
 
 DATASET = "drawn-scenes-training"  # its key in the catalogue of data sets

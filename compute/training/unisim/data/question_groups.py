@@ -23,7 +23,7 @@ from compute.tasks.drawing.lexicon import DAMAGES, DISTORTIONS
 from compute.tasks.drawing.scenes import Scene, facts
 from compute.tasks.drawing.variants import Shown, distorted, shift
 from compute.tasks.mini.album import scene, unlike
-from compute.training.unisim.examples import QUALITY_PROMPT
+from compute.training.unisim.data.examples import QUALITY_PROMPT
 
 VERSION = 3  # of what is drawn: content keys that are stored are of this one
 PART = "train"

@@ -7,9 +7,18 @@ import pytest
 
 from compute.tasks.drawing.scenes import facts
 from compute.tasks.drawing.variants import Shown
-from compute.training.unisim import ablation, mini, question_groups
-from compute.training.unisim.examples import TASKS, batches, rows
-from compute.training.unisim.question_groups import ACROSS, CHANGES, FAR, KINDS, QUESTIONS, SCENES, STRENGTHS, WEAKEST
+from compute.training.unisim.data import ablation, mini, question_groups
+from compute.training.unisim.data.examples import TASKS, batches, rows
+from compute.training.unisim.data.question_groups import (
+    ACROSS,
+    CHANGES,
+    FAR,
+    KINDS,
+    QUESTIONS,
+    SCENES,
+    STRENGTHS,
+    WEAKEST,
+)
 
 COUNT = 24  # groups of each kind
 

@@ -19,7 +19,7 @@ from compute import drafts
 from compute.content import decoding
 from compute.content.items import content_key
 from compute.progress import Progress
-from compute.training.unisim.examples import Content, ExampleSet, TrainingExample, by_task, example_at, rows
+from compute.training.unisim.data.examples import Content, ExampleSet, TrainingExample, by_task, example_at, rows
 from compute.types import BadInput
 
 TOKEN = "<image>"

@@ -12,10 +12,10 @@ from compute.catalog import shipped
 from compute.tasks.source import Source
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
-from compute.training.unisim import leaks, splits
-from compute.training.unisim.examples import QUALITY_PROMPT, TASKS, batches
+from compute.training.unisim.data import leaks, splits
+from compute.training.unisim.data.examples import QUALITY_PROMPT, TASKS, batches
 from compute.types import BadInput, NotHere
-from tests.compute.training.unisim import training_files
+from tests.compute.training.unisim.data import training_files
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from compute.training.unisim import mini
-from compute.training.unisim.mini import DrawnExamples
-from compute.training.unisim.question_groups import DOMAINS
+from compute.training.unisim.data import mini
+from compute.training.unisim.data.mini import DrawnExamples
+from compute.training.unisim.data.question_groups import DOMAINS
 
 TASK = "image-for-text"
 COUNT = mini.COUNT // len(DOMAINS)  # examples of each domain
