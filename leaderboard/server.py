@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from threading import Thread, main_thread
@@ -17,6 +18,7 @@ from starlette.routing import Route
 from compute.live.decoder.pool import POOL
 from compute.live.models import memory
 from compute.paths import DATABASE
+from compute.types import Model
 from leaderboard.api import endpoints, mcp
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
@@ -72,11 +74,13 @@ def build(
     data: HubData | None = None,
     access: Access | None = None,
     opens_on: str = "",
+    own_models: Sequence[Model] = (),
 ) -> tuple[gr.Blocks, dict[str, Any]]:
     """The app and what `launch` needs to serve it; a rebuild, and `data`, renew its database while it runs.
 
     `source` is the database's file, or the database where the caller closes it, after the app. `opens_on` is the
     address of the page that a visitor who opens the app comes to, in place of the front page: `board?suite=...`.
+    `own_models` are the host's own, which visitors can try beside the catalogue's.
 
     Without `access` it answers under any host, and no other site may frame it.
 
@@ -84,7 +88,7 @@ def build(
     """
     db = source if isinstance(source, Database) else Database(source)
     suite_cache = SuiteCache(db)
-    panel = Panel(suite_cache)
+    panel = Panel(suite_cache, own=own_models)
     with StatelessBlocks(title=SITE, analytics_enabled=False) as blocks:
         first, *others = VIEWS
         site = Site(db=db, suite_cache=suite_cache, blocks=blocks, assets=static.address(), panel=panel, data=data)

@@ -12,7 +12,7 @@ from compute.database.build import bring_up_to_date  # noqa: E402
 from compute.live.models import memory  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
 from leaderboard.api import mcp  # noqa: E402
-from leaderboard.host import accelerator, hub_data, options, start_anew, suite_file  # noqa: E402
+from leaderboard.host import accelerator, hub_data, options, own_models, start_anew, suite_file  # noqa: E402
 
 
 def start(*, program: str, epilog: str | None = None) -> None:
@@ -23,19 +23,23 @@ def start(*, program: str, epilog: str | None = None) -> None:
     accelerator.claim()
     memory.tune_malloc()
     try:
-        key = ""
+        key, models, remarks = "", (), []
         if chosen.suite:
             key = suite_file.record(chosen.suite, images=chosen.images, offline=chosen.offline)
+        if chosen.models:
+            models = own_models.record(chosen.models, offline=chosen.offline, report=remarks.append)
         data = hub_data.from_environment()
         fetched = data.start() if data else None
         if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):
             start_anew.once()
+        for remark in remarks:  # once: not before the program begins anew
+            print(remark, flush=True)
         with memory.long_lived():
             with mcp.defer_import():
                 from leaderboard import server
             opens_on = suite_file.address(chosen.database, key, path=chosen.suite) if key else ""
             blocks, launch = server.build(
-                fetched or chosen.database, data=data, access=chosen.access, opens_on=opens_on
+                fetched or chosen.database, data=data, access=chosen.access, opens_on=opens_on, own_models=models
             )
         server.serve(blocks, launch | chosen.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken

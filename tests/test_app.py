@@ -176,7 +176,9 @@ def run(*words: str) -> subprocess.CompletedProcess:
 def test_help_names_every_option() -> None:
     ended = run("--help")
     assert ended.returncode == 0
-    assert all(option in ended.stdout for option in ("--host", "--port", "--database", "--root-path", "--offline"))
+    assert all(
+        option in ended.stdout for option in ("--host", "--port", "--database", "--models", "--root-path", "--offline")
+    )
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_built(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ class Options:
     database: Path
     suite: Path | None  # the file of a suite of one's own, whose board the app opens on
     images: tuple[Path, ...]  # folders beside that of the suite's file, which its data may lie in
+    models: tuple[str, ...]  # checkpoints of the host's own for the Try page: folders, or models of the hub
     offline: bool
     launch: dict[str, Any]
     access: Access
@@ -67,6 +68,14 @@ def read(
         help="with --suite: a further folder that its files and their images may lie in; repeatable",
     )
     parser.add_argument(
+        "--models",
+        type=_names,
+        default=(),
+        metavar="MODELS",
+        help="models of your own that visitors can choose on the Try page, comma-separated: folders of checkpoints "
+        "(./name), hub:org/name@revision, or keys under which python -m compute run recorded them",
+    )
+    parser.add_argument(
         "--root-path", help="path under which a proxy serves the app, such as /likeness (GRADIO_ROOT_PATH, else none)"
     )
     parser.add_argument(
@@ -84,6 +93,8 @@ def read(
         )
     if options.suite and os.environ.get("LIKENESS_DATA"):
         parser.error("--suite is built into a database of this machine: unset LIKENESS_DATA, which names another")
+    if options.models and os.environ.get("LIKENESS_DATA"):
+        parser.error("--models are built into a database of this machine: unset LIKENESS_DATA, which names another")
     try:
         admitted = access(
             listens_on=options.host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1",
@@ -98,6 +109,7 @@ def read(
         database=options.database,
         suite=options.suite,
         images=tuple(options.images or ()),
+        models=options.models,
         offline=options.offline,
         launch={"server_name": options.host, "server_port": options.port, "root_path": options.root_path},
         access=admitted,
@@ -112,6 +124,13 @@ def _is_taken(host: str, port: int) -> bool:
         except OSError:
             return True
     return False
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise argparse.ArgumentTypeError("no model is named: give a folder, ./name, or hub:org/name@revision")
+    return names
 
 
 def _port(text: str) -> int:

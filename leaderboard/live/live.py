@@ -13,6 +13,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from compute.analysis.domain import Calibrations
+from compute.catalog.own import models as own_models
 from compute.live import batch, domains, examples, inputs
 from compute.live.decoder.pool import POOL
 from compute.live.inputs import Input, check_length
@@ -23,7 +24,7 @@ from compute.types import BadInput, Model, NotHere
 from leaderboard.host.accelerator import on_gpu
 from leaderboard.live.uploads import Uploads
 from leaderboard.web.errors import explain
-from leaderboard.web.redact import redact_paths
+from leaderboard.web.redact import hide, redact_paths
 
 if TYPE_CHECKING:
     from compute.live.changed_pair import ChangedPair, PairRating
@@ -62,10 +63,14 @@ class TooManyJudges(BadInput):
 
 
 class Live:
-    """Visitors' uploads, the models in memory, and their answers. One for the whole app."""
+    """Visitors' uploads, the models in memory, and their answers. One for the whole app.
 
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self.uploads, self._clock = Uploads(), clock
+    `own` are models of the host's, beside those of the catalogue.
+    """
+
+    def __init__(self, *, own: Sequence[Model] = (), clock: Callable[[], float] = time.monotonic) -> None:
+        self.uploads, self.own, self._clock = Uploads(), tuple(own), clock
+        hide(folder for row in self.own for folder in own_models.folders(row))
         self.run = on_gpu(self._run)
         self._shared: dict[tuple, Any] = {}  # vectors of the unrelated examples, the same for everyone
         self._downloads: dict[str, Event] = {}  # by session: set to stop its download
@@ -81,12 +86,12 @@ class Live:
 
     @cached_property
     def roster(self) -> Roster:
-        """The models of the registry, and whether they can run."""
+        """The models of the catalogue and of the host, and whether they can run."""
         from compute.catalog import shipped
         from compute.live.models.availability import Network
         from compute.live.models.roster import Roster
 
-        return Roster(shipped().models, pool=self.pool, network=Network().reachable)
+        return Roster(shipped().models, own=self.own, pool=self.pool, network=Network().reachable)
 
     @cached_property
     def fetcher(self) -> Fetcher:
@@ -112,7 +117,7 @@ class Live:
         return question, self.models(keys if isinstance(keys, list) else [])
 
     def models(self, keys: Sequence[object]) -> list[Model]:
-        """The catalogue's models with these keys, each once. Raises BadInput for none, too many, or an unknown key."""
+        """The roster's models with these keys, each once. Raises BadInput for none, too many, or an unknown key."""
         models = [self.roster.row(key) for key in dict.fromkeys(map(str, keys))]
         if not models:
             raise BadInput("No model is selected: tick at least one")

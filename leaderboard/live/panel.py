@@ -43,10 +43,10 @@ class TooMany(BadInput):
 
 
 class Panel:
-    """One for the whole app."""
+    """One for the whole app. `own` are models of the host's, beside those of the catalogue."""
 
-    def __init__(self, suite_cache: SuiteCache) -> None:
-        self.suite_cache, self.live = suite_cache, Live()
+    def __init__(self, suite_cache: SuiteCache, *, own: Sequence[Model] = ()) -> None:
+        self.suite_cache, self.live = suite_cache, Live(own=own)
         self.rate = rate()
         self.judge_rate = judge_rate()
         self.calibrations = memoised(lambda: calibrations(suite_cache), of=suite_cache.db)

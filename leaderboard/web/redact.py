@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import PurePath
+from collections.abc import Iterable
+from pathlib import Path, PurePath
 
 from compute.paths import ROOT
 
 TAIL = r"(?:/[^\s'\",;:()]*)?"
 ELSEWHERE = r"(?<![\w.:/<~-])/(?:[^\s'\",;:()/]+/)+[^\s'\",;:()]*"  # no address: that has its host before the path
+
+_hidden: set[str] = set()
+
+
+def hide(folders: Iterable[str]) -> None:
+    """Has no sentence name these folders of the machine, whatever signs their names hold, from now on."""
+    for folder in folders:
+        _hidden.update((folder, str(Path(folder).resolve())))
 
 
 def redact_paths(sentence: str) -> str:
@@ -17,7 +26,14 @@ def redact_paths(sentence: str) -> str:
     from huggingface_hub import constants
 
     sentence = sentence.replace(f"the hub's cache {constants.HF_HUB_CACHE} ", "the hub's cache ")
-    named = [ROOT, ROOT.resolve(), os.path.expanduser("~"), constants.HF_HUB_CACHE, os.environ.get("TORCH_HOME", "")]
+    named = [
+        ROOT,
+        ROOT.resolve(),
+        os.path.expanduser("~"),
+        constants.HF_HUB_CACHE,
+        os.environ.get("TORCH_HOME", ""),
+        *_hidden,
+    ]
     roots = sorted({str(root) for root in named if len(str(root)) > 1}, key=len, reverse=True)  # they may hold spaces
     return re.sub(
         "|".join([rf"{re.escape(root)}(?![\w-]){TAIL}" for root in roots] + [ELSEWHERE]),

@@ -76,6 +76,12 @@ REASONS = (
         remedy="Free some space, and tick the model again.",
     ),
     Reason(
+        key="files",
+        one="lacks files that were here before",
+        many="lack files that were here before",
+        remedy="The host puts them back where they were.",
+    ),
+    Reason(
         key="code",
         one="brings code of its own, which this app does not run",
         many="bring code of their own, which this app does not run",
@@ -176,6 +182,9 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
         )
     if not family.weights and not family.needs:
         return Availability(state=READY)
+    in_folder = Path(row.weights).is_absolute()  # of the host's: nothing fetches it
+    if in_folder and not models.is_downloaded(row):
+        return Availability(state=IMPOSSIBLE, reason="files", why="Its files are no longer on this machine")
     return _by_size(row, network=network, room=room)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from compute import models
 from compute.features import encoding
+from compute.models.files import weights
 from compute.models.judges.answer_log import Forgetful
 from compute.models.judges.endpoint import Endpoint
 from compute.types import BadInput, LikenessError, Model
@@ -17,7 +18,7 @@ log = logging.getLogger(__name__)
 
 def load(row: Model) -> Any:
     """The row's model. A judge writes no log: a visitor's questions stay in the session. Raises as models.load, and
-    BadInput for files that cannot be read as weights.
+    BadInput for files that cannot be read as weights, or are not those of the host's own model as it was recorded.
     """
     encoding.share_cores()
     family = models.ADAPTERS.get(row.adapter)
@@ -32,6 +33,8 @@ def load(row: Model) -> Any:
             f"It could not be loaded ({type(error).__name__}): its files are damaged, or not what the "
             "catalogue says. The host's log has the details"
         ) from error
+    if row.revision.startswith(weights.DIGEST) and model.settings["revision"] != row.revision:
+        raise BadInput("Its files have changed since this app was started. The host can start it again")
     if hasattr(model, "answers"):
         model.answers = Forgetful(row)
     if isinstance(model, Endpoint):

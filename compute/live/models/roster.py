@@ -1,4 +1,4 @@
-"""The catalogue's models as a visitor may choose among them: which can answer a question, and in which state."""
+"""The models that a visitor may choose among, of the catalogue and of the host: which can answer, in which state."""
 
 from __future__ import annotations
 
@@ -44,23 +44,31 @@ class Listed:
     row: Model
     availability: Availability
     loaded: bool
+    own: bool = False  # the host named it: no catalogue lists it
 
     @property
     def first(self) -> bool:
-        """Whether it is ticked by default."""
-        return self.row.key in FIRST and self.availability.state == READY
+        """Whether it is ticked by default: not an own language model, which takes long to answer."""
+        usual = self.row.kind != "mllm" if self.own else self.row.key in FIRST
+        return usual and self.availability.state == READY
 
 
 class Roster:
-    """The models that compare inputs; `network` says whether the hub can be reached."""
+    """The models that compare inputs; `network` says whether the hub can be reached.
 
-    def __init__(self, rows: Sequence[Model], *, pool: Pool, network: Callable[[], bool]) -> None:
-        self._rows = {row.key: row for row in rows if row.kind not in ("generator", "distribution")}
+    `own` are the host's own beside the catalogue's `rows`: they are listed first.
+    """
+
+    def __init__(
+        self, rows: Sequence[Model], *, own: Sequence[Model] = (), pool: Pool, network: Callable[[], bool]
+    ) -> None:
+        self._rows = {row.key: row for row in (*own, *rows) if row.kind not in ("generator", "distribution")}
+        self._own = {row.key for row in own}
         self._pool, self._network = pool, network
         self._checked: dict[str, tuple[float, Availability]] = {}
 
     def row(self, key: str) -> Model:
-        """A row of the catalogue; visitors can name no other model. Raises BadInput."""
+        """A row of the catalogue or of the host; visitors can name no other model. Raises BadInput."""
         if key not in self._rows:
             raise BadInput(f"There is no model {key[:80]!r} in the catalogue")
         return self._rows[key]
@@ -81,7 +89,7 @@ class Roster:
         """Models that can answer, the ready ones first; all of them without a mode. Raises BadInput."""
         loaded = self._pool.loaded()
         able = [
-            Listed(row=row, availability=self.availability(row), loaded=row.key in loaded)
+            Listed(row=row, availability=self.availability(row), loaded=row.key in loaded, own=row.key in self._own)
             for row in self._rows.values()
             if not (mode and modes.cannot(row, mode, kinds))
         ]
@@ -89,6 +97,7 @@ class Roster:
             able,
             key=lambda listed: (
                 ORDER.index(listed.availability.state),
+                not listed.own,
                 FIRST.index(listed.row.key) if listed.row.key in FIRST else len(FIRST),
                 listed.row.title.lower(),
             ),
@@ -143,6 +152,7 @@ class Roster:
                     "requests": requests_per_question(listed.row),
                     "loaded": listed.loaded,
                     "default": listed.first,
+                    "own": listed.own,
                 }
                 for listed in (self.listed(mode=fitting, kinds=kinds) if fitting else ())
             ],

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from compute.analysis.calibrated import MATCHING, UNRELATED, Reference
 from compute.analysis.domain import SCENES, Calibrations, described
+from compute.catalog.own.models import source_of
 from compute.live.domains import pairing
 from compute.live.modes import ATTRIBUTES
 from compute.live.question import LiveQuestion
@@ -193,6 +194,7 @@ def _row(
         "letter": "" if answer.pick is None else LETTERS[answer.pick],
         "side": SIDES.get(reading, ""),
         "only_drawings": DRAWINGS in row.trained_on,
+        "is_own": source_of(row) is not None,
         "problem": answer.problem,
         "domains": _domains(calibrated, own),
     }

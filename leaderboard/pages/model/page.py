@@ -105,6 +105,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         "pages/model/head.html",
         model=about.to_dict(),
         own=own_facts(about["options"]),
+        on_try=model in {row.key for row in site.panel.live.own},
         commands=commands(
             about["options"], title=about["title"], suites=model_queries.computed_suites(db, model=model)
         ),

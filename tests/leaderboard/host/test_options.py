@@ -52,6 +52,20 @@ def test_online_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [os.environ[name] for name in VARIABLES] == ["1", "1", "1"]
 
 
+def test_models_are_named_as_for_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("LIKENESS_DATA", raising=False)
+    assert options.read([]).models == ()
+    named = options.read(["--models", " ./mine, hub:org/name@0123456,./mine,"]).models
+    assert named == ("./mine", "hub:org/name@0123456")
+    with pytest.raises(SystemExit):
+        options.read(["--models", " , "])
+    assert "no model is named" in capsys.readouterr().err
+    monkeypatch.setenv("LIKENESS_DATA", "user/data")
+    with pytest.raises(SystemExit):
+        options.read(["--models", "./mine"])
+    assert "unset LIKENESS_DATA" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("port", ["abc", "0", "65536"])
 def test_what_is_no_port_is_said(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:

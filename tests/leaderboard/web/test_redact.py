@@ -8,6 +8,7 @@ import pytest
 from huggingface_hub import constants
 
 from compute.paths import ROOT
+from leaderboard.web import redact
 from leaderboard.web.redact import redact_paths
 
 
@@ -38,6 +39,19 @@ def homes(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_paths_go_and_the_rest_stays(sentence: str, told: str) -> None:
     assert redact_paths(sentence) == told
+
+
+def test_a_folder_of_the_host_is_hidden_whatever_signs_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redact, "_hidden", set())
+    folder, link = tmp_path / "of mine (x)" / "my, model", tmp_path / "link"
+    folder.mkdir(parents=True)
+    link.symlink_to(folder)
+    redact.hide([str(link)])
+    for path in (folder, link):
+        assert redact_paths(f"own/m: {path} has no config.json") == "own/m: its folder has no config.json"
+        assert redact_paths(f"{path}/model.safetensors is damaged") == "model.safetensors is damaged"
 
 
 def test_a_folder_whose_name_begins_alike_is_hidden_too() -> None:

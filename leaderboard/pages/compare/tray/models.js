@@ -147,7 +147,7 @@ function createPick(tray, key) {
     box.disabled = model.state === 'impossible' || (most && !ticked);
     say(title, model.title);
     say(aside, model.state === 'download' ? `${weight(model)} download` : model.requests ? 'judge' : '');
-    node.title = [kindWords(model.kind), model.loaded && 'in memory', box.disabled && most && `at most ${MOST_MODELS} at once`].filter(Boolean).join(', ');
+    node.title = [kindWords(model.kind), model.own && 'the host’s own model', model.loaded && 'in memory', box.disabled && most && `at most ${MOST_MODELS} at once`].filter(Boolean).join(', ');
     return node;
   }
   return { update, focus: () => box.focus() };

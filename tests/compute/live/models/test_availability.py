@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import zipfile
 from dataclasses import replace
@@ -13,6 +14,7 @@ from compute import models
 from compute.catalog import shipped
 from compute.live.models import availability, memory
 from compute.live.models.availability import DOWNLOAD, IMPOSSIBLE, READY, Network
+from tests.compute.models import checkpoints
 
 ROWS = {row.key: row for row in shipped().models}
 ROOM = 8_000_000_000
@@ -60,6 +62,17 @@ def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache: Path) -> None:
     kept_folder = next(cache.rglob("open_clip_config.json")).parent
     (kept_folder / "open_clip_model.safetensors").write_bytes(b"0" * 5000)
     assert found(key).state == READY
+
+
+def test_a_folder_whose_files_are_gone_is_downloaded_from_nowhere(tmp_path: Path) -> None:
+    folder = checkpoints.clip(tmp_path / "mine")
+    named = {"weights": str(folder), "adapter": "clip", "revision": ""}
+    assert found("tiny", network=True, **named).state == READY
+    (folder / "model.safetensors").unlink()
+    gone = found("tiny", network=True, **named)
+    shutil.rmtree(folder)
+    assert gone == found("tiny", network=True, **named)
+    assert (gone.state, gone.reason, gone.why) == (IMPOSSIBLE, "files", "Its files are no longer on this machine")
 
 
 def test_too_large_for_the_memory_or_the_disk(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

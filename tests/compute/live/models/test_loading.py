@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 
 from compute.catalog import shipped
 from compute.live.models.loading import load
-from compute.types import LikenessError, NotHere
+from compute.models.own.checkpoints import from_folder
+from compute.types import BadInput, LikenessError, NotHere
 from tests.compute.models import checkpoints
 
 ROW = next(row for row in shipped().models if row.key == "laion/clip-vit-b-32-laion2b-s34b-b79k")
@@ -25,6 +27,16 @@ def test_damaged_weights_are_a_sentence_and_a_line_of_the_log(
         load(replace(ROW, weights=str(folder), revision=""))
     assert str(raised.value).startswith("It could not be loaded (SafetensorError): its files are damaged")
     assert str(tmp_path) not in str(raised.value) and f"{ROW.key} could not be loaded" in caplog.text
+
+
+def test_files_that_changed_since_they_were_recorded_are_not_loaded(tmp_path: Path) -> None:
+    """Else the Try page would show other numbers than the board, under one key."""
+    row = from_folder(checkpoints.clip(tmp_path / "mine")).row
+    assert load(row).settings["revision"] == row.revision
+    other = checkpoints.clip(tmp_path / "other", seed=1)
+    shutil.copy(other / "model.safetensors", tmp_path / "mine")
+    with pytest.raises(BadInput, match="have changed since this app was started"):
+        load(row)
 
 
 def test_what_is_not_here_is_said_as_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,12 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
         database = Database(build.build(folder / "likeness.duckdb", results=results).path)
-    return SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None)
+    return SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, panel=trying())
+
+
+def trying(*own: Model) -> SimpleNamespace:
+    """Of a site whose host named these models for the Try page."""
+    return SimpleNamespace(live=SimpleNamespace(own=own))
 
 
 def row(key: str, title: str, **fields: str) -> Model:
@@ -78,6 +83,14 @@ def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site,
     assert DIGEST in words and AGAIN[key] in words and "not on this site" in words
     assert "/tmp" not in head and str(Path.home()) not in head
     assert ("huggingface.co" in head) == (key == "org/name")
+
+
+def test_what_the_host_named_can_be_tried(own_site) -> None:
+    named = SimpleNamespace(**{**vars(own_site), "panel": trying(row("own/my-model", "Mine"))})
+    head, _, _ = model.page(named, model="own/my-model", suite="", by="category")
+    assert 'href="compare?models=own/my-model"' in head and "not on this site" not in head
+    head, _, _ = model.page(named, model="own/held", suite="", by="category")
+    assert "compare?models=" not in head and "not on this site" in head
 
 
 def test_a_hostile_title_is_text(own_site) -> None:

@@ -1,0 +1,70 @@
+"""Models of the host's own for the Try page, `--models`: recorded before a build, as `compute run` records them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from compute import paths
+from compute.types import BadInput, Model, NotHere
+
+
+def record(
+    texts: Sequence[str],
+    *,
+    results: Path = paths.RESULTS,
+    offline: bool = False,
+    report: Callable[[str], None] = print,
+) -> tuple[Model, ...]:
+    """The models that the texts name, which no catalogue lists, recorded in the results folder, where a build finds
+    them; weights of the hub are downloaded where they are missing. `report` hears how each name was read.
+
+    Raises UnknownKey, NotHere, BadInput, CannotDo, CannotWrite.
+    """
+    from compute import models
+    from compute.catalog import shipped
+    from compute.catalog.own import models as own_models
+    from compute.engine.named_models import named, record_named
+    from compute.engine.workspace import catalog_with_own
+    from compute.models.own import factories
+    from compute.models.own.own_model import ADAPTER
+
+    if file := next(filter(factories.is_factory, texts), None):
+        raise BadInput(f"{file} is code, which the app does not run: save the model, and name the folder")
+    catalog = catalog_with_own(results, warn=lambda problem: report(f"Warning: {problem}"))
+    try:
+        chosen = named(texts, catalog=catalog, offline=offline)
+    except BadInput as error:
+        if "--family" not in str(error) and "--model-option" not in str(error):
+            raise
+        raise BadInput(
+            f"{error}. These are options of python -m compute run: run the model with them, and name the key that it "
+            "is recorded under"
+        ) from error
+    shipped_keys = {row.key for row in shipped().models}
+    rows: dict[str, Model] = {}
+    for model in chosen:
+        if model.row.key in shipped_keys:
+            report(f"{model.row.key} is in the catalogue already: naming it changes nothing")
+            continue
+        if model.remark:
+            report(model.remark)
+        if model.row.adapter == ADAPTER:
+            raise BadInput(f"{model.row.key} is no checkpoint: name a folder, ./name, or hub:org/name@revision")
+        _check(model.row)
+        for folder in own_models.folders(model.row) if model.source is None else ():
+            report(f"Reads {folder} as recorded for {model.row.key}")
+        models.fetch(model.row)
+        row = record_named(model, results=results)
+        rows[row.key] = row
+    return tuple(rows.values())
+
+
+def _check(row: Model) -> None:
+    """Raises NotHere where something else than a lack of memory or weights keeps the model from running."""
+    from compute.live.models.availability import IMPOSSIBLE, availability
+
+    state = availability(row, network=lambda: True, room=sys.maxsize)
+    if state.state == IMPOSSIBLE:
+        raise NotHere(f"{row.key} cannot run here: {state.why[0].lower()}{state.why[1:]}")

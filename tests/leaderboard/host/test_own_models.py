@@ -1,0 +1,158 @@
+"""The host's own models: named as for a run, recorded before the build, and refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from compute.catalog.own import models as records
+from compute.catalog.own.models import of_session
+from compute.engine.named_models import named, record_named
+from compute.engine.workspace import catalog_with_own
+from compute.types import BadInput, LikenessError, Model, NotHere
+from leaderboard.host import own_models
+from tests.compute.models import checkpoints
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return checkpoints.clip(tmp_path_factory.mktemp("made") / "mine")
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "mine"))
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+def record(*texts: object, results: Path, told: list[str] | None = None) -> tuple[Model, ...]:
+    report = ([] if told is None else told).append
+    return own_models.record([str(text) for text in texts], results=results, offline=True, report=report)
+
+
+def test_a_model_is_recorded_as_a_run_records_it(folder: Path, results: Path) -> None:
+    told: list[str] = []
+    (row,) = record(folder, results=results, told=told)
+    assert (row.key, row.title, row.abilities) == ("own/mine", "mine (own)", ("embed_image", "embed_text"))
+    assert told == ["mine is read as clip (config.json: model_type 'clip')"]
+    (file,) = records.files(results)
+    before = file.read_bytes()
+    (of_run,) = named([str(folder)], catalog=catalog_with_own(results, warn=print), offline=True)
+    assert record_named(of_run, results=results) == row and file.read_bytes() == before
+    assert record(folder, f"{folder}/", results=results) == (row,), "so that no build follows"
+    assert record("own/mine", results=results, told=told) == (row,)
+    assert told[-1] == f"Reads {folder} as recorded for own/mine"
+    assert file.read_bytes() == before
+
+
+def test_another_model_of_a_name_gets_another_key(folder: Path, results: Path, tmp_path: Path) -> None:
+    other = checkpoints.clip(tmp_path / "others" / "mine", seed=1)
+    first, second = record(folder, other, results=results)
+    assert first.key == "own/mine" and second.key.startswith("own/mine-") and "(own, " in second.title
+
+
+def test_a_model_of_the_catalogue_adds_nothing(folder: Path, results: Path) -> None:
+    told: list[str] = []
+    rows = record("tiny", folder, "hub:openai/clip-vit-base-patch32", results=results, told=told)
+    assert [row.key for row in rows] == ["own/mine"]
+    assert "tiny is in the catalogue already: naming it changes nothing" in told
+    assert "openai/clip-vit-base-patch32 is in the catalogue already: naming it changes nothing" in told
+
+
+def test_weights_of_the_hub_must_be_on_this_machine_where_it_is_offline(
+    folder: Path, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    snapshot = checkpoints.in_hub_cache(folder, cache=tmp_path / "hub", repository="Org/Name")
+    (row,) = record("hub:Org/Name", results=results)
+    assert (row.key, row.revision) == ("org/name", checkpoints.COMMIT)
+    (snapshot / "model.safetensors").unlink()
+    with pytest.raises(NotHere, match="hf download Org/Name --revision"):
+        record("hub:Org/Name", results=results)
+    with pytest.raises(NotHere, match="hf download Org/Other"):
+        record("hub:Org/Other", results=results)
+
+
+def changed(folder: Path) -> str:
+    (folder / "preprocessor_config.json").write_text("{}")
+    return "own/mine"
+
+
+def held(folder: Path) -> str:
+    row = Model(key="own/held", title="Held", adapter="own", abilities=("embed_image",), modalities=("image",))
+    records.record(row, digest="0123456789abcdef", results=folder.parent / "results", source=of_session("Net"))
+    return "own/held"
+
+
+def unknown_family(folder: Path) -> str:
+    (folder / "config.json").write_text(json.dumps({"model_type": "mine"}))
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (lambda folder: f"{folder}-gone", "There is no folder"),
+        (lambda folder: (folder / "config.json").unlink() or str(folder), "Name the folder that the model was saved"),
+        (lambda folder: (folder / "model.safetensors").unlink() or str(folder), "has no model.safetensors"),
+        (lambda folder: shutil.rmtree(folder) or "own/mine", "own/mine: there is no folder"),
+        (changed, "The files of own/mine have changed since it was recorded: name the folder"),
+        (lambda folder: "own/mime", "Did you mean 'own/mine'"),
+        (lambda folder: "model.py:make", "is code, which the app does not run"),
+        (lambda folder: "hub:nothing", "is no hub id"),
+        (held, "own/held is no checkpoint: name a folder"),
+        (unknown_family, "options of python -m compute run: run the model with them, and name the key"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence_with_a_remedy(folder: Path, results: Path, name, said: str) -> None:
+    record(folder, results=results)
+    text = name(folder)
+    before = [file.name for file in records.files(results)]
+    with pytest.raises(LikenessError, match=said) as raised:
+        record(text, results=results)
+    assert "\n" not in str(raised.value) and [file.name for file in records.files(results)] == before
+
+
+def test_a_package_that_is_missing_is_named(folder: Path, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("compute.live.models.availability._installed", lambda package: package != "transformers")
+    with pytest.raises(NotHere, match=r"own/mine cannot run here: needs a package: pip install transformers"):
+        record(folder, results=results)
+    assert records.files(results) == []
+
+
+def test_the_program_ends_before_anything_is_built(tmp_path: Path) -> None:
+    database = tmp_path / "new.duckdb"
+    ended = subprocess.run(
+        [sys.executable, "app.py", "--database", str(database), "--models", str(tmp_path / "gone")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ended.returncode == 1 and ended.stderr == f"Error: There is no folder {tmp_path / 'gone'}\n"
+    assert not database.exists()
+
+
+def test_what_is_no_checkpoint_of_this_app_is_not_named_by_a_flag_that_it_lacks(folder: Path, results: Path) -> None:
+    """`--family` is an option of a run, whose record the app then takes by its key."""
+    from compute.engine.named_models import Overrides
+
+    text = unknown_family(folder)
+    catalog = catalog_with_own(results, warn=print)
+    (model,) = named([text], catalog=catalog, overrides=Overrides(family="clip"), offline=True)
+    row = record_named(model, results=results)
+    assert record(row.key, results=results) == (row,)
+    with pytest.raises(BadInput):
+        record(text, results=results)

@@ -1,0 +1,143 @@
+"""The host's own models beside the catalogue's: listed first, asked as others, and no path of the machine is told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from compute.analysis.domain import Calibrations
+from compute.live.question import Answer
+from compute.types import BadInput, Model
+from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.host import own_models
+from leaderboard.live.calibrated import calibrated_answer
+from leaderboard.live.live import Live
+from leaderboard.live.panel import Panel
+from leaderboard.pages.compare import answers
+from leaderboard.pages.compare.two_sets import SetRuns
+from tests.compute.models import checkpoints
+
+CAT, FACE = ({"kind": "example", "key": key} for key in ("cat", "cat-face"))
+WORDS = {"kind": "text", "text": "a cat"}
+TOKENS = ("vocab.json", "merges.txt", "tokenizer_config.json")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the models lie; its name has what no path that ends at a space has."""
+    folder = tmp_path_factory.mktemp("own") / "models of mine (x), all"
+    checkpoints.clip(folder / "both towers")
+    images = checkpoints.clip(folder / "images", seed=1)
+    for name in TOKENS:
+        (images / name).unlink()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(folder: Path) -> tuple[Model, ...]:
+    texts = [str(folder / "both towers"), str(folder / "images")]
+    return own_models.record(texts, results=folder.parent / "results", offline=True, report=lambda line: None)
+
+
+@pytest.fixture(scope="module")
+def live(rows: tuple[Model, ...]) -> Live:
+    return Live(own=rows)
+
+
+def listed(live: Live, *kinds: str) -> list[dict]:
+    return live.roster.plan(kinds=list(kinds))["models"]
+
+
+def ask(live: Live, *inputs: dict, models: tuple[str, ...], mode: str = "pair") -> list[Answer]:
+    payload = {"session": "0123456789abcdef-0123", "inputs": list(inputs), "mode": mode, "models": list(models)}
+    question, chosen = live.read(payload)
+    return list(live.answers(question, chosen, cache={}, calibrations=Calibrations()))
+
+
+def test_they_are_listed_first_and_ticked(live: Live) -> None:
+    models = listed(live, "image", "image")
+    assert [model["key"] for model in models[:2]] == ["own/both-towers", "own/images"]
+    assert all(model["own"] and model["default"] and model["title"].endswith("(own)") for model in models[:2])
+    assert not any(model["own"] for model in models[2:]) and models[2]["default"]
+    assert [model["key"] for model in listed(live, "text", "text") if model["own"]] == ["own/both-towers"]
+
+
+def test_a_language_model_is_not_asked_before_it_is_ticked(rows: tuple[Model, ...], live: Live) -> None:
+    slow = Live(own=[replace(rows[0], kind="mllm")])
+    first, *_ = listed(slow, "image", "image")
+    assert first["own"] and first["state"] == "ready" and not first["default"]
+
+
+def test_they_answer_as_others_do(live: Live) -> None:
+    keys = ("own/both-towers", "own/images", "tiny")
+    for answer in ask(live, CAT, FACE, models=keys):
+        assert answer.problem == "" and answer.controls[1] == 8, "a direction, for want of a calibration"
+    assert [answer.problem for answer in ask(live, CAT, WORDS, models=("own/both-towers",))] == [""]
+    assert "compares no image with text" in ask(live, CAT, WORDS, models=("own/images",))[0].problem.lower()
+    for answer in ask(live, CAT, FACE, CAT, models=keys, mode="odd"):
+        assert answer.problem == "" and answer.pick == 1
+
+
+def test_patches_and_sets_take_them(live: Live, rows: tuple[Model, ...]) -> None:
+    question, _ = live.read({"session": "", "inputs": [CAT, FACE], "mode": "pair", "models": ["tiny"]})
+    for row in rows:
+        assert live.patches(*question.inputs, row).cosines
+    assert {row.key for row in rows} <= {each["key"] for each in SetRuns(live).encoders()}
+
+
+def test_the_answers_mark_them(live: Live, rows: tuple[Model, ...]) -> None:
+    question, chosen = live.read(
+        {"session": "", "inputs": [CAT, FACE], "mode": "pair", "models": ["own/images", "tiny"]}
+    )
+    answered = live.answers(question, chosen, cache={}, calibrations=Calibrations())
+    calibrated = [calibrated_answer(answer, row, question) for answer, row in zip(answered, chosen, strict=True)]
+    markup = answers.result(question, calibrated, pending=(), records={}, blind=False)
+    assert markup.count("the host's own model") == 1
+    assert 'href="model?model=own/images"' in markup and "no percentile: it is not calibrated" in markup
+
+
+def test_programs_find_and_ask_them(suite_cache: SuiteCache, rows: tuple[Model, ...], folder: Path) -> None:
+    panel = Panel(suite_cache, own=rows)
+    first, *_ = panel.models("")
+    assert (first["key"], first["state"]) == ("own/both-towers", "ready")
+    pair = [("example", "cat"), ("example", "cat-face")]
+    (record,) = panel.score(pair, ["own/images"])
+    assert record["problem"] == "" and record["nearer_than_unrelated"][1] == 8
+    assert {row.key for row in panel.live.pair(pair, [])[1]} > {row.key for row in rows}
+    assert str(folder.parent) not in json.dumps([panel.models(""), record])
+
+
+def test_visitors_name_no_folder(live: Live, folder: Path) -> None:
+    for text in (str(folder / "images"), "./images", "hub:org/name", "assets/tiny", "../tiny"):
+        with pytest.raises(BadInput, match="There is no model"):
+            live.models([text])
+
+
+def test_no_page_tells_where_they_lie(rows: tuple[Model, ...], folder: Path) -> None:
+    """Not of a folder that is gone, nor of files that cannot be read once the app runs."""
+    live = Live(own=rows)
+    weights = folder / "images" / "model.safetensors"
+    content = weights.read_bytes()
+    weights.write_bytes(content[:100])
+    (damaged,) = ask(live, CAT, FACE, models=("own/images",))
+    assert damaged.problem and "Its files have changed" not in damaged.problem
+    weights.unlink()
+    (ready,) = [row for row in rows if row.key == "own/images"]
+    live.roster._checked[ready.key] = (live._clock() + 60, live.roster.availability(rows[0]))  # it was seen before
+    (gone,) = ask(live, CAT, FACE, models=("own/images",))
+    live.roster.forget(ready)
+    plan = json.dumps(live.roster.plan(kinds=["image", "image"]))
+    assert "Its files are no longer on this machine" in plan
+    shutil.move(folder / "images", folder / "elsewhere")
+    live.roster.forget(ready)
+    (away,) = ask(live, CAT, FACE, models=("own/images",))
+    shutil.move(folder / "elsewhere", folder / "images")
+    weights.write_bytes(content)
+    assert "its folder has no model.safetensors" in gone.problem
+    assert away.problem == "Its files are no longer on this machine"
+    for text in (damaged.problem, gone.problem, away.problem, plan):
+        assert "models of mine" not in text and "both towers/" not in text and str(folder.parent) not in text
