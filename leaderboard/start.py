@@ -20,10 +20,11 @@ def start(*, program: str, epilog: str | None = None) -> None:
     else the environment, says. `program` is how the help calls it, `epilog` what the help ends with. An error that a
     user can mend is one line and exit code 1."""
     chosen = options.read(program=program, epilog=epilog)
+    remarks: list[str] = []
     accelerator.claim()
     memory.tune_malloc()
     try:
-        key, models, remarks = "", (), []
+        key, models = "", ()
         if chosen.suite:
             key = suite_file.record(chosen.suite, images=chosen.images, offline=chosen.offline)
         if chosen.models:
@@ -32,8 +33,7 @@ def start(*, program: str, epilog: str | None = None) -> None:
         fetched = data.start() if data else None
         if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):
             start_anew.once()
-        for remark in remarks:  # once: not before the program begins anew
-            print(remark, flush=True)
+        _tell(remarks)  # once: not before the program begins anew
         with memory.long_lived():
             with mcp.defer_import():
                 from leaderboard import server
@@ -43,5 +43,12 @@ def start(*, program: str, epilog: str | None = None) -> None:
             )
         server.serve(blocks, launch | chosen.launch)
     except (LikenessError, OSError) as error:  # Gradio's own for a port that is taken
+        _tell(remarks)
         print(f"Error: {str(error).strip().partition(chr(10))[0]}", file=sys.stderr)
         sys.exit(1)
+
+
+def _tell(remarks: list[str]) -> None:
+    """Prints the remarks, each once."""
+    while remarks:
+        print(remarks.pop(0), flush=True)

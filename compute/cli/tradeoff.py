@@ -29,7 +29,7 @@ def tradeoff(
         str,
         typer.Option(
             help="What to compare with plain tuning, as method=strength/strength, comma-separated: "
-            "interpolate=0.25/0.5,distill=100,features=0.1; default: all methods at two or three strengths."
+            "interpolate=0.25/0.5,distill=10,features=0.1; default: all methods at two strengths each."
         ),
     ] = "",
     steps: Annotated[int | None, typer.Option(help="Steps of each training; default: the suite's.", min=1)] = None,
@@ -52,7 +52,8 @@ def tradeoff(
 
     options = list(option or [])
     if steps is not None:
-        options.append(f"samples={steps * with_options(SUITES.get(suite, MINI), options).batch_size}")
+        sizes = [each for each in options if each.partition("=")[0].strip() == "batch_size"]
+        options.append(f"samples={steps * with_options(SUITES.get(suite, MINI), sizes).batch_size}")
     numbers = [_number(part, int, "seed") for part in seeds.split(",") if part.strip()]
     if ablation:
         if suite != "mini" or datasets or data:

@@ -47,6 +47,7 @@ def tradeoff(
     """
     if not seeds or len(set(seeds)) < len(seeds):
         raise BadInput(f"Seeds are different whole numbers, at least one: {list(seeds)}")
+    _check_options(options, remedy="name what to compare by `methods`, --methods on the command line")
     methods = {"none": (0.0,), **methods}
     for keep, strengths in methods.items():
         for strength in strengths:
@@ -90,8 +91,11 @@ def ablate(
 ) -> list[SettingSummary]:
     """Table 4 on drawn data: the image-for-text task trained on one, two and three data sets, the others alike.
 
-    The data sets are stand-ins (`ablation.DOMAINS`). Rows are as `tradeoff` gives them, a row a number of data sets.
+    The data sets are stand-ins (`ablation.DOMAINS`); nothing preserves generalisation, as in the paper. Rows are as
+    `tradeoff` gives them, a row a number of data sets. Raises BadInput for options of what is preserved.
     """
+    _check_options(options, remedy="the ablation is of plain tuning")
+    options = ["keep=none", *options]
     root, outcomes = Path(out).expanduser(), []
     samples = plans.with_options(plans.MINI, options).samples
     for seed in seeds:
@@ -116,6 +120,14 @@ def ablate(
             # A row a number of data sets: plain tuning of `count`.
             outcomes.append(_outcome(Trial(keep="none", strength=float(count), seed=seed), tuned))
     return rules.summaries(outcomes)
+
+
+def _check_options(options: Sequence[str], *, remedy: str) -> None:
+    """Raises BadInput where options name what each training decides for itself."""
+    for option in options:
+        name = option.partition("=")[0].strip()
+        if name in ("keep", "strength"):
+            raise BadInput(f"Training option {name} cannot be common to all trainings: {remedy}")
 
 
 def _check_items(suite: str, source: Source) -> None:

@@ -94,8 +94,8 @@ def train(
     path = Path(out).expanduser()
     identity = {
         "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
-        "plan": asdict(plan) | {"save": save},
-        "suite": {"name": suite, "generator": GENERATOR_VERSION},
+        "plan": asdict(plan) | {"save": save, "terms": preserving.VERSION},
+        "suite": {"name": suite, "generator": GENERATOR_VERSION, "validation": mini.VALIDATION_COUNT},
     }
     RunFolder(path=path, identity=identity).compare()  # before all images are read for their keys
     progress = Progress()

@@ -12,6 +12,10 @@ from compute.models.files.weights import RequiredFiles, local_folder
 from compute.types import BadInput, Model
 
 
+class ChangedFiles(BadInput):
+    """A checkpoint that an option names has other files than those of its revision."""
+
+
 def chosen(row: Model, defaults: Mapping[str, Any]) -> dict[str, Any]:
     """`defaults` with the row's options in them. Raises BadInput on an option that the family does not know."""
     unknown = sorted(set(row.options) - set(defaults))
@@ -25,8 +29,8 @@ def checkpoint_of(row: Model, named: Mapping[str, str] | None, *, option: str, r
     """The local folder of a second checkpoint, `{"weights": ..., "revision": ...}` in the row's `option`.
 
     The revision of a folder or a package is the digest of its files, as `weights.revision` has it.
-    Raises NotHere where it is not on this machine and cannot be fetched, BadInput where the row does not name it or its
-    files have another digest.
+    Raises NotHere where it is not on this machine and cannot be fetched, BadInput where the row does not name it, and
+    ChangedFiles where its files have another digest.
     """
     if not named or set(named) - {"weights", "revision"} or not named.get("weights"):
         raise BadInput(
@@ -37,7 +41,7 @@ def checkpoint_of(row: Model, named: Mapping[str, str] | None, *, option: str, r
     if named_row.revision.startswith(weights.DIGEST):
         digest = weights.revision(named_row, required=required)
         if digest != named_row.revision:
-            raise BadInput(
+            raise ChangedFiles(
                 f"{row.key}: the files of {named_row.weights} are {digest}, and its option {option!r} names "
                 f"{named_row.revision}. Install that version, or change the option"
             )

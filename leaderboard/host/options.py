@@ -70,10 +70,10 @@ def read(
     parser.add_argument(
         "--models",
         type=_names,
-        default=(),
+        action="extend",
         metavar="MODELS",
         help="models of your own that visitors can choose on the Try page, comma-separated: folders of checkpoints "
-        "(./name), hub:org/name@revision, or keys under which python -m compute run recorded them",
+        "(./name), hub:org/name@revision, or keys under which python -m compute run recorded them; repeatable",
     )
     parser.add_argument(
         "--root-path", help="path under which a proxy serves the app, such as /likeness (GRADIO_ROOT_PATH, else none)"
@@ -109,7 +109,7 @@ def read(
         database=options.database,
         suite=options.suite,
         images=tuple(options.images or ()),
-        models=options.models,
+        models=tuple(dict.fromkeys(options.models or ())),
         offline=options.offline,
         launch={"server_name": options.host, "server_port": options.port, "root_path": options.root_path},
         access=admitted,
@@ -127,7 +127,7 @@ def _is_taken(host: str, port: int) -> bool:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
         raise argparse.ArgumentTypeError("no model is named: give a folder, ./name, or hub:org/name@revision")
     return names

@@ -27,7 +27,7 @@ def record(
     from compute.catalog.own import models as own_models
     from compute.engine.named_models import named, record_named
     from compute.engine.workspace import catalog_with_own
-    from compute.models.own import factories
+    from compute.models.own import checkpoints, factories
     from compute.models.own.own_model import ADAPTER
 
     if file := next(filter(factories.is_factory, texts), None):
@@ -35,9 +35,7 @@ def record(
     catalog = catalog_with_own(results, warn=lambda problem: report(f"Warning: {problem}"))
     try:
         chosen = named(texts, catalog=catalog, offline=offline)
-    except BadInput as error:
-        if "--family" not in str(error) and "--model-option" not in str(error):
-            raise
+    except checkpoints.Undetermined as error:
         raise BadInput(
             f"{error}. These are options of python -m compute run: run the model with them, and name the key that it "
             "is recorded under"
@@ -45,7 +43,7 @@ def record(
     shipped_keys = {row.key for row in shipped().models}
     rows: dict[str, Model] = {}
     for model in chosen:
-        if model.row.key in shipped_keys:
+        if model.source is None and model.row.key in shipped_keys:  # another revision gets a key of its own
             report(f"{model.row.key} is in the catalogue already: naming it changes nothing")
             continue
         if model.remark:

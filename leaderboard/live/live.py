@@ -130,7 +130,7 @@ class Live:
     ) -> tuple[LiveQuestion, list[Model]]:
         """A program's two inputs (modality or `example`, and content) as a question with its models.
 
-        Without keys, all default models that are ready. Raises BadInput.
+        Without keys, the default models that are ready, MOST_MODELS at most. Raises BadInput.
         """
         read = {"text": inputs.text, "image": POOL.image}
         pair = tuple(
@@ -140,7 +140,7 @@ class Live:
         question = LiveQuestion(mode="pair", inputs=pair).checked()
         if not keys:
             ready = self.roster.listed(mode="pair", kinds=question.kinds)
-            keys = [listed.row.key for listed in ready if listed.first]
+            keys = [listed.row.key for listed in ready if listed.first][:MOST_MODELS]
         return question, self.models(keys) if keys else []
 
     def table(self, session: str, key: str) -> batch.Batch:

@@ -170,7 +170,7 @@ def test_from_python_the_result_has_its_curves_and_scores_as_the_evaluator_gives
     assert [each.core for each in tuned.measurements] == [each.core for each in on_the_way]
     assert (len(on_the_way), len(measured)) == (3, 5)
     assert tuned.before.core == measured[0].core and tuned.after.step == tuned.best
-    assert set(tuned.losses[0]) == {"image-choice", "total"}
+    assert set(tuned.losses[0]) == {"image-choice", "distill", "total"}
     assert list((tmp_path / "tuned" / "training").rglob("events.out.tfevents.*"))
     row = own_checkpoints.from_folder(tmp_path / "tuned").row
     pictures = checkpoints.images()

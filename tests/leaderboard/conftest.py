@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.web import redact
 
 MODEL = "google/siglip-so400m-patch14-224"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_hidden_before() -> Iterator[None]:
+    """The folders of a module's models are hidden as long as its tests run."""
+    yield
+    redact._hidden.clear()
 
 
 @pytest.fixture(scope="session")

@@ -9,13 +9,15 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from compute import models
+from compute.catalog.own import models as own_models
 from compute.engine.estimate import by_parameters, size
 from compute.engine.estimate import weights as weights_of
+from compute.models.files import weights
 from compute.models.judges import endpoint
 from compute.types import Model
 
@@ -79,7 +81,7 @@ REASONS = (
         key="files",
         one="lacks files that were here before",
         many="lack files that were here before",
-        remedy="The host puts them back where they were.",
+        remedy="Ask the host to restore them.",
     ),
     Reason(
         key="code",
@@ -182,8 +184,7 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
         )
     if not family.weights and not family.needs:
         return Availability(state=READY)
-    in_folder = Path(row.weights).is_absolute()  # of the host's: nothing fetches it
-    if in_folder and not models.is_downloaded(row):
+    if _lacks_own_files(row):
         return Availability(state=IMPOSSIBLE, reason="files", why="Its files are no longer on this machine")
     return _by_size(row, network=network, room=room)
 
@@ -192,6 +193,14 @@ def memory_of(row: Model) -> int | None:
     """Bytes of memory that the loaded model will take, about; None if unknown."""
     size_on_disk, _ = weights_of(row)
     return round(size_on_disk * GROWTH) if size_on_disk is not None else None
+
+
+def _lacks_own_files(row: Model) -> bool:
+    """Whether files are gone from a folder of the host's, of the row or its LoRA: nothing fetches them."""
+    if Path(row.weights).is_absolute() and not models.is_downloaded(row):
+        return True
+    others = [replace(row, weights=folder) for folder in own_models.folders(row) if folder != row.weights]
+    return not all(weights.is_downloaded(other, required=weights.RequiredFiles()) for other in others)
 
 
 def _by_size(row: Model, *, network: Callable[[], bool], room: int) -> Availability:

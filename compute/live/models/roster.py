@@ -33,6 +33,7 @@ FIRST = (
     "colour-histogram",
     "perceptual-hash",
 )
+OWN_FIRST = 4  # of the host's own too: with those of FIRST that answer the same question, at most what one may ask
 ORDER = (READY, DOWNLOAD, IMPOSSIBLE)
 REFRESH = 5.0  # seconds until a model's availability is checked again
 
@@ -45,32 +46,32 @@ class Listed:
     availability: Availability
     loaded: bool
     own: bool = False  # the host named it: no catalogue lists it
+    usual: bool = False  # ticked by default if ready
 
     @property
     def first(self) -> bool:
-        """Whether it is ticked by default: not an own language model, which takes long to answer."""
-        usual = self.row.kind != "mllm" if self.own else self.row.key in FIRST
-        return usual and self.availability.state == READY
+        """Whether it is ticked by default."""
+        return self.usual and self.availability.state == READY
 
 
 class Roster:
     """The models that compare inputs; `network` says whether the hub can be reached.
 
-    `own` are the host's own beside the catalogue's `rows`: they are listed first.
+    `own` are the host's own beside the catalogue's `rows`: they are listed first, in their order.
     """
 
     def __init__(
         self, rows: Sequence[Model], *, own: Sequence[Model] = (), pool: Pool, network: Callable[[], bool]
     ) -> None:
         self._rows = {row.key: row for row in (*own, *rows) if row.kind not in ("generator", "distribution")}
-        self._own = {row.key for row in own}
+        self._own = tuple(row.key for row in own)
         self._pool, self._network = pool, network
         self._checked: dict[str, tuple[float, Availability]] = {}
 
     def row(self, key: str) -> Model:
         """A row of the catalogue or of the host; visitors can name no other model. Raises BadInput."""
         if key not in self._rows:
-            raise BadInput(f"There is no model {key[:80]!r} in the catalogue")
+            raise BadInput(f"There is no model {key[:80]!r} in this app")
         return self._rows[key]
 
     def availability(self, row: Model) -> Availability:
@@ -87,18 +88,25 @@ class Roster:
 
     def listed(self, *, mode: str = "", kinds: Sequence[str] = ()) -> list[Listed]:
         """Models that can answer, the ready ones first; all of them without a mode. Raises BadInput."""
-        loaded = self._pool.loaded()
+        loaded, order = self._pool.loaded(), (*self._own, *FIRST)
+        rows = [row for row in self._rows.values() if not (mode and modes.cannot(row, mode, kinds))]
+        # No own language model: those take long to answer.
+        own = [row.key for row in rows if row.key in self._own and row.kind != "mllm"][:OWN_FIRST]
         able = [
-            Listed(row=row, availability=self.availability(row), loaded=row.key in loaded, own=row.key in self._own)
-            for row in self._rows.values()
-            if not (mode and modes.cannot(row, mode, kinds))
+            Listed(
+                row=row,
+                availability=self.availability(row),
+                loaded=row.key in loaded,
+                own=row.key in self._own,
+                usual=row.key in own or row.key in FIRST,
+            )
+            for row in rows
         ]
         return sorted(
             able,
             key=lambda listed: (
                 ORDER.index(listed.availability.state),
-                not listed.own,
-                FIRST.index(listed.row.key) if listed.row.key in FIRST else len(FIRST),
+                order.index(listed.row.key) if listed.row.key in order else len(order),
                 listed.row.title.lower(),
             ),
         )

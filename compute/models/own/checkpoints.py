@@ -79,6 +79,10 @@ INTEGERS = ("I8", "U8", "I16", "U16", "I32", "U32")  # of quantised weights; I64
 FEW = 10_000  # elements: fewer integers than these are no weights
 
 
+class Undetermined(BadInput):
+    """The files leave open what `--family` or `--model-option` of a run say."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
     """A row of a checkpoint, ready to be recorded. `read_as` says in words by what its family was told."""
@@ -271,7 +275,7 @@ def _over_base(
     if base is None:
         base = {"weights": _text(named), "revision": _text(lora.config(files.folder).get("revision"))}
     if not isinstance(base, Mapping) or not base.get("weights"):
-        raise BadInput(f"{lora.CONFIG} of {files.name} names no base model: --model-option base=org/name@revision")
+        raise Undetermined(f"{lora.CONFIG} of {files.name} names no base model: --model-option base=org/name@revision")
     try:
         under = _base(base, offline=offline, family=family)
     except (NotHere, BadInput, CannotDo) as error:
@@ -353,13 +357,13 @@ def _unclear(files: CheckpointFiles, config: Mapping[str, Any]) -> BadInput:
         missing = f"{files.name} has none of {', '.join(CONFIGURATIONS)}; it holds {held}"
         if files.has(weights.OPEN_CLIP):
             example = "--family open_clip --model-option architecture=ViT-B-32"
-            return BadInput(f"{missing}. For weights of an architecture that OpenCLIP knows: {example}")
+            return Undetermined(f"{missing}. For weights of an architecture that OpenCLIP knows: {example}")
         return BadInput(f"{missing}. Name the folder that the model was saved to")
     kind, classes = _text(config.get("model_type")), config.get("architectures")
     named = ", ".join(str(each)[:80] for each in classes) if isinstance(classes, list) else ""
     seen = f"config.json of {files.name} says model_type {kind!r}" + (f" and architectures {named}" if named else "")
     if "vision_config" in config and re.search(r"ForConditionalGeneration|ForCausalLM|ForVision", named):
-        return BadInput(
+        return Undetermined(
             f"{seen}: a language model that sees images. If it is to answer in words, --family vlm; if the state of "
             "its last token is the vector, --family e5_v, vlm2vec or gme, with prompts by --model-option"
         )
@@ -367,7 +371,7 @@ def _unclear(files: CheckpointFiles, config: Mapping[str, Any]) -> BadInput:
     families = list(dict.fromkeys(MODEL_TYPES[each] for each in near))
     hint = f"nearest: {', '.join(families)}" if families else f"there are: {', '.join(FAMILIES)}"
     code = ", with code of its own, which is never run" if config.get("auto_map") else ""
-    return BadInput(f"{seen}{code}. Which family loads it is not told; {say} ({hint})")
+    return Undetermined(f"{seen}{code}. Which family loads it is not told; {say} ({hint})")
 
 
 def _sizes(family: str, files: CheckpointFiles) -> tuple[int | None, int | None]:

@@ -19,10 +19,16 @@ import numpy as np
 
 from compute.training.unisim import lora, trainable
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
-from compute.training.unisim.data.examples import TASKS, Content, ExampleSet, TrainingExample, batches, by_task
+from compute.training.unisim.data.examples import (
+    QUALITY_PROMPT,
+    Content,
+    ExampleSet,
+    TrainingExample,
+    batches,
+)
 from compute.training.unisim.hinge import hinge
 from compute.training.unisim.optimisers import Optimiser, optimiser_of
-from compute.types import BadInput, LikenessError
+from compute.types import LikenessError
 
 if TYPE_CHECKING:
     import torch
@@ -65,6 +71,7 @@ class EmbeddedBatch:
     prepared: Sequence[Mapping[str, torch.Tensor]]  # of all images, in order of `images`
     images: torch.Tensor  # (m, d), with gradients
     texts: torch.Tensor | None  # (k, d) of the texts, by the frozen tower
+    captions: torch.Tensor | None  # those of them that are not the prompt on quality
 
 
 class Penalty(Protocol):
@@ -98,7 +105,6 @@ def train(
     finite; the state before that step is then in the folder. Raises BadInput before the first step for data or a plan
     that cannot be trained.
     """
-    _check_images(sets, plan)
     tune(base, plan, keep_base=bool(penalties) or plan.keep == "interpolate")
     optimiser = optimiser_of(base, plan)
     state = folder.load(base, optimiser)
@@ -222,6 +228,7 @@ def embed(base: DualEncoder, batch: Mapping[str, Sequence[PreparedExample]]) -> 
     place |= {text: len(prepared) + at for at, text in enumerate(texts_alone)}
     order = torch.tensor([place[name] for name in names], device=vectors.device)
     vectors = vectors[order].view(-1, 3, vectors.shape[-1])
+    stated = [at for at, text in enumerate(texts_alone) if text != QUALITY_PROMPT]
     sizes = [len(examples) for examples in batch.values()]
     preferred = torch.tensor([example.preferred for examples in batch.values() for example in examples])
     return EmbeddedBatch(
@@ -231,6 +238,7 @@ def embed(base: DualEncoder, batch: Mapping[str, Sequence[PreparedExample]]) -> 
         prepared=prepared,
         images=images,
         texts=texts,
+        captions=texts[stated] if stated else None,
     )
 
 
@@ -275,16 +283,6 @@ class _Measuring:
         if now.core is not None and (best is None or now.core > best):
             state.best = state.step
             self.folder.save_best(self.base)
-
-
-def _check_images(sets: Sequence[ExampleSet], plan: TuningPlan) -> None:
-    """Raises BadInput where `distill` would have a single image to compare."""
-    images = sum((TASKS[task][0] == "image") + 2 * (TASKS[task][1] == "image") for task in by_task(sets))
-    if plan.keep == "distill" and plan.strength and images * (plan.batch_size // plan.accumulate) < 2:
-        raise BadInput(
-            "Training option keep=distill compares the images of a step with each other, and there is a single image: "
-            "take a higher batch_size, a lower accumulate, or more tasks"
-        )
 
 
 def _as_stored(base: DualEncoder, plan: TuningPlan) -> AbstractContextManager:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # `none`: as the paper trains. `interpolate` changes nothing in training; the others add `strength` x their term.
 METHODS = ("none", "interpolate", "distill", "features")
+VERSION = 2  # of the terms: a run that was begun with others does not go on
+COMPARED = 64  # images of a step, or of a part of one, that a term compares with the base at most
 
 
 def check(keep: str, strength: float) -> None:
@@ -26,6 +28,11 @@ def check(keep: str, strength: float) -> None:
     """
     if keep not in METHODS:
         raise BadInput(f"Training option keep: {keep!r} is none of {', '.join(METHODS)}.{suggestion(keep, METHODS)}")
+    if keep == "none" and strength:
+        raise BadInput(
+            f"Training option strength: {strength} of nothing, for keep is none. Add keep=METHOD, one of "
+            f"{', '.join(METHODS[1:])}"
+        )
     if strength < 0 or not strength < float("inf") or (keep == "interpolate" and strength > 1):
         bounds = "from 0 to 1, the base's share of the weights" if keep == "interpolate" else "0 or more"
         raise BadInput(f"Training option strength: {strength} is not {bounds}, as keep={keep} takes it")
@@ -40,7 +47,7 @@ class KnowsBase(Protocol):
 
 
 class ImageBatch(Protocol):
-    """What the terms need of a batch: its images as prepared, and (n, d) by the tower that is trained."""
+    """What the terms need of a batch: its images as prepared and (n, d) by the tower that is trained, and captions."""
 
     @property
     def base(self) -> KnowsBase: ...
@@ -48,6 +55,10 @@ class ImageBatch(Protocol):
     def prepared(self) -> Sequence[Mapping[str, Any]]: ...
     @property
     def images(self) -> Tensor: ...
+    @property
+    def captions(self) -> Tensor | None:
+        """(k, d) of the batch's texts but the prompt on quality, which tuning is to change; None without any."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +69,25 @@ class Preserving:
     strength: float
 
     def __call__(self, batch: ImageBatch) -> Tensor:
-        """The term over the batch's images, in float32 whatever the loop's precision."""
+        """The term over at most COMPARED of the batch's images, in float32 whatever the loop's precision."""
         import torch
 
-        base = batch.base.base_image_vectors(batch.prepared)
+        chosen = spread(len(batch.prepared))
+        base = batch.base.base_image_vectors([batch.prepared[at] for at in chosen])
         with torch.autocast(batch.images.device.type, enabled=False):
-            term = penalty(self.key, tuned=batch.images.float(), base=base.float())
+            term = penalty(self.key, tuned=batch.images[chosen].float(), base=base.float(), captions=batch.captions)
         if term is None:
             raise BadInput(f"keep={self.key} adds no term to the loss")
         return self.strength * term
+
+
+def spread(count: int) -> list[int]:
+    """At most COMPARED of `count` positions, evenly from the first to the last.
+
+    Not every k-th: images stand in the order of their examples, so that these might all be references.
+    """
+    most = min(count, COMPARED)
+    return [round(at * (count - 1) / max(1, most - 1)) for at in range(most)]
 
 
 def penalties(keep: str, strength: float) -> list[Preserving]:
@@ -74,12 +95,15 @@ def penalties(keep: str, strength: float) -> list[Preserving]:
     return [Preserving(key=keep, strength=strength)] if keep in ("distill", "features") and strength else []
 
 
-def penalty(keep: str, *, tuned: Tensor, base: Tensor) -> Tensor | None:
+def penalty(keep: str, *, tuned: Tensor, base: Tensor, captions: Tensor | None = None) -> Tensor | None:
     """The term that `keep` adds to the loss, before its strength; None where it adds none.
 
-    tuned, base: (n, d) of length 1, the batch's images by the tower that is trained and by the base's.
+    tuned, base: (n, d) of length 1, images by the tower that is trained and by the base's; captions: (k, d) of length
+    1, texts whose similarities `distill` preserves: without them those of the images with each other.
     """
     if keep == "distill":
+        if captions is not None:
+            return caption_distance(tuned, base, captions)
         return similarity_distance(tuned, base)
     if keep == "features":
         return feature_distance(tuned, base)
@@ -96,6 +120,16 @@ def similarity_distance(tuned: Tensor, base: Tensor) -> Tensor:
     gap = tuned @ tuned.T - base @ base.T
     n = len(gap)
     return (gap.square().sum() - gap.diagonal().square().sum()) / max(n * (n - 1), 1)
+
+
+def caption_distance(tuned: Tensor, base: Tensor, captions: Tensor) -> Tensor:
+    """The mean squared difference of the cosines of images (n, d) with texts (k, d), by tuned and by base; length 1.
+
+    What texts say of images stays as it was, and images may come nearer to each other in all directions in which no
+    text lies: learning without forgetting (Li and Hoiem, 2016), where the frozen tower's texts are the old task's
+    classes.
+    """
+    return ((tuned - base) @ captions.to(tuned.dtype).T).square().mean()
 
 
 def feature_distance(tuned: Tensor, base: Tensor) -> Tensor:

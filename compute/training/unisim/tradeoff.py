@@ -13,12 +13,12 @@ from compute.analysis.ranks.ties import holm
 from compute.rounding import rounded
 
 # The strengths compared by default: of `interpolate` the base's share of the weights. On mini the hinge losses sum to
-# 0.04 to 0.08, and the term of `distill` at strength 1 is about 1e-4: it counts from a hundred on.
+# 0.04 to 0.08, and the term of `distill` comes to about 0.001 before its strength.
 STRENGTHS: Mapping[str, tuple[float, ...]] = {
     "none": (0.0,),
-    "interpolate": (0.25, 0.5, 0.75),
-    "distill": (100.0, 1000.0),
-    "features": (0.1, 1.0),
+    "interpolate": (0.25, 0.5),
+    "distill": (3.0, 10.0),
+    "features": (0.1, 0.3),
 }
 RULE = (
     "A method becomes the default when, over the same seeds, its out-of-distribution average is significantly higher "

@@ -564,3 +564,15 @@ def text(folder: Path, kind: str) -> Path:
         )
     _lively(model).save_pretrained(folder)
     return folder
+
+
+def lora(base: Path, folder: Path, targets: list[str], **more: object) -> Path:
+    """A LoRA over the model in `base`, as the peft library saves it."""
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModel
+
+    torch.manual_seed(4)
+    model = AutoModel.from_pretrained(base)
+    config = LoraConfig(r=4, lora_alpha=16, target_modules=targets, init_lora_weights=False, **more)
+    get_peft_model(model, config).save_pretrained(folder)
+    return folder

@@ -57,6 +57,8 @@ def test_models_are_named_as_for_a_run(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert options.read([]).models == ()
     named = options.read(["--models", " ./mine, hub:org/name@0123456,./mine,"]).models
     assert named == ("./mine", "hub:org/name@0123456")
+    assert options.read(["--models", "./mine", "--models", "tiny,./mine"]).models == ("./mine", "tiny")
+    assert options.read([]).models == ()
     with pytest.raises(SystemExit):
         options.read(["--models", " , "])
     assert "no model is named" in capsys.readouterr().err

@@ -70,6 +70,17 @@ def test_a_model_of_the_catalogue_adds_nothing(folder: Path, results: Path) -> N
     assert "openai/clip-vit-base-patch32 is in the catalogue already: naming it changes nothing" in told
 
 
+def test_another_revision_of_a_model_of_the_catalogue_is_an_own_model(
+    folder: Path, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    checkpoints.in_hub_cache(folder, cache=tmp_path / "hub", repository="openai/clip-vit-base-patch32")
+    (row,) = record(f"hub:openai/clip-vit-base-patch32@{checkpoints.COMMIT}", results=results)
+    assert row.key.startswith("openai/clip-vit-base-patch32-") and row.revision == checkpoints.COMMIT
+    assert record(row.key, results=results) == (row,)
+
+
 def test_weights_of_the_hub_must_be_on_this_machine_where_it_is_offline(
     folder: Path, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,7 +156,7 @@ def test_the_program_ends_before_anything_is_built(tmp_path: Path) -> None:
     assert not database.exists()
 
 
-def test_what_is_no_checkpoint_of_this_app_is_not_named_by_a_flag_that_it_lacks(folder: Path, results: Path) -> None:
+def test_a_recorded_key_needs_no_family_option(folder: Path, results: Path) -> None:
     """`--family` is an option of a run, whose record the app then takes by its key."""
     from compute.engine.named_models import Overrides
 

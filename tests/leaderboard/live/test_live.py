@@ -87,7 +87,7 @@ def test_a_mode_that_does_not_fit_gives_way(live: Live) -> None:
         (payload(), "nothing to compare"),
         (payload(CAT), "takes at least 2 inputs"),
         (payload(CAT, FACE, models=()), "No model is selected"),
-        (payload(CAT, FACE, models=("evil/model",)), "There is no model 'evil/model' in the catalogue"),
+        (payload(CAT, FACE, models=("evil/model",)), "There is no model 'evil/model' in this app"),
         (payload(CAT, FACE, models=tuple(f"m{at}" for at in range(13))), "There is no model 'm0'"),
         (payload(CAT, example("../../etc/passwd")), "There is no example"),
         (payload(CAT, "cat"), "neither an image"),

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from compute.analysis.domain import Calibrations
+from compute.live.models.loading import CHANGED
+from compute.live.models.roster import OWN_FIRST
 from compute.live.question import Answer
 from compute.types import BadInput, Model
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host import own_models
 from leaderboard.live.calibrated import calibrated_answer
-from leaderboard.live.live import Live
+from leaderboard.live.live import MOST_MODELS, Live
 from leaderboard.live.panel import Panel
 from leaderboard.pages.compare import answers
 from leaderboard.pages.compare.two_sets import SetRuns
@@ -72,6 +74,19 @@ def test_a_language_model_is_not_asked_before_it_is_ticked(rows: tuple[Model, ..
     assert first["own"] and first["state"] == "ready" and not first["default"]
 
 
+def test_a_few_of_many_are_ticked_and_a_question_takes_no_more_than_it_may(
+    rows: tuple[Model, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live = Live(own=[replace(rows[0], key=f"own/{at}", title=f"Mine {9 - at}") for at in range(8)])
+    models = [model for model in listed(live, "image", "image") if model["own"]]
+    assert [model["key"] for model in models] == [f"own/{at}" for at in range(8)], "as the host named them"
+    assert [model["default"] for model in models] == [True] * OWN_FIRST + [False] * (8 - OWN_FIRST)
+    _, chosen = live.pair([("example", "cat"), ("example", "cat-face")], [])
+    assert {f"own/{at}" for at in range(OWN_FIRST)} < {row.key for row in chosen} and len(chosen) <= MOST_MODELS
+    monkeypatch.setattr("compute.live.models.roster.OWN_FIRST", 20)
+    assert len(live.pair([("example", "cat"), ("example", "cat-face")], [])[1]) == MOST_MODELS
+
+
 def test_they_answer_as_others_do(live: Live) -> None:
     keys = ("own/both-towers", "own/images", "tiny")
     for answer in ask(live, CAT, FACE, models=keys):
@@ -124,7 +139,7 @@ def test_no_page_tells_where_they_lie(rows: tuple[Model, ...], folder: Path) -> 
     content = weights.read_bytes()
     weights.write_bytes(content[:100])
     (damaged,) = ask(live, CAT, FACE, models=("own/images",))
-    assert damaged.problem and "Its files have changed" not in damaged.problem
+    assert damaged.problem == CHANGED
     weights.unlink()
     (ready,) = [row for row in rows if row.key == "own/images"]
     live.roster._checked[ready.key] = (live._clock() + 60, live.roster.availability(rows[0]))  # it was seen before
@@ -137,7 +152,7 @@ def test_no_page_tells_where_they_lie(rows: tuple[Model, ...], folder: Path) -> 
     (away,) = ask(live, CAT, FACE, models=("own/images",))
     shutil.move(folder / "elsewhere", folder / "images")
     weights.write_bytes(content)
-    assert "its folder has no model.safetensors" in gone.problem
+    assert gone.problem == CHANGED
     assert away.problem == "Its files are no longer on this machine"
     for text in (damaged.problem, gone.problem, away.problem, plan):
         assert "models of mine" not in text and "both towers/" not in text and str(folder.parent) not in text

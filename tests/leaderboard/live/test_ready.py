@@ -7,7 +7,7 @@ import pytest
 from compute.analysis.domain import DomainCheck
 from compute.live.examples import COMPARISONS
 from compute.live.models.availability import Availability
-from compute.live.models.roster import DEFAULT, Listed
+from compute.live.models.roster import DEFAULT, FIRST, Listed
 from compute.live.question import Answer
 from compute.types import Model
 from leaderboard.data.suite_cache import SuiteCache
@@ -64,7 +64,10 @@ class Roster:
         ready = Availability(state="ready")
         away = Availability(state=self.state, bytes=604_000_000)
         rows = [("tiny", ready), ("ssim", ready), ("psnr", ready), (DEFAULT, away)]
-        return [Listed(row=Model(key=key, title=key.upper()), availability=one, loaded=False) for key, one in rows]
+        return [
+            Listed(row=Model(key=key, title=key.upper()), availability=one, loaded=False, usual=key in FIRST)
+            for key, one in rows
+        ]
 
 
 def answers_of(picks: dict[str, int | None], asked_of: list[str]) -> ReadyAnswers:

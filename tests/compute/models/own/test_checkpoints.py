@@ -160,17 +160,6 @@ def sentences(
     return folder
 
 
-def lora_over(base: Path, folder: Path, targets: list[str], **more: Any) -> Path:
-    from peft import LoraConfig, get_peft_model
-    from transformers import AutoModel
-
-    torch.manual_seed(4)
-    model = AutoModel.from_pretrained(base)
-    config = LoraConfig(r=4, lora_alpha=16, target_modules=targets, init_lora_weights=False, **more)
-    get_peft_model(model, config).save_pretrained(folder)
-    return folder
-
-
 @pytest.mark.parametrize("kind", list(MAKERS))
 def test_a_folder_is_read_as_what_it_is_and_gives_the_librarys_vectors(kind: str, tmp_path: Path) -> None:
     make, by_library, expected = MAKERS[kind]
@@ -283,7 +272,7 @@ def test_a_lora_is_read_over_its_base(kind: str, tmp_path: Path) -> None:
     """Reference: peft's model that is not merged."""
     base = MAKERS[kind][0](tmp_path / "base")
     targets, more = LORAS[kind]
-    folder = lora_over(base, tmp_path / "Tuned", targets, **more)
+    folder = checkpoints.lora(base, tmp_path / "Tuned", targets, **more)
     made = own.from_folder(folder)
     plain = own.from_folder(base)
     assert (made.row.key, made.row.adapter) == ("own/tuned", plain.row.adapter)
@@ -301,7 +290,7 @@ def test_a_lora_that_fits_no_layer_is_refused(tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     base = checkpoints.text(tmp_path / "base", "bert")
-    folder = lora_over(base, tmp_path / "tuned", ["query"])
+    folder = checkpoints.lora(base, tmp_path / "tuned", ["query"])
     file = folder / "adapter_model.safetensors"
     save_file({name.replace("model.", "model.bert.", 1): value for name, value in load_file(file).items()}, file)
     with pytest.raises(BadInput, match="trained on another class of its base model"):
@@ -310,7 +299,7 @@ def test_a_lora_that_fits_no_layer_is_refused(tmp_path: Path) -> None:
 
 def test_a_lora_without_its_base_says_which_it_lacks(tmp_path: Path) -> None:
     base = checkpoints.text(tmp_path / "base", "bert")
-    folder = lora_over(base, tmp_path / "tuned", ["query"])
+    folder = checkpoints.lora(base, tmp_path / "tuned", ["query"])
     shutil.move(base, tmp_path / "moved")
     with pytest.raises(LikenessError, match="The base model of .*tuned"):
         own.from_folder(folder, offline=True)

@@ -16,6 +16,7 @@ from compute.tasks.source import Source
 from compute.training.unisim import curves, preserving, trainable
 from compute.training.unisim.checkpoints import StepMeasurement
 from compute.training.unisim.curves import TaskChange
+from compute.training.unisim.data.examples import QUALITY_PROMPT
 from compute.training.unisim.results import TrainingResult
 from compute.training.unisim.trainable import DualEncoder
 from compute.types import BadInput, LikenessError, Model
@@ -44,10 +45,12 @@ def vectors(encoder: DualEncoder, images: list) -> torch.Tensor:
         return encoder.image_vectors(images)
 
 
-def trained_on(encoder: DualEncoder) -> list:
-    """The images of the training sets, prepared."""
+def trained_on(encoder: DualEncoder) -> tuple[list, torch.Tensor]:
+    """The images of the training sets, prepared, and the vectors of their captions."""
     contents = [content for part in small_training.sets() for row in range(len(part)) for content in part[row].contents]
-    return [encoder.prepared(content.image()) for content in contents if content.modality == "image"]
+    images = [encoder.prepared(content.image()) for content in contents if content.modality == "image"]
+    texts = [content.text() for content in contents if content.modality == "text"]
+    return images, encoder.text_vectors([text for text in texts if text != QUALITY_PROMPT])
 
 
 @pytest.mark.parametrize("tune", PLANS)
@@ -104,8 +107,10 @@ def test_a_term_of_the_loss_holds_the_model_near_its_base(tune: str, keep: str, 
         assert [keep in line for line in run.losses()] == [bool(strength)] * plan.steps
         if tune == "full" and not strength:
             encoder.frozen = small_training.base(folder)
-        images = trained_on(encoder)
-        term = preserving.penalty(keep, tuned=vectors(encoder, images), base=encoder.base_image_vectors(images))
+        images, captions = trained_on(encoder)
+        term = preserving.penalty(
+            keep, tuned=vectors(encoder, images), base=encoder.base_image_vectors(images), captions=captions
+        )
         far.append(float(term))
     assert far[1] < far[0] / 2
 

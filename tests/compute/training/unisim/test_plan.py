@@ -55,8 +55,18 @@ def test_options_are_read_in_their_own_type() -> None:
         ("learning_rate=nan", "not above 0"),
         ("weight_decay=-1", "not 0 or more"),
         ("accumulate=433", "cannot be processed in 433 parts"),
+        ("keep=features", "keep=features needs its strength"),
+        ("keep=none,strength=5", "strength: 5.0 of nothing"),
+        ("keep=feature", "Did you mean 'features'"),
     ],
 )
 def test_an_option_that_no_run_could_have_is_named(option: str, message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        with_options(MINI, [option])
+        with_options(MINI, option.split(",") if option.startswith("keep") else [option])
+
+
+def test_plain_tuning_takes_no_strength() -> None:
+    """The mini plan preserves generalisation, and keep=none alone turns that off."""
+    assert MINI.keep != "none" and MINI.strength > 0
+    plain = with_options(MINI, ["keep=none"])
+    assert (plain.keep, plain.strength) == ("none", 0.0)

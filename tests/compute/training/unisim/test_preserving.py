@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -38,6 +42,42 @@ def test_a_rotation_changes_features_but_no_similarity() -> None:
     turned = torch.linalg.qr(torch.randn(4, 4, generator=torch.Generator().manual_seed(1), dtype=torch.float64))[0]
     assert float(preserving.similarity_distance(base @ turned, base)) == pytest.approx(0, abs=1e-12)
     assert float(preserving.feature_distance(base @ turned, base)) > 0.1
+
+
+def test_captions_leave_free_what_none_of_them_sees() -> None:
+    """An image that turns away from the only caption costs the square of what its cosine loses; across it, nothing."""
+    caption, across, further = torch.eye(3, dtype=torch.float64)
+    cost = partial(preserving.penalty, "distill", captions=caption[None])
+    assert float(cost(tuned=across[None], base=caption[None])) == 1
+    assert float(cost(tuned=further[None], base=across[None])) == 0
+    assert float(preserving.penalty("distill", tuned=torch.eye(3), base=torch.ones(3, 3) / 3**0.5)) > 0  # no caption
+
+
+def test_a_term_compares_a_bounded_number_of_images() -> None:
+    """64 of 150 images, each with itself; of one that turned round, both captions' cosines count."""
+    embedded: list[int] = []
+    images = directions(n=150).float()
+
+    class Base:
+        def base_image_vectors(self, prepared: Sequence[Mapping[str, Any]]) -> torch.Tensor:
+            embedded.append(len(prepared))
+            return torch.stack([item["vector"] for item in prepared])
+
+    batch = SimpleNamespace(
+        base=Base(), prepared=[{"vector": vector} for vector in images], images=images, captions=images[:2]
+    )
+    (term,) = preserving.penalties("distill", 2.0)
+    assert float(term(batch)) == 0 and embedded == [preserving.COMPARED]
+    compared = preserving.spread(150)
+    assert len(set(compared)) == preserving.COMPARED and (compared[0], compared[-1]) == (0, 149)
+    assert len({at % 3 for at in compared}) == len({at % 2 for at in compared}) + 1 == 3
+    assert preserving.spread(5) == [0, 1, 2, 3, 4] and preserving.spread(1) == [0]
+    for at in (compared[7], next(at for at in range(150) if at not in compared)):
+        batch.images = images.clone()
+        batch.images[at] = -images[at]
+        cosines = images[at] @ images[:2].T
+        share = float((2 * cosines).square().mean()) / preserving.COMPARED if at in compared else 0.0
+        assert float(term(batch)) == pytest.approx(2.0 * share, rel=1e-5)
 
 
 @pytest.mark.parametrize("keep", ["distill", "features"])

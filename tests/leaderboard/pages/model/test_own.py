@@ -80,7 +80,8 @@ def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site,
     head, _, _ = model.page(own_site, model=key, suite="", by="category")
     words = text(head)
     assert "Your own model. It is in no catalogue, and no paper has published figures for it" in words
-    assert DIGEST in words and AGAIN[key] in words and "not on this site" in words
+    assert DIGEST in words and AGAIN[key] in words
+    assert "not available on the Try page: " in words and ("with --models" in words) == (key != "own/held")
     assert "/tmp" not in head and str(Path.home()) not in head
     assert ("huggingface.co" in head) == (key == "org/name")
 
@@ -88,9 +89,9 @@ def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site,
 def test_what_the_host_named_can_be_tried(own_site) -> None:
     named = SimpleNamespace(**{**vars(own_site), "panel": trying(row("own/my-model", "Mine"))})
     head, _, _ = model.page(named, model="own/my-model", suite="", by="category")
-    assert 'href="compare?models=own/my-model"' in head and "not on this site" not in head
+    assert 'href="compare?models=own/my-model"' in head and "not available" not in head
     head, _, _ = model.page(named, model="own/held", suite="", by="category")
-    assert "compare?models=" not in head and "not on this site" in head
+    assert "compare?models=" not in head and "not available on the Try page: it is no checkpoint" in head
 
 
 def test_a_hostile_title_is_text(own_site) -> None:

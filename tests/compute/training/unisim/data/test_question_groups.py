@@ -70,12 +70,14 @@ def test_of_changed_scenes_the_one_with_fewer_changes_is_preferred():
     for group in drawn("changes"):
         known = [facts(content.scene) for content in group.contents if isinstance(content, Shown)]
         for reference, right, wrong in group.questions["image-choice"]:
-            assert len(known[reference] ^ known[right]) < len(known[reference] ^ known[wrong])
+            assert known[wrong] not in (known[reference], known[right])
             assert len({at // images for at in (reference, right, wrong)}) == 1
             near, far = (abs(states[at % images] - states[reference % images]) for at in (right, wrong))
             assert (near == 0 and far >= 1) or (near == 1 and far >= FAR)
             assert max(reference % images, wrong % images) <= CHANGES
             seen.add((near, far))
+            if not any(group.contents[at].scene.things for at in (reference, wrong)) and near == 1:
+                assert len([word for word in group.contents[reference].scene.words if word]) > 1
     assert seen == {(0, far) for far in range(1, CHANGES + 1)} | {(1, far) for far in range(FAR, CHANGES + 1)}
 
 
