@@ -33,7 +33,7 @@ from compute.training.unisim.data.question_groups import QUESTIONS, Question, Qu
 from compute.types import UnknownKey
 
 DATASET = "drawn-scenes-training"  # its key in the catalogue of data sets
-COUNT = 172_800  # examples of a task; there are as many as one likes
+COUNT = 129_600  # examples of a task; there are as many as one likes
 VALIDATION = "validation"  # the seed of the items that a checkpoint is chosen by
 VALIDATION_COUNT = 600  # items of a core task before those with an image of the suite are taken out
 CORE: dict[str, Callable[..., Data]] = {
