@@ -27,10 +27,11 @@ def record(
     from compute.catalog.own import models as own_models
     from compute.engine.named_models import named, record_named
     from compute.engine.workspace import catalog_with_own
-    from compute.models.own import checkpoints, factories
+    from compute.models.own import checkpoints
     from compute.models.own.own_model import ADAPTER
 
-    if file := next(filter(factories.is_factory, texts), None):
+    # What reads such a file is not imported: nothing of the app may reach it.
+    if file := next((text for text in texts if text.endswith(".py") or ".py:" in text), None):
         raise BadInput(f"{file} is code, which the app does not run: save the model, and name the folder")
     catalog = catalog_with_own(results, warn=lambda problem: report(f"Warning: {problem}"))
     try:
