@@ -32,7 +32,7 @@ PROCEDURES = (
     "judging",
 )
 
-TASKS: dict[str, Callable[[], Data | dict[str, Data]]] = {  # items, or items a subset
+TASKS: dict[str, Callable[..., Data | dict[str, Data]]] = {  # items, or items a subset; most take seed and count
     "mini/image-choice": choices.image_choice,
     "mini/image-for-text": choices.image_for_text,
     "mini/text-for-image": choices.text_for_image,

@@ -12,20 +12,7 @@ from compute.training.unisim.data.splits import FileExamples
 from compute.training.unisim.evaluation import HeldOutTask
 from compute.types import BadInput, LikenessError, Task
 
-# Of the mini suite: the two-alternative tasks that are trained, and what the paper's generalisation tasks ask
-# (attributes, odd one out, instance retrieval; sections 3.1 and 3.2).
-MINI = (
-    "mini/image-choice",
-    "mini/image-for-text",
-    "mini/text-for-image",
-    "mini/quality",
-    "mini/brightness",
-    "mini/colorfulness",
-    "mini/contrast",
-    "mini/sharpness",
-    "mini/odd-one-out",
-    "mini/instances",
-)
+MINI = (*mini.CORE, *mini.OOD)  # of the mini suite: what is trained, and what the paper calls generalisation
 UNISIM = ("unisim-core", "unisim-ood")  # suites
 # The evaluated task whose questions are like those of a training split of Table 5, by task and data set there.
 ALIKE = {

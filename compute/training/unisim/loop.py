@@ -19,13 +19,7 @@ import numpy as np
 
 from compute.training.unisim import lora, trainable
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
-from compute.training.unisim.data.examples import (
-    QUALITY_PROMPT,
-    Content,
-    ExampleSet,
-    TrainingExample,
-    batches,
-)
+from compute.training.unisim.data.examples import QUALITY_PROMPT, Content, ExampleSet, TrainingExample, batches
 from compute.training.unisim.hinge import hinge
 from compute.training.unisim.optimisers import Optimiser, optimiser_of
 from compute.types import LikenessError

@@ -9,9 +9,9 @@ image that the suite has too. So the suite decides nothing: neither weights nor 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from typing import ClassVar
@@ -24,7 +24,6 @@ from compute.progress import Progress
 from compute.tasks import mini
 from compute.tasks.data import Data, every_column
 from compute.tasks.drawing.variants import Shown
-from compute.tasks.mini import choices, finding
 from compute.tasks.mini.album import png
 from compute.tasks.source import stored_keys
 from compute.training.unisim.data import question_groups
@@ -36,20 +35,21 @@ DATASET = "drawn-scenes-training"  # its key in the catalogue of data sets
 COUNT = 129_600  # examples of a task; there are as many as one likes
 VALIDATION = "validation"  # the seed of the items that a checkpoint is chosen by
 VALIDATION_COUNT = 600  # items of a core task before those with an image of the suite are taken out
-CORE: dict[str, Callable[..., Data]] = {
-    "mini/image-choice": choices.image_choice,
-    "mini/image-for-text": choices.image_for_text,
-    "mini/text-for-image": choices.text_for_image,
-    "mini/quality": choices.quality,
+CORE = {
+    key: mini.TASKS[key] for key in ("mini/image-choice", "mini/image-for-text", "mini/text-for-image", "mini/quality")
 }
-# The suite's tasks of the categories that UniSim calls out of distribution: attributes, odd one out, image retrieval.
-OOD: dict[str, Callable[..., Data | dict[str, Data]]] = {
-    "mini/brightness": partial(choices.measured, "brightness"),
-    "mini/colorfulness": partial(choices.measured, "colorfulness"),
-    "mini/contrast": partial(choices.measured, "contrast"),
-    "mini/sharpness": choices.sharpness,
-    "mini/odd-one-out": choices.odd_one_out,
-    "mini/instances": finding.instances,
+# The suite's tasks of the categories that UniSim calls out of distribution (sections 3.1 and 3.2): attributes, odd one
+# out, image retrieval.
+OOD = {
+    key: mini.TASKS[key]
+    for key in (
+        "mini/brightness",
+        "mini/colorfulness",
+        "mini/contrast",
+        "mini/sharpness",
+        "mini/odd-one-out",
+        "mini/instances",
+    )
 }
 
 
