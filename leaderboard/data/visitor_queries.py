@@ -4,7 +4,7 @@
 
 reads `{"path": ..., "sql": ...}` from its standard input, writes one JSON object and ends. A process, because DuckDB
 bounds neither memory nor time inside one function: `repeat('x', 1000000000)` takes gigabytes beyond `memory_limit`, and
-`levenshtein` of two long texts hears no interrupt. Four walls stand behind one another:
+`jaro_similarity` of two long texts hears no interrupt. Four walls stand behind one another:
 
 1. DuckDB's own parser must find exactly one SELECT, which reads no table but the database's and calls no function that
    reads files, settings or other statements (`check`).
@@ -54,6 +54,7 @@ NO_FUNCTIONS = frozenset(
 )
 SHOWN = frozenset({"", '"tables"'})  # of DESCRIBE, SUMMARIZE and SHOW TABLES
 NAME = "likeness"  # of the database within the instance
+ZONES = ("pytz", "zoneinfo")  # what DuckDB imports for a time with a zone: before 2.0.1, and since
 TABLES = "SELECT table_name FROM information_schema.tables WHERE table_catalog = ?"
 SLOW = f"The query took more than {SECONDS:.0f} s and was stopped. Read fewer rows, or join on keys"
 LARGE = "The query needs more memory than a query may use here. Read fewer rows, or shorter texts and lists"
@@ -237,7 +238,7 @@ def _cut(text: str) -> str:
 
 def sentence(error: Exception) -> str:
     """DuckDB's error with its hint, without the drawing of the line below it, and without Python's own story."""
-    if "pytz" in str(error):
+    if any(f"Required module {module!r}" in str(error) for module in ZONES):
         return "A time with a time zone cannot be shown. Cast it to VARCHAR"
     text = str(error).split("\n\nLINE ")[0].split("\nLINE ")[0].split("\n\nPossible")[0]
     return " ".join(text.split()) or "The query failed"

@@ -253,7 +253,7 @@ def come_from_elsewhere(port: int) -> list[Answer]:
 QUERIES = (
     ("endless recursion", "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t"),
     ("cross join", "SELECT sum(length(a.claim || b.claim || c.claim)) FROM claims a, claims b, claims c"),
-    ("deaf to interrupts", "SELECT levenshtein(repeat('a', 100000), repeat('b', 100000))"),
+    ("deaf to interrupts", "SELECT jaro_similarity(repeat('a', 1000000), repeat('ab', 1000000))"),
     ("a list of a billion", "SELECT range(1000000000)"),
     ("1 GB of text", "SELECT md5(repeat('x', 1000000000))"),
     ("a file of the server", "FROM read_csv('/etc/passwd')"),
