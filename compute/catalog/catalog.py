@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -151,6 +152,16 @@ class Catalog:
     def suite(self, key: str) -> Suite:
         """The suite of that key. Raises UnknownKey."""
         return _find("suite", key, self.suites)
+
+    def dataset_keys(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The keys of data sets as others name them, by key or by the hub's id; without those that are not here.
+
+        An id that several data sets have names none of them.
+        """
+        ids = Counter(row.url.lower() for row in self.datasets)
+        known = {row.url.lower(): row.key for row in self.datasets if ids[row.url.lower()] == 1}
+        known |= {row.key.lower(): row.key for row in self.datasets}
+        return tuple(dict.fromkeys(known[name.lower()] for name in names if name.lower() in known))
 
 
 def _find(noun: str, key: str, rows: tuple):

@@ -18,6 +18,7 @@ from compute import drafts, records
 from compute.catalog.catalog import Catalog
 from compute.catalog.own import suite_records
 from compute.models.files.weights import with_folders
+from compute.models.own.model_card import MAX_DATASETS
 from compute.models.own.own_model import (
     ADAPTER,
     ARGUMENTS,
@@ -42,7 +43,8 @@ MODALITIES = ("image", "text")
 # What a record holds of a model; the rest follows or is not known.
 TEXTS = ("title", "organisation", "kind", "family", "adapter", "weights", "revision", "license")
 COUNTS = ("embed_dim", "image_size")
-OF_MODEL = (*TEXTS, *COUNTS, "parameters_m", "abilities", "modalities", "open_weights", "options")
+OF_MODEL = (*TEXTS, *COUNTS, "parameters_m", "abilities", "modalities", "open_weights", "trained_on", "options")
+LATER = {"trained_on": []}  # fields that records of before do not have, and what they stand for
 
 
 def of_session(name: str, *, arguments: Sequence[str] = ()) -> ModelSource:
@@ -138,14 +140,19 @@ def recorded(results: Path) -> tuple[list[Model], list[str]]:
 
 
 def extended(catalog: Catalog, models: Sequence[Model]) -> tuple[Catalog, list[str]]:
-    """The catalogue with these models, and why others are left out: a catalogue's model has their key."""
+    """The catalogue with these models, and why others are left out: a catalogue's model has their key.
+
+    Data sets that they were trained on and that the catalogue does not know are left out too.
+    """
     taken = {row.key for row in catalog.models}
     problems = [
         f"The own model {row.key} is left out: a model of the catalogue has its key. Run it again, and it gets another"
         for row in models
         if row.key in taken
     ]
-    added = tuple(row for row in models if row.key not in taken)
+    added = tuple(
+        replace(row, trained_on=catalog.dataset_keys(row.trained_on)) for row in models if row.key not in taken
+    )
     return (replace(catalog, models=(*catalog.models, *added)) if added else catalog), problems
 
 
@@ -204,8 +211,9 @@ def _parse(content: dict[str, Any], *, folder: Path) -> Model:
     arguments = source.get("arguments", [])
     if not isinstance(arguments, list) or [name for name in ARGUMENTS if name in arguments] != arguments:
         raise ValueError(f"its source's arguments are no list of {', '.join(ARGUMENTS)}, in this order")
-    if not isinstance(model, dict) or set(model) != set(OF_MODEL):
+    if not isinstance(model, dict) or {*LATER, *model} != set(OF_MODEL):
         raise ValueError(f"its model has not the fields {', '.join(OF_MODEL)}")
+    model = {**LATER, **model}
     row = Model(key=key, **_fields(model))
     if (source["kind"] in (FROM_FILE, FROM_SESSION)) != (row.adapter == ADAPTER):
         raise ValueError(f"a model from a {source['kind']} has not the adapter {records.short(row.adapter)}")
@@ -228,6 +236,11 @@ def _fields(model: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(values, list) or not all(isinstance(value, str) and value in known for value in values):
             raise ValueError(f"the model's {name} are no list of {', '.join(known)}")
         lists[name] = tuple(dict.fromkeys(values))
+    if not isinstance(model["trained_on"], list) or len(model["trained_on"]) > MAX_DATASETS:
+        raise ValueError(f"the model's trained_on is no list of at most {MAX_DATASETS} data sets")
+    for name in model["trained_on"]:
+        _line(name, name="the model's trained_on")
+    lists["trained_on"] = tuple(model["trained_on"])
     if "generate" in lists["abilities"]:
         raise ValueError("the model generates: own generators come with their suites")
     for name in COUNTS:

@@ -57,14 +57,14 @@ def list_files(row: Model, *, required: RequiredFiles) -> tuple[HubFile, ...]:
 
 
 def fetch_configuration(row: Model, *, offline: bool = False) -> Path:
-    """The snapshot in the hub's cache with the configurations of the row's repository, and no weights: its name is the
-    commit. Raises NotHere, as a sentence."""
+    """The snapshot in the hub's cache with the configurations and the card of the row's repository, and no weights: its
+    name is the commit. Raises NotHere, as a sentence."""
     from huggingface_hub import constants, snapshot_download
 
     if offline or constants.is_offline_mode():
         revision = f" --revision {row.revision}" if row.revision else ""
         raise NotHere(f"{row.weights} is not on this machine, and it is offline: hf download {row.weights}{revision}")
-    patterns = [*SMALL, *(f"*/{name}" for name in SMALL)]
+    patterns = [*SMALL, *(f"*/{name}" for name in SMALL), "README.md"]
     try:
         return Path(snapshot_download(row.weights, revision=row.revision or None, allow_patterns=patterns))
     except Exception as error:  # of the hub's client and of whichever network library it stands on

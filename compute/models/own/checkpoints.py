@@ -21,6 +21,7 @@ from compute.models.encoders import sentence_transformer
 from compute.models.files import hub_files, lora, weights
 from compute.models.files.checkpoint import one_line
 from compute.models.loading import required_files
+from compute.models.own import model_card
 from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, WITHOUT_TEXT, ModelSource, key_of
 from compute.types import BadInput, CannotDo, Model, NotHere
 
@@ -85,7 +86,10 @@ class Undetermined(BadInput):
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """A row of a checkpoint, ready to be recorded. `read_as` says in words by what its family was told."""
+    """A row of a checkpoint, ready to be recorded. `read_as` says in words by what its family was told.
+
+    The row's `trained_on` is as the card names data sets, which a catalogue may have under other keys, or not at all.
+    """
 
     row: Model
     digest: str  # of what decides its numbers: family, files, options
@@ -206,11 +210,15 @@ def _checkpoint(
             read_as += f"; {row.options.get(WITHOUT_TEXT, 'without a tokenizer')}: images alone"
     required = required_files(row)
     revision = weights.revision(row, required=required) if required else row.revision
-    row = replace(row, revision=revision)
+    row = replace(row, revision=revision, trained_on=_joined(row.trained_on, model_card.datasets(files.folder)))
     shown = weights.by_name(row)
     deciding = {name: value for name, value in shown.options.items() if name != WITHOUT_TEXT}
     identity = [row.adapter, row.revision, deciding, [] if source.kind == FROM_HUB else shown.weights]
     return Checkpoint(row=row, digest=digest_of(identity), source=source, read_as=read_as)
+
+
+def _joined(*names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for each in names for name in each))
 
 
 def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str, Any], offline: bool) -> Model:

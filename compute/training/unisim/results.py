@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from compute.models.own import checkpoints as own_checkpoints
 from compute.training.unisim import lora
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState, write_weights
 from compute.training.unisim.curves import TaskChange
+from compute.training.unisim.data.mini import DATASET as DRAWN
 from compute.training.unisim.loop import precision
 from compute.types import CannotDo, CannotWrite, Model
 
@@ -31,7 +32,6 @@ CARD, CONFIG = "README.md", "config.json"
 OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
 # Options of dual encoders that no checkpoint's files hold. The others say where the base's files are.
 BEYOND_FILES = ("text_prefix", "normalise", "max_tokens", "image_backend", "projection")
-SYNTHETIC = ("drawn-scenes-training",)  # data sets that a program draws
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +196,8 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         revision=base.revision,
         tasks=list(dict.fromkeys(part["task"] for part in data)),
         data=data,
-        synthetic=any(part["dataset"] in SYNTHETIC for part in data),
+        trained_on=_trained_on(row, data),
+        synthetic=any(_key(part) == DRAWN for part in data),
         apart=apart,
         adapter=save == "adapter",
         lora=plan.tune == "lora",
@@ -211,6 +212,21 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         precision=precision(base, plan),
         settings={name: _shown(value) for name, value in asdict(plan).items()},
     )
+
+
+def _trained_on(base: Model, data: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Keys of the data sets that the tuned model has learnt from, as far as known: its base's, and those of the run.
+
+    Drawn scenes are named where the base knows nothing else: by that key pages say that a model understands drawings
+    alone, and no evaluated task has these scenes.
+    """
+    keys = dict.fromkeys([*base.trained_on, *map(_key, data)])
+    return [key for key in keys if key != DRAWN or base.trained_on == (DRAWN,)]
+
+
+def _key(part: Mapping[str, Any]) -> str:
+    """The catalogue's key of a part of the data, which may be one domain of the drawn scenes."""
+    return part["dataset"].partition(",")[0]
 
 
 def _rows(state: TuningState) -> list[dict[str, str]]:

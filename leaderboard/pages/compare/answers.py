@@ -43,7 +43,7 @@ PAIRS = {"image-image": "pairs of images", "image-text": "images with texts", "t
 NO_MEANING = ("not calibrated", "its number alone means nothing")
 MOST_RECORDS = 2  # of a model
 CLOSE = 2.0  # percentile points: a smaller lead is negligible
-DRAWINGS = "drawn-scenes-training"  # the data set of models trained on nothing else
+DRAWINGS = "drawn-scenes-training"  # models that are trained on nothing else understand nothing else
 Headline = tuple[str, str, str]  # the sentence: before its bold part, that part, and after it
 
 
@@ -193,7 +193,7 @@ def _row(
         "model": row,
         "letter": "" if answer.pick is None else LETTERS[answer.pick],
         "side": SIDES.get(reading, ""),
-        "only_drawings": DRAWINGS in row.trained_on,
+        "only_drawings": set(row.trained_on) == {DRAWINGS},
         "is_own": source_of(row) is not None,
         "problem": answer.problem,
         "domains": _domains(calibrated, own),

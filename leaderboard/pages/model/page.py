@@ -100,15 +100,15 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
     shown = field(suite_cache, suite=chosen, model=model) if chosen else None
     datasets, metrics = suite_queries.datasets(db)["title"], suite_queries.metrics(db)
     address = quote(model, safe="/:~")
+    computed = model_queries.computed_suites(db, model=model)
     outstanding = {} if shown is None else _outstanding(shown)
     head = render(
         "pages/model/head.html",
         model=about.to_dict(),
         own=own_facts(about["options"]),
         on_try=model in {row.key for row in site.panel.live.own},
-        commands=commands(
-            about["options"], title=about["title"], suites=model_queries.computed_suites(db, model=model)
-        ),
+        computed=bool(computed),
+        commands=commands(about["options"], title=about["title"], suites=computed),
         kind_note=KIND_NOTES.get(about["kind"], ""),
         address=address,
         aliases=model_queries.aliases(db, model=model),

@@ -88,6 +88,14 @@ def test_suites_have_the_sizes_the_papers_state() -> None:
     assert len({task.category for task in CATALOGUE.tasks if "unisim-ood" in task.suites}) == 3
 
 
+def test_data_sets_are_known_by_key_or_by_the_hubs_id_of_one_alone() -> None:
+    several = [row for row in shipped().datasets if row.url == "saraghznfri/unisim_data"]
+    own = next(row for row in shipped().datasets if "/" in row.url and row.url != row.key and row not in several)
+    assert [row.key for row in shipped().datasets if row.url == own.url] == [own.key] and len(several) > 1
+    names = ["NIGHTS", own.url.upper(), own.key, "saraghznfri/unisim_data", "", "no such data set"]
+    assert shipped().dataset_keys(names) == ("nights", own.key)
+
+
 def test_an_unknown_key_is_told_the_nearest() -> None:
     with pytest.raises(UnknownKey, match="Did you mean 'openai/clip-vit-large-patch14'"):
         CATALOGUE.model("openai/clip-vit-large-pach14")

@@ -113,6 +113,10 @@ def test_the_answers_mark_them(live: Live, rows: tuple[Model, ...]) -> None:
     markup = answers.result(question, calibrated, pending=(), records={}, blind=False)
     assert markup.count("the host's own model") == 1
     assert 'href="model?model=own/images"' in markup and "no percentile: it is not calibrated" in markup
+    for trained_on, marked in (((), 1), ((answers.DRAWINGS,), 2), ((answers.DRAWINGS, "nights"), 1)):
+        tuned = [replace(calibrated[0], row=replace(chosen[0], trained_on=trained_on)), calibrated[1]]
+        markup = answers.result(question, tuned, pending=(), records={}, blind=False)
+        assert markup.count("understands only drawn scenes") == marked, "tiny itself is one"
 
 
 def test_programs_find_and_ask_them(suite_cache: SuiteCache, rows: tuple[Model, ...], folder: Path) -> None:

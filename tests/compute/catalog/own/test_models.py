@@ -83,6 +83,22 @@ def test_a_name_with_another_digest_gets_its_beginning(tmp_path: Path) -> None:
     assert own_models.recorded(tmp_path) == ([second, first], [])
 
 
+def test_a_record_of_before_says_nothing_of_training_data(tmp_path: Path) -> None:
+    row = own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
+    (path,) = own_models.files(tmp_path)
+    path.write_text(json.dumps(changed(json.loads(path.read_text()), "model.trained_on", ...)))
+    assert own_models.recorded(tmp_path) == ([row], []) and row.trained_on == ()
+
+
+def test_a_catalogue_takes_the_data_sets_that_it_knows(tmp_path: Path) -> None:
+    row = replace(ROW, trained_on=("nights", "of-another-catalogue"))
+    own_models.record(row, digest=DIGEST, results=tmp_path, source=SESSION)
+    models, problems = own_models.recorded(tmp_path)
+    assert problems == [] and models[0].trained_on == row.trained_on
+    catalog, problems = own_models.extended(shipped(), models)
+    assert problems == [] and catalog.model(models[0].key).trained_on == ("nights",)
+
+
 def test_the_same_digest_takes_the_latest_row(tmp_path: Path) -> None:
     own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
     own_models.record(replace(ROW, parameters_m=3.0), digest=DIGEST, results=tmp_path, source=SESSION)
@@ -167,7 +183,10 @@ HOSTILE = {
     "another source": ("source.kind", "network", "no source of the kinds"),
     "a source of two lines": ("source.name", "a\nb", "cannot be printed"),
     "no model": ("model", [], "has not the fields"),
-    "another field": ("model.trained_on", [], "has not the fields"),
+    "another field": ("model.released", "2026", "has not the fields"),
+    "data sets in a text": ("model.trained_on", "nights", "trained_on is no list of at most 100"),
+    "too many data sets": ("model.trained_on", ["x"] * 101, "trained_on is no list of at most 100"),
+    "a data set that is a number": ("model.trained_on", [7], "trained_on is"),
     "a missing field": ("model.family", ..., "has not the fields"),
     "a long title": ("model.title", "x" * 5000, "5,000 characters"),
     "half a character": ("model.title", "\ud800", "half a character"),

@@ -100,6 +100,30 @@ def test_the_card_says_how_it_was_made_and_what_it_scored(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("of_base", "learnt", "named"),
+    [
+        ((), ["nights", "hpdv2"], ["nights", "hpdv2"]),
+        (("laion-2b", "nights"), ["nights", "hpdv2"], ["laion-2b", "nights", "hpdv2"]),
+        (("drawn-scenes-training",), ["drawn-scenes-training, plain"], ["drawn-scenes-training"]),
+        (("drawn-scenes-training",), ["hpdv2"], ["drawn-scenes-training", "hpdv2"]),
+        ((), ["drawn-scenes-training"], []),
+        (("laion-2b",), ["drawn-scenes-training"], ["laion-2b"]),
+    ],
+)
+def test_the_card_names_the_training_data_so_that_scores_on_it_are_marked(
+    tmp_path: Path, of_base: tuple[str, ...], learnt: list[str], named: list[str]
+) -> None:
+    encoder = base(tmp_path / "base")
+    encoder.row = replace(encoder.row, trained_on=of_base)
+    folder, state = trained(tmp_path / "tuned", encoder)
+    data = [{**folder.identity["data"][0], "dataset": dataset} for dataset in learnt]
+    results.write(encoder, replace(folder, identity={**folder.identity, "data": data}), state, save="merged", plan=PLAN)
+    assert own_checkpoints.from_folder(tmp_path / "tuned").row.trained_on == tuple(named)
+    card = (tmp_path / "tuned" / "README.md").read_text()
+    assert ("synthetic scenes" in card) == any("drawn-scenes-training" in dataset for dataset in learnt)
+
+
+@pytest.mark.parametrize(
     ("adapter", "tune", "save", "message"),
     [
         ("clip", "full", "adapter", "Full tuning makes no adapter"),

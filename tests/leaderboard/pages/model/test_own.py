@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,7 +40,13 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
             "folder",
             "My Model",
         ),
-        (row("org/name", "Org/Name", weights="Org/Name", revision=COMMIT), "hub", f"Org/Name@{COMMIT}"),
+        (
+            replace(
+                row("org/name", "Org/Name", weights="Org/Name", revision=COMMIT), trained_on=(task.dataset, "nowhere")
+            ),
+            "hub",
+            f"Org/Name@{COMMIT}",
+        ),
         (row("own/held", "Held", adapter="own"), "session", "Towers"),
     )
     for own, kind, name in models:
@@ -84,6 +91,27 @@ def test_the_page_says_that_it_is_an_own_model_and_how_to_run_it_again(own_site,
     assert "not available on the Try page: " in words and ("with --models" in words) == (key != "own/held")
     assert "/tmp" not in head and str(Path.home()) not in head
     assert ("huggingface.co" in head) == (key == "org/name")
+
+
+def test_scores_on_what_its_card_names_are_marked(own_site) -> None:
+    table = own_site.suite_cache.table("mini")
+    trained = {row.model: table.trained(at) for at, row in enumerate(table.rows) if row.model in AGAIN}
+    assert trained == {"own/my-model": "unknown", "org/name": "yes", "own/held": "unknown"}
+
+
+def test_a_model_without_scores_is_not_said_to_have_any(own_site, tmp_path: Path) -> None:
+    own = row("own/new", "New", weights=str(tmp_path / "New"), revision=f"files-{DIGEST}")
+    own = replace(own, trained_on=("nights",))
+    own_models.record(own, digest=DIGEST, results=tmp_path, source=ModelSource(kind="folder", name="New"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "all_claims", list)
+        database = Database(build.build(tmp_path / "likeness.duckdb", results=tmp_path).path)
+    site = SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, panel=trying())
+    head, _, _ = model.page(site, model="own/new", suite="", by="category")
+    assert "It is a checkpoint in a folder, and has no scores yet." in text(head)
+    assert "NIGHTS, as its card says" in text(head)
+    head, _, _ = model.page(own_site, model="own/my-model", suite="", by="category")
+    assert "its scores were computed here from a checkpoint in a folder" in text(head) and "not stated" in text(head)
 
 
 def test_what_the_host_named_can_be_tried(own_site) -> None:

@@ -1,0 +1,26 @@
+"""What a checkpoint's card says of its training data: `datasets` in the YAML at the top of README.md, as on the hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from compute.types import shortened
+
+CARD = "README.md"
+MAX_CARD, MAX_DATASETS = 1 << 20, 100  # bytes, names
+
+
+def datasets(folder: Path) -> tuple[str, ...]:
+    """The names of data sets, the hub's ids where its rules are kept; none where the card says nothing that can be
+    read."""
+    from huggingface_hub import metadata_load
+
+    path = folder / CARD
+    try:
+        if path.stat().st_size > MAX_CARD:
+            return ()
+        said = (metadata_load(path) or {}).get("datasets")
+    except Exception:  # a card is prose: whatever its reader finds wrong with it, the model is as good without
+        return ()
+    names = said if isinstance(said, list) else [said]
+    return tuple(name for name in names[:MAX_DATASETS] if isinstance(name, str) and name and name == shortened(name))
