@@ -48,12 +48,9 @@ def tradeoff(
     """Compares methods that preserve generalisation over seeds; draws core gain against out-of-distribution change."""
     from compute.interface import tradeoff as interface
     from compute.training.unisim import tradeoff as rules
-    from compute.training.unisim.plan import MINI, SUITES, with_options
+    from compute.training.unisim.plan import with_steps
 
-    options = list(option or [])
-    if steps is not None:
-        sizes = [each for each in options if each.partition("=")[0].strip() == "batch_size"]
-        options.append(f"samples={steps * with_options(SUITES.get(suite, MINI), sizes).batch_size}")
+    options = with_steps(suite, option or [], steps)
     numbers = [_number(part, int, "seed") for part in seeds.split(",") if part.strip()]
     if ablation:
         if suite != "mini" or datasets or data:

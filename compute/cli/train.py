@@ -128,12 +128,9 @@ def _tune(
     offline: bool,
 ) -> None:
     from compute.interface import train as interface
-    from compute.training.unisim.plan import MINI, SUITES, with_options
+    from compute.training.unisim.plan import with_steps
     from compute.training.unisim.results import option_words, suite_to_run
 
-    options = [f"seed={seed}", *options]
-    if steps is not None:
-        options.append(f"samples={steps * with_options(SUITES.get(suite, MINI), options).batch_size}")
     tuned = interface.train(
         base,
         out=out,
@@ -141,7 +138,7 @@ def _tune(
         tasks=names(tasks),
         datasets=datasets,
         data=data,
-        options=options,
+        options=with_steps(suite, [f"seed={seed}", *options], steps),
         save=save,
         track=track,
         device=device,

@@ -124,8 +124,7 @@ def ablate(
 
 def _check_options(options: Sequence[str], *, remedy: str) -> None:
     """Raises BadInput where options name what each training decides for itself."""
-    for option in options:
-        name = option.partition("=")[0].strip()
+    for name, _ in plans.named(options):
         if name in ("keep", "strength"):
             raise BadInput(f"Training option {name} cannot be common to all trainings: {remedy}")
 

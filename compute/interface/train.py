@@ -26,6 +26,9 @@ from compute.training.unisim.evaluation import Evaluator, HeldOutTask
 from compute.training.unisim.results import TrainingResult
 from compute.types import BadInput, suggestion
 
+# What decides mini's drawn items of validation; unisim's are part of the data.
+OF_MINI = {"generator": GENERATOR_VERSION, "validation": mini.VALIDATION_COUNT}
+
 if TYPE_CHECKING:
     from compute.training.unisim.data.splits import FileExamples
     from compute.training.unisim.plan import TuningPlan
@@ -95,7 +98,7 @@ def train(
     identity = {
         "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
         "plan": asdict(plan) | {"save": save, "terms": preserving.VERSION},
-        "suite": {"name": suite, "generator": GENERATOR_VERSION, "validation": mini.VALIDATION_COUNT},
+        "suite": {"name": suite} | (OF_MINI if suite == "mini" else {}),
     }
     RunFolder(path=path, identity=identity).compare()  # before all images are read for their keys
     progress = Progress()

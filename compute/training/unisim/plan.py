@@ -69,10 +69,9 @@ class TuningPlan:
 
 def with_options(plan: TuningPlan, options: Mapping[str, Any] | Sequence[str]) -> TuningPlan:
     """The plan with options as a mapping, or as `name=value` texts. Raises BadInput naming what is wrong."""
-    pairs = options.items() if isinstance(options, Mapping) else [_pair(text) for text in options]
     kinds = {field.name: type(field.default) for field in fields(TuningPlan)}
     changed = {}
-    for name, value in pairs:
+    for name, value in named(options):
         if name not in kinds:
             raise BadInput(f"No training option {name!r}.{suggestion(name, kinds)} There are: {', '.join(kinds)}")
         changed[name] = _value(name, value, kinds[name])
@@ -83,6 +82,23 @@ def with_options(plan: TuningPlan, options: Mapping[str, Any] | Sequence[str]) -
             raise BadInput(f"Training option keep={keep} needs its strength: add strength=NUMBER")
         changed["strength"] = 0.0
     return replace(plan, **changed)
+
+
+def named(options: Mapping[str, Any] | Sequence[str]) -> list[tuple[str, Any]]:
+    """Names and values of options as a mapping, or as `name=value` texts. Raises BadInput for a text without either."""
+    return list(options.items()) if isinstance(options, Mapping) else [_pair(text) for text in options]
+
+
+def with_steps(suite: str, options: Sequence[str], steps: int | None) -> list[str]:
+    """The options with `samples` for so many steps at their batch size, or the suite's; None: as they are.
+
+    Raises BadInput for a batch size or an option that cannot be read; what else is wrong with them is not looked at.
+    """
+    if steps is None:
+        return list(options)
+    sizes = {name: value for name, value in named(options) if name == "batch_size"}
+    batch_size = with_options(SUITES.get(suite, MINI), sizes).batch_size
+    return [*options, f"samples={steps * batch_size}"]
 
 
 def names() -> tuple[str, ...]:

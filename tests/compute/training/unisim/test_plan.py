@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from compute.training.unisim.plan import MINI, TuningPlan, names, with_options
+from compute.training.unisim.plan import MINI, TuningPlan, names, with_options, with_steps
 from compute.types import BadInput
 
 PAPER = TuningPlan()
@@ -70,3 +70,14 @@ def test_plain_tuning_takes_no_strength() -> None:
     assert MINI.keep != "none" and MINI.strength > 0
     plain = with_options(MINI, ["keep=none"])
     assert (plain.keep, plain.strength) == ("none", 0.0)
+
+
+def test_a_number_of_steps_is_said_in_samples_of_the_batch_size() -> None:
+    assert with_steps("mini", ["seed=1"], None) == ["seed=1"]
+    assert with_steps("mini", ["seed=1"], 3) == ["seed=1", f"samples={3 * MINI.batch_size}"]
+    assert with_steps("unisim", ["batch_size=8", " batch_size = 16"], 3)[-1] == "samples=48"
+    assert with_options(MINI, with_steps("mini", ["batch_size=5"], 7)).steps == 7
+    assert with_steps("unheard of", ["keep=distill"], 1)[-1] == f"samples={MINI.batch_size}", "others look at the rest"
+    for option, message in (("batch_size", "has no value"), ("batch_size=x", "no whole number")):
+        with pytest.raises(BadInput, match=message):
+            with_steps("mini", [option], 3)
