@@ -73,7 +73,8 @@ def read(
         action="extend",
         metavar="MODELS",
         help="models of your own that visitors can choose on the Try page, comma-separated: folders of checkpoints "
-        "(./name), hub:org/name@revision, or keys under which python -m compute run recorded them; repeatable",
+        "(./name), hub:org/name@revision, or keys under which python -m compute run recorded them; repeatable "
+        "(LIKENESS_MODELS)",
     )
     parser.add_argument(
         "--root-path", help="path under which a proxy serves the app, such as /likeness (GRADIO_ROOT_PATH, else none)"
@@ -93,8 +94,10 @@ def read(
         )
     if options.suite and os.environ.get("LIKENESS_DATA"):
         parser.error("--suite is built into a database of this machine: unset LIKENESS_DATA, which names another")
-    if options.models and os.environ.get("LIKENESS_DATA"):
-        parser.error("--models are built into a database of this machine: unset LIKENESS_DATA, which names another")
+    models = options.models or _named(os.environ.get("LIKENESS_MODELS", ""))
+    if models and os.environ.get("LIKENESS_DATA"):
+        by = "--models" if options.models else "The models of LIKENESS_MODELS"
+        parser.error(f"{by} are built into a database of this machine: unset LIKENESS_DATA, which names another")
     try:
         admitted = access(
             listens_on=options.host or os.environ.get("GRADIO_SERVER_NAME") or "127.0.0.1",
@@ -109,7 +112,7 @@ def read(
         database=options.database,
         suite=options.suite,
         images=tuple(options.images or ()),
-        models=tuple(dict.fromkeys(options.models or ())),
+        models=tuple(dict.fromkeys(models)),
         offline=options.offline,
         launch={"server_name": options.host, "server_port": options.port, "root_path": options.root_path},
         access=admitted,
@@ -126,8 +129,12 @@ def _is_taken(host: str, port: int) -> bool:
     return False
 
 
+def _named(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 def _names(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    names = _named(text)
     if not names:
         raise argparse.ArgumentTypeError("no model is named: give a folder, ./name, or hub:org/name@revision")
     return names

@@ -55,6 +55,10 @@ def test_online_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_models_are_named_as_for_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.delenv("LIKENESS_DATA", raising=False)
     assert options.read([]).models == ()
+    monkeypatch.setenv("LIKENESS_MODELS", " hub:org/name, ./mine,,")
+    assert options.read([]).models == ("hub:org/name", "./mine")
+    assert options.read(["--models", "tiny"]).models == ("tiny",), "the command line comes first"
+    monkeypatch.setenv("LIKENESS_MODELS", " , ")
     named = options.read(["--models", " ./mine, hub:org/name@0123456,./mine,"]).models
     assert named == ("./mine", "hub:org/name@0123456")
     assert options.read(["--models", "./mine", "--models", "tiny,./mine"]).models == ("./mine", "tiny")
