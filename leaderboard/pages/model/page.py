@@ -37,6 +37,7 @@ LEADS = "mieb"  # the default model leads this suite
 OUTSTANDING = 6  # strengths and weaknesses that are listed
 NEAREST = 8
 UNKNOWN = "unknown"
+ANYWHERE = "mini"  # the suite that a model without scores can be run on with nothing to fetch
 NO_SCORE = "no score yet"
 
 
@@ -108,7 +109,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         own=own_facts(about["options"]),
         on_try=model in {row.key for row in site.panel.live.own},
         computed=bool(computed),
-        commands=commands(about["options"], title=about["title"], suites=computed),
+        commands=commands(about["options"], title=about["title"], suites=computed or [ANYWHERE]),
         kind_note=KIND_NOTES.get(about["kind"], ""),
         address=address,
         aliases=model_queries.aliases(db, model=model),

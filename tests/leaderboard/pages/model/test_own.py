@@ -110,6 +110,7 @@ def test_a_model_without_scores_is_not_said_to_have_any(own_site, tmp_path: Path
     head, _, _ = model.page(site, model="own/new", suite="", by="category")
     assert "It is a checkpoint in a folder, and has no scores yet." in text(head)
     assert "NIGHTS, as its card says" in text(head)
+    assert "Run itpython -m compute run --suite mini --models ./New # in the folder that holds it" in text(head)
     head, _, _ = model.page(own_site, model="own/my-model", suite="", by="category")
     assert "its scores were computed here from a checkpoint in a folder" in text(head) and "not stated" in text(head)
 
