@@ -55,6 +55,8 @@ def tradeoff(
     if ablation:
         if suite != "mini" or datasets or data:
             raise BadInput("--ablation is of drawn data sets: leave out --suite, --datasets and --data")
+        if methods:
+            raise BadInput("--ablation is of plain tuning: leave out --methods")
         rows = interface.ablate(
             base, out=out, seeds=numbers, options=options, device=device, offline=offline, report=typer.echo
         )
@@ -84,7 +86,9 @@ def _methods(text: str) -> dict[str, tuple[float, ...]]:
         keep, equals, strengths = part.strip().partition("=")
         if not equals:
             raise BadInput(f"--methods {part.strip()!r} names no strength: write interpolate=0.25/0.5")
-        methods[keep] = tuple(_number(each, float, "strength") for each in strengths.split("/"))
+        methods[keep] = (*methods.get(keep, ()), *(_number(each, float, "strength") for each in strengths.split("/")))
+    if twice := next((keep for keep, strengths in methods.items() if len(set(strengths)) < len(strengths)), None):
+        raise BadInput(f"--methods names a strength of {twice} twice")
     return methods
 
 

@@ -10,6 +10,7 @@ import typer
 
 from compute.cli.workspace import Data, Offline, names, shipped_file
 from compute.paths import ASSETS
+from compute.training.unisim import plan
 from compute.types import BadInput
 
 MODELS = {"tiny": ASSETS / "tiny"}  # what is trained from nothing, and where the trained model is shipped
@@ -50,12 +51,14 @@ def train(
     ] = None,
     data: Data = None,
     steps: Annotated[int | None, typer.Option(help="Training steps; default: the recipe's.", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="Decides what is drawn, its order, and initial weights.", min=0)] = 0,
+    seed: Annotated[
+        int | None, typer.Option(help="Decides what is drawn, its order, and initial weights; default: 0.", min=0)
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
             help="With --base, a value of the plan as name=value, such as learning_rate=1e-4 or tune=full; repeatable. "
-            "Their names: compute/training/unisim/plan.py, or give a wrong one."
+            f"There are: {', '.join(plan.names())}."
         ),
     ] = None,
     save: Annotated[
@@ -95,18 +98,22 @@ def train(
         return
     from compute.training.bundled import tiny
 
+    given = {"--tasks": tasks, "--datasets": datasets, "--data": data, "--option": option, "--track": track,
+             "--device": device}  # fmt: skip
+    if useless := next((name for name, value in given.items() if value), None):
+        raise BadInput(f"{useless} is of a model that is tuned: leave it out for {model}, or name --base")
     if model not in MODELS:
         raise BadInput(
             f"{model!r} cannot be trained from nothing: choose from {', '.join(MODELS)}, or tune a model with --base"
         )
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    plan = tiny.TrainingPlan(seed=seed, steps=steps or tiny.TrainingPlan.steps)
+    recipe = tiny.TrainingPlan(seed=seed or 0, steps=steps or tiny.TrainingPlan.steps)
     folder = out or shipped_file(MODELS[model], option="--out")
-    figures = tiny.train(folder, plan=plan)
+    figures = tiny.train(folder, plan=recipe)
     seconds, processor = figures.pop("seconds"), figures.pop("processor_seconds")
     typer.echo(
-        f"{folder}: {plan.steps} steps in {seconds:.0f} s, {processor:.0f} s of processor time; last losses: "
+        f"{folder}: {recipe.steps} steps in {seconds:.0f} s, {processor:.0f} s of processor time; last losses: "
         + ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
     )
 
@@ -120,7 +127,7 @@ def _tune(
     datasets: list[str],
     data: Path | None,
     steps: int | None,
-    seed: int,
+    seed: int | None,
     options: list[str],
     save: str,
     track: str,
@@ -128,9 +135,12 @@ def _tune(
     offline: bool,
 ) -> None:
     from compute.interface import train as interface
-    from compute.training.unisim.plan import with_steps
     from compute.training.unisim.results import option_words, suite_to_run
 
+    if seed is not None:
+        if any(name == "seed" for name, _ in plan.named(options)):
+            raise BadInput("--seed and the training option seed say the same: give one of them")
+        options = [f"seed={seed}", *options]
     tuned = interface.train(
         base,
         out=out,
@@ -138,7 +148,7 @@ def _tune(
         tasks=names(tasks),
         datasets=datasets,
         data=data,
-        options=with_steps(suite, [f"seed={seed}", *options], steps),
+        options=plan.with_steps(suite, options, steps),
         save=save,
         track=track,
         device=device,
@@ -146,7 +156,8 @@ def _tune(
         report=typer.echo,
     )
     loss = f", loss {tuned.losses[-1]['total']:.4f}" if tuned.losses else ""
-    typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s{loss}")
-    named = tuned.folder if tuned.folder.is_absolute() else Path(".") / tuned.folder
-    loaded = " ".join(filter(None, (str(named), option_words(tuned.model_options))))
+    best = f"; the weights are of step {tuned.best}, the best" if tuned.best not in (None, tuned.steps) else ""
+    typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s{loss}{best}")
+    path = tuned.folder if tuned.folder.is_absolute() else Path(".") / tuned.folder
+    loaded = " ".join(filter(None, (str(path), option_words(tuned.model_options))))
     typer.echo(f"Its scores: python -m compute run --suite {suite_to_run(suite)} --models {loaded}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -345,6 +346,24 @@ def check_writable(folder: Path) -> None:
         raise BadInput(
             f"{folder} cannot be written ({error.strerror}): name another folder with --results (in Python results=)"
         ) from error
+
+
+@contextmanager
+def staying_offline(offline: bool) -> Iterator[None]:
+    """Within it nothing is requested of the hub, where `offline` says so; afterwards all is as it was."""
+    from huggingface_hub import constants
+
+    before, was = os.environ.get("HF_HUB_OFFLINE"), constants.HF_HUB_OFFLINE
+    if offline:
+        stay_offline()
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = was
+        if before is None:
+            os.environ.pop("HF_HUB_OFFLINE", None)
+        else:
+            os.environ["HF_HUB_OFFLINE"] = before
 
 
 def stay_offline() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -39,9 +38,8 @@ def tradeoff(
     """Trains once for every method, strength and seed below `out`, and returns what each gives over seeds.
 
     `methods`: a method of preserving.METHODS -> its strengths; plain tuning, `none`, is always compared. `suite`,
-    `datasets`, `data` and `options` are common to all, as in `train`; with the suite unisim no method is chosen, for
-    no validation item of it is out of distribution. A call that was interrupted goes on where it was; trainings below
-    `out` of another base, plan, suite or data are refused, as `train` refuses them.
+    `datasets`, `data` and `options` are common to all, as in `train`. A call that was interrupted goes on where it was;
+    trainings below `out` of another base, plan, suite or data are refused, as `train` refuses them.
     Writes `tradeoff.html`. Raises BadInput for a method, a strength or seeds that cannot be, NotHere where the suite's
     own items of a side are not on this machine, and what `train` raises.
     """
@@ -143,12 +141,14 @@ def _check_items(suite: str, source: Source) -> None:
 def _outcome(trial: Trial, tuned: TrainingResult) -> TrialOutcome:
     before, after = tuned.before, tuned.after
     suite = {row.key: row.difference for row in tuned.changes if row.is_average}
-    if before is None or after is None or before.core is None or after.core is None or len(suite) < 2:
+    sides = [getattr(each, side, None) for side in SIDES for each in (before, after)]
+    if None in sides or len(suite) < 2:
         raise NotHere(f"{tuned.folder}: core and out-of-distribution averages were not both measured")
+    core_before, core_after, ood_before, ood_after = sides
     return TrialOutcome(
         trial=trial,
-        core=after.core - before.core,
-        ood=math.nan if before.ood is None or after.ood is None else after.ood - before.ood,
+        core=core_after - core_before,
+        ood=ood_after - ood_before,
         suite_core=suite["core"],
         suite_ood=suite["ood"],
     )

@@ -24,14 +24,19 @@ from compute.training.unisim.data import leaks, mini, splits
 from compute.training.unisim.data.examples import ExampleSet, by_task, check_task
 from compute.training.unisim.evaluation import Evaluator, HeldOutTask
 from compute.training.unisim.results import TrainingResult
-from compute.types import BadInput, suggestion
+from compute.types import BadInput, LikenessError, NotHere, suggestion
 
-# What decides mini's drawn items of validation; unisim's are part of the data.
-OF_MINI = {"generator": GENERATOR_VERSION, "validation": mini.VALIDATION_COUNT}
+# What decides the drawn items of validation.
+DRAWN = {
+    "mini": {"generator": GENERATOR_VERSION, "validation": mini.VALIDATION_COUNT},
+    "unisim": {"generator": GENERATOR_VERSION},
+}
 
 if TYPE_CHECKING:
+    from compute.training.unisim.checkpoints import TuningState
     from compute.training.unisim.data.splits import FileExamples
     from compute.training.unisim.plan import TuningPlan
+    from compute.training.unisim.trackers import Tracker
     from compute.types import Model
 
 
@@ -56,18 +61,18 @@ def train(
 
     `base`: a key of the catalogue, a checkpoint's folder, or a hub id, `hub:org/name@revision`. `suite`: whose kind of
     examples it is trained on; none of the suite's own items is. `mini`'s are drawn; `unisim`'s are the training splits
-    of Table 5, some of which choose the stored step, with the paper's plan. `tasks`: only these of image-choice,
-    image-for-text, text-for-image and quality. `datasets`: those of a task, as `image-for-text=hpdv2,magicbrush`.
-    `data`: a folder of data sets as <org>/<name>/, searched before the hub's cache. `examples`: what to train on
-    instead. `options`: values of the plan (compute/training/unisim/plan.py), as a mapping or as `name=value`; the
-    others are the suite's. `save`: merged, a whole checkpoint, or adapter, LoRA weights alone. `track`: tensorboard, or
-    another tracker of accelerate. `report` takes a line at every evaluation. At the end base and tuned model are
-    measured on the suite's own items, and `training.html` in `out` shows both curves and that table; `final=False`
-    leaves that out.
+    of Table 5, some of which choose the stored step beside drawn items out of distribution, with the paper's plan.
+    `tasks`: only these of image-choice, image-for-text, text-for-image and quality. `datasets`: those of a task, as
+    `image-for-text=hpdv2,magicbrush`. `data`: a folder of data sets as <org>/<name>/, searched before the hub's
+    cache. `examples`: what to train on instead. `options`: values of the plan (compute/training/unisim/plan.py), as a
+    mapping or as `name=value`; the others are the suite's. `save`: merged, a whole checkpoint, or adapter, LoRA weights
+    alone. `track`: tensorboard, or another tracker of accelerate. `report` takes a line at every evaluation. At the end
+    base and tuned model are measured on the suite's own items, and `training.html` in `out` shows both curves and that
+    table; `final=False` leaves that out.
 
     A call that was interrupted goes on from its last stored step with the same result; one that is complete returns it.
     Raises UnknownKey, BadInput, NotHere, CannotDo before the first step, among them where another process trains in
-    `out`, and LikenessError where a loss is not finite: the state before that step is then in `out`.
+    `out`, and LikenessError where a loss is not finite: `out` is then a model with the best weights until that step.
     """
     report = report or (lambda line: None)
     if suite not in plans.SUITES:
@@ -76,79 +81,118 @@ def train(
             f"Choose {' or '.join(plans.SUITES)}"
         )
     plan = plans.with_options(plans.SUITES[suite], options)
-    _check_suite(suite, plan, examples=examples)
+    _check_suite(suite, examples=examples, data=data)
     trackers.check(track)
-    source = Source.keeping(paths.RESULTS, root=Path(data).expanduser() if data else None, offline=offline)
-    validation: list[FileExamples] = []  # of the splits, part of which is held out; mini's are drawn
-    sets: Sequence[ExampleSet]
-    if examples:
-        sets = list(examples)
-    else:
-        only = (tasks,) if isinstance(tasks, str) and tasks else tuple(tasks)
-        sets, validation = _sets(suite, only, datasets, plan=plan, source=source)
-    source = replace(source, offline=True)
-    kinds = list(by_task(sets))
-    hardware = chosen_hardware(device)
-    row = model_row(base, offline=offline)
-    trainable.check(row, tasks=kinds)
-    encoder = trainable.load(row, hardware=hardware, tasks=kinds)
-    results.check_save(encoder, save=save, plan=plan)
-    lora.check(encoder, plan)
-    path = Path(out).expanduser()
-    identity = {
-        "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
-        "plan": asdict(plan) | {"save": save, "terms": preserving.VERSION},
-        "suite": {"name": suite} | (OF_MINI if suite == "mini" else {}),
-    }
-    RunFolder(path=path, identity=identity).compare()  # before all images are read for their keys
-    progress = Progress()
-    folder = RunFolder(
-        path=path,
-        identity=identity | {"data": data_identity(sets, progress), "validation": data_identity(validation, progress)},
-    )
-    folder.open()
-    with folder.reserved():
-        if (state := folder.finished()) is None:
-            tracker = trackers.opened(track, folder=folder.training, settings=asdict(plan))
-            try:
-                apart = leaks.sentence(_leak_check([*sets, *validation], source))
-                report(apart)
-                state = loop.train(
-                    encoder,
-                    sets,
-                    plan=plan,
-                    folder=folder,
-                    evaluator=_evaluator(held_out.validation_items(suite, validation), encoder),
-                    penalties=preserving.penalties(plan.keep, plan.strength),
-                    tracker=tracker,
-                    report=report,
-                )
-            finally:
-                if tracker is not None:
-                    tracker.close()
-            results.write(encoder, folder, state, save=save, plan=plan, apart=apart)
-            folder.finish(state)
+    with workspace.staying_offline(offline):
+        source = Source.keeping(paths.RESULTS, root=Path(data).expanduser() if data else None, offline=offline)
+        validation: list[FileExamples] = []  # of the splits, part of which is held out; mini's are drawn
+        sets: Sequence[ExampleSet]
+        if examples:
+            sets = list(examples)
         else:
-            report(f"{folder.path} is complete: nothing was trained")
-        result = results.result(folder, state, base=row, plan=plan)
-        if not final:
-            return result
-        tuned = model_row(folder.path, offline=True)
-        tuned = replace(tuned, options={**tuned.options, **result.model_options})
-        return training_report.added(
-            result, base=row, tuned=tuned, suite=suite, source=source, hardware=hardware, report=report
+            only = (tasks,) if isinstance(tasks, str) and tasks else tuple(tasks)
+            sets, validation = _sets(suite, only, datasets, plan=plan, source=source)
+        source = replace(source, offline=True)
+        kinds = list(by_task(sets))
+        hardware = chosen_hardware(device)
+        row = model_row(base, offline=offline)
+        trainable.check(row, tasks=kinds)
+        encoder = trainable.load(row, hardware=hardware, tasks=kinds)
+        results.check_save(encoder, save=save, plan=plan)
+        lora.check(encoder, plan)
+        path = Path(out).expanduser()
+        identity = {
+            "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
+            "plan": asdict(plan) | {"save": save, "terms": preserving.VERSION},
+            "suite": {"name": suite, **DRAWN[suite]},
+        }
+        RunFolder(path=path, identity=identity).compare()  # before all images are read for their keys
+        progress = Progress()
+        folder = RunFolder(
+            path=path,
+            identity=identity
+            | {"data": data_identity(sets, progress), "validation": data_identity(validation, progress)},
         )
+        folder.open()
+        with folder.reserved():
+            if (state := folder.finished()) is None:
+                tracker = trackers.opened(track, folder=folder.training, settings=asdict(plan))
+                try:
+                    state = _tuned(
+                        encoder,
+                        sets,
+                        validation,
+                        folder,
+                        suite=suite,
+                        source=source,
+                        plan=plan,
+                        save=save,
+                        tracker=tracker,
+                        report=report,
+                    )
+                finally:
+                    if tracker is not None:
+                        tracker.close()
+            else:
+                report(f"{folder.path} is complete: nothing was trained")
+            result = results.result(folder, state, base=row, plan=plan)
+            if not final:
+                return result
+            tuned = model_row(folder.path, offline=True)
+            tuned = replace(tuned, options={**tuned.options, **result.model_options})
+            return training_report.added(
+                result, base=row, tuned=tuned, suite=suite, source=source, hardware=hardware, report=report
+            )
 
 
-def _check_suite(suite: str, plan: TuningPlan, *, examples: Sequence[ExampleSet]) -> None:
-    """Raises BadInput for what the training splits of Table 5 cannot serve."""
+def _tuned(
+    encoder: trainable.DualEncoder,
+    sets: Sequence[ExampleSet],
+    validation: Sequence[FileExamples],
+    folder: RunFolder,
+    *,
+    suite: str,
+    source: Source,
+    plan: TuningPlan,
+    save: str,
+    tracker: Tracker | None,
+    report: Callable[[str], None],
+) -> TuningState:
+    """The state at the end of training; the model is then in the folder, and the run marked as complete.
+
+    Of a run that is stopped by a loss that is not finite, the best model until then is: raises LikenessError, and the
+    run goes on from there, to the same loss unless something outside of it has changed.
+    """
+    compared = _leak_check([*sets, *validation], source, report=report)
+    if suite == "unisim":
+        report(held_out.DRAWN_OOD)
+    try:
+        state = loop.train(
+            encoder,
+            sets,
+            plan=plan,
+            folder=folder,
+            evaluator=_evaluator(held_out.validation_items(suite, validation), encoder),
+            penalties=preserving.penalties(plan.keep, plan.strength),
+            tracker=tracker,
+            report=report,
+        )
+    except loop.Diverged as error:
+        stopped = replace(error.state, stopped=str(error).partition(". ")[0])
+        results.write(encoder, folder, stopped, save=save, plan=plan, apart=compared)
+        best = stopped.step if stopped.best is None else stopped.best
+        raise LikenessError(f"{error}. What was best until then, step {best}, is a model in {folder.path}") from error
+    results.write(encoder, folder, state, save=save, plan=plan, apart=compared)
+    folder.finish(state)
+    return state
+
+
+def _check_suite(suite: str, *, examples: Sequence[ExampleSet], data: str | Path | None) -> None:
+    """Raises BadInput for what the training splits of Table 5 cannot serve, NotHere for a folder that there is not."""
     if suite == "unisim" and examples:
         raise BadInput("Examples of your own are trained with the suite mini, whose validation items are drawn")
-    if suite == "unisim" and plan.max_ood_drop:
-        raise BadInput(
-            "max_ood_drop needs out-of-distribution items to validate by, and the training splits of Table 5 are all "
-            "of core tasks. Leave it out; the final table shows the change on the suite's own"
-        )
+    if data and not Path(data).expanduser().is_dir():
+        raise NotHere(f"There is no folder {data}. Name the one that holds data sets as <org>/<name>/")
 
 
 def _sets(
@@ -167,14 +211,23 @@ def _sets(
     return splits.divided_all(splits.training(named, source=source, seed=plan.seed))
 
 
-def _leak_check(sets: Sequence[ExampleSet], source: Source) -> leaks.LeakCheck:
-    """Raises BadInput where an image that is trained on is evaluated, naming it."""
-    evaluated = leaks.evaluated_images(
-        leaks.evaluated_tasks(shipped()),
-        source=source,
-        roots=(paths.COMPUTED, paths.RESULTS),
-    )
-    return leaks.check(sets, evaluated)
+def _leak_check(sets: Sequence[ExampleSet], source: Source, *, report: Callable[[str], None]) -> str:
+    """What was compared, as a sentence for the card, which is reported too, with a warning of what could not be.
+
+    Raises BadInput where an image that is trained on is evaluated, naming it.
+    """
+    rows = leaks.evaluated_tasks(shipped())
+    evaluated = leaks.evaluated_images(rows, source=source, roots=(paths.COMPUTED, paths.RESULTS))
+    said = leaks.sentence(leaks.check(sets, evaluated))
+    report(said)
+    if unproven := leaks.uncompared(evaluated, rows=rows, sets=sets):
+        warning = (
+            f"Not compared with {', '.join(unproven)}, though they are of data sets that are trained on: their items "
+            "are not on this machine or cannot be read"
+        )
+        report(f"Warning: {warning}")
+        said = f"{said}. {warning}"
+    return said
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:

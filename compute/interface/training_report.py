@@ -17,7 +17,7 @@ from compute.training.unisim import curves, held_out
 from compute.training.unisim.checkpoints import FOLDER
 from compute.training.unisim.curves import TaskChange
 from compute.training.unisim.evaluation import HeldOutTask, measured
-from compute.training.unisim.results import TrainingResult
+from compute.training.unisim.results import TrainingResult, add_suite_table
 from compute.types import BadInput, Model
 
 EVALUATION, PAGE = "evaluation.json", "training.html"
@@ -33,7 +33,8 @@ def added(
     hardware: Hardware,
     report: Callable[[str], None],
 ) -> TrainingResult:
-    """The result with the table of changes, which is reported, stored and drawn; a stored table is not made again.
+    """The result with the table of changes, which is reported, stored, drawn and put into the model's card; a stored
+    table is not made again.
 
     Tasks whose data is not in `source` are reported and left out; where it has none, there is no table.
     """
@@ -49,6 +50,7 @@ def added(
         rows = compared(base, tuned, items=items, hardware=hardware)
         with drafts.replacing(stored) as draft:
             draft.write_text(json.dumps(curves.record(rows), indent=1) + "\n", encoding="utf-8")
+    add_suite_table(result.folder, rows, suite=suite)
     for line in curves.lines(rows):
         report(line)
     if result.measurements:

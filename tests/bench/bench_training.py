@@ -2,13 +2,15 @@
 
 A CLIP with random weights at ViT-B/32's size (--size l14: ViT-L/14 at 336 pixels), LoRA as in the paper's plan. The
 reference puts the same images and texts through the same modules and calls backward, nothing else: no optimiser, no
-schedule, no preparing of images, no log. Ours is the whole step, images decoded and prepared while the step before
-runs, on CUDA in bfloat16 where there is a device. Both alternate in one run; the median of each is printed.
+schedule, no preparing of images, no log. Ours is the whole step, images (JPEG files of --side pixels, as photographs
+have them) decoded and prepared while the step before runs, on CUDA in bfloat16 where there is a device. Both alternate
+in one run; the median of each is printed.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,12 +18,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
+from PIL import Image
 
 from compute.models.adapter import Hardware
 from compute.training.unisim import loop, optimisers, trainable
+from compute.training.unisim.data.examples import TASKS, ColumnExamples
 from compute.training.unisim.plan import TuningPlan
 from tests.compute.models import checkpoints
-from tests.compute.training.unisim.small_training import sets
+from tests.compute.training.unisim import small_training
 
 MOST = 1.25  # times the reference
 SIZES = {
@@ -64,6 +69,7 @@ def main() -> None:
     parser.add_argument("--size", choices=tuple(SIZES), default="b32")
     parser.add_argument("--batch", type=int, default=0, help="examples of each task; default: 32 on CUDA, 4 on a CPU")
     parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--side", type=int, default=512, help="pixels of an image's side")
     parser.add_argument("--threads", type=int, default=0)
     arguments = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -79,8 +85,9 @@ def main() -> None:
         loop.tune(base, plan)
     optimiser = optimisers.optimiser_of(base, plan)
     base.training(True)
-    first = next(loop._prepared(base, sets(), plan, start=0, end=1))
-    steps = loop._prepared(base, sets(), plan, start=0, end=plan.steps)
+    sets = photographs(side=arguments.side, count=batch)
+    first = next(loop._prepared(base, sets, plan, start=0, end=1))
+    steps = loop._prepared(base, sets, plan, start=0, end=plan.steps)
     texts = [
         content for part in first.values() for each in part for content in each.contents if isinstance(content, str)
     ]
@@ -106,12 +113,28 @@ def main() -> None:
     ratio = medians["ours"] / medians["bare"]
     images = sum(not isinstance(content, str) for part in first.values() for each in part for content in each.contents)
     print(
-        f"{arguments.size} on {device} in {loop.precision(base, plan)}, {images} images a step: "
+        f"{arguments.size} on {device} in {loop.precision(base, plan)}, {images} images a step, JPEG files of "
+        f"{arguments.side} x {arguments.side} pixels: "
         f"step {medians['ours']:.3f} s, bare forward and backward {medians['bare']:.3f} s, ratio {ratio:.2f} "
         f"(at most {MOST})"
     )
     if ratio > MOST:
         raise SystemExit(1)
+
+
+def photographs(*, side: int, count: int) -> list[ColumnExamples]:
+    """Examples of every task whose images are JPEG files of a smooth picture, which takes about as long to decode as a
+    photograph."""
+
+    def file(seed: int) -> bytes:
+        coarse = np.random.default_rng(seed).integers(0, 256, (24, 24, 3)).astype(np.uint8)
+        target = io.BytesIO()
+        Image.fromarray(coarse).resize((side, side), Image.Resampling.BICUBIC).save(target, "JPEG", quality=90)
+        return target.getvalue()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(small_training, "picture", file)
+        return [small_training.examples(task, count=count) for task in TASKS]
 
 
 def timed(call: Callable[[], None], device: str) -> float:

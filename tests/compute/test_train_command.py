@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+import re
 import shlex
 from dataclasses import replace
 from functools import partial
@@ -22,10 +25,10 @@ from compute.interface import train as interface
 from compute.interface import training_report
 from compute.models.own import checkpoints as own_checkpoints
 from compute.tasks import unisim
-from compute.training.unisim import curves, held_out
+from compute.training.unisim import curves, held_out, results
 from compute.training.unisim.data import leaks, mini, splits
 from compute.training.unisim.evaluation import Evaluator
-from compute.types import BadInput, CannotDo, NotHere, UnknownKey
+from compute.types import BadInput, CannotDo, CannotWrite, LikenessError, NotHere, UnknownKey
 from tests.compute.commands import assert_refused
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU
@@ -42,7 +45,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
     drawn = partial(mini.CORE["mini/quality"], seed=mini.VALIDATION, count=8)
-    monkeypatch.setattr(mini, "validation", lambda: {"mini/quality": {"default": drawn()}})
+    monkeypatch.setattr(mini, "validation", lambda **_: {"mini/quality": {"default": drawn()}})
     monkeypatch.setattr(held_out, "MINI", ("mini/quality",))
     every = leaks.evaluated_tasks
     monkeypatch.setattr(leaks, "evaluated_tasks", lambda catalog: [row for row in every(catalog) if row.key in CORE])
@@ -50,6 +53,12 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def train(*words: str) -> Result:
     return CliRunner().invoke(app, ["train", *words])
+
+
+def umask() -> int:
+    now = os.umask(0)
+    os.umask(now)
+    return now
 
 
 def options(*values: str) -> list[str]:
@@ -65,6 +74,10 @@ def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path: Path) -> N
     assert any(line.startswith("Step 0 of 3: core ") for line in lines)
     assert any(line.startswith("Step 3 of 3, loss ") and "OOD not measured" in line for line in lines)
     assert lines[-1] == f"Its scores: python -m compute run --suite mini --models {out}"
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "The mini suite's own items" in card and "| **Core** |" in card and results.SUITE_TABLE not in card
+    modes = {file.stat().st_mode & 0o777 for file in out.iterdir() if file.is_file()}
+    assert modes == {0o666 & ~umask()}, "as any file that is written here, also for others to read"
     run = CliRunner().invoke(
         app,
         ["run", "--suite", "mini", "--tasks", "mini/quality", "--models", str(out), "--results", str(tmp_path / "r")],
@@ -95,6 +108,9 @@ def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeyp
     rows = [task for task in shipped().tasks if task.key in evaluated]
     monkeypatch.setattr(leaks, "evaluated_tasks", lambda catalog: rows)
     monkeypatch.setattr(splits, "VALIDATION_SHARE", 0.5)
+    drawn = {"mini/brightness": {"default": mini.OOD["mini/brightness"](seed=mini.VALIDATION)}}
+    monkeypatch.setattr(mini, "validation", lambda *, core: {} if core else drawn)
+    monkeypatch.setattr(held_out, "MINI", ("mini/brightness",))
     compared = []
     check = leaks.check
     monkeypatch.setattr(leaks, "check", lambda sets, images: (compared.append(sets), check(sets, images))[1])
@@ -116,6 +132,7 @@ def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeyp
     choosing = {
         key
         for part in evaluator.held_out
+        if part.side == "core"
         for column in (part.data["default"].reference, *part.data["default"].alternatives)
         if column is not None and column.modality == "image"
         for key in column.keys.tolist()
@@ -123,7 +140,9 @@ def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeyp
     assert own and choosing and not own & choosing
     [everything] = compared
     assert choosing <= {key for part in everything for key in part.keys().ravel().tolist()}
-    assert "None of " in made.output and "Step 2 of 2, loss" in made.output
+    assert "None of " in made.output and held_out.DRAWN_OOD in made.output
+    assert re.search(r"Step 2 of 2, loss \S+ core \S+ \(\S+\), OOD \d", made.output), made.output
+    assert "Warning: Not compared with unisim/hpdv2" not in made.output
     assert "tasks of unisim are not measured, such as" in made.output
     changes = json.loads((tmp_path / "out" / "training" / "evaluation.json").read_text())
     assert all(key in json.dumps(changes) for key in evaluated)
@@ -216,10 +235,16 @@ def test_an_image_that_is_evaluated_stops_the_run_by_name(tmp_path: Path, monkey
         (["--base", "tiny", "--out", "{out}", "--suite", "pairbench"], BadInput, "mini"),
         (["--base", "tiny", "--out", "{out}", "--suite", "unisim", "--offline"], NotHere, "pie_app/ from"),
         (
-            ["--base", "tiny", "--out", "{out}", "--suite", "unisim", "--option", "max_ood_drop=1"],
-            BadInput,
-            "max_ood_drop needs out-of-distribution items",
+            ["--base", "tiny", "--out", "{out}", "--suite", "unisim", "--data", "/no-such-folder"],
+            NotHere,
+            "<org>/<name>/",
         ),
+        (["--base", "tiny", "--out", "{out}", "--data", "/no-such-folder"], NotHere, "no folder /no-such-folder"),
+        (["--base", "tiny", "--out", "{out}", "--steps", "2", "--option", "samples=5"], BadInput, "give one"),
+        (["--base", "tiny", "--out", "{out}", "--seed", "2", "--option", "seed=3"], BadInput, "give one of them"),
+        (["--base", "tiny", "--out", "{file}/sub"], CannotWrite, "Cannot make the folder {file}/sub: Not a directory"),
+        (["tiny", "--tasks", "quality"], BadInput, "--tasks is of a model that is tuned"),
+        (["tiny", "--option", "rank=4"], BadInput, "--option is of a model that is tuned"),
         (["--base", "tiny", "--out", "{out}", "--datasets", "quality=pipal"], BadInput, "No data set 'pipal'"),
         (
             ["--base", "tiny", "--out", "{out}", "--tasks", "quality", "--datasets", "quality="],
@@ -242,8 +267,10 @@ def test_an_image_that_is_evaluated_stops_the_run_by_name(tmp_path: Path, monkey
 def test_what_cannot_be_trained_is_refused_before_the_first_step(
     tmp_path: Path, words: list[str], error: type, message: str
 ) -> None:
-    refused = train(*(word.format(out=tmp_path / "out") for word in words))
-    assert_refused(refused, error, message)
+    (tmp_path / "file").write_text("x")
+    places = {"out": tmp_path / "out", "file": tmp_path / "file"}
+    refused = train(*(word.format(**places) for word in words))
+    assert_refused(refused, error, message.format(**places))
     assert not (tmp_path / "out" / "training" / "losses.jsonl").exists()
 
 
@@ -276,3 +303,42 @@ def stored_changes() -> list[curves.TaskChange]:
         curves.TaskChange(key=side, title=side, side=side, before=0.5, after=0.5, low=-0.1, high=0.1)
         for side in ("core", "ood")
     ]
+
+
+def test_a_loss_that_is_not_finite_leaves_the_best_model_until_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the folder, to be used and with a card that says why it ended there; the same command meets the same loss."""
+    real, calls = interface.loop.hinge, []
+
+    def spoilt(*vectors, preferred, margin):
+        calls.append(1)
+        value = real(*vectors, preferred=preferred, margin=margin)
+        return value * math.nan if len(calls) > 4 * 2 else value
+
+    monkeypatch.setattr(interface.loop, "hinge", spoilt)
+    out = tmp_path / "tuned"
+    words = ["--base", "tiny", "--out", str(out), "--steps", "4", *options()]
+    stopped = train(*words)
+    assert_refused(stopped, LikenessError, "at step 3", "What was best until then, step ", f"is a model in {out}")
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "Training stopped early: The loss of image-choice is nan at step 3." in card
+    assert own_checkpoints.from_folder(out).row.adapter == "clip"
+    assert not (out / "training" / "finished.json").exists()
+    monkeypatch.undo()
+
+
+def test_offline_nothing_is_asked_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a base that is not here the error says so; afterwards the process is as it was."""
+    from huggingface_hub import constants
+
+    def asked(*_: object, **__: object) -> None:
+        assert constants.HF_HUB_OFFLINE and os.environ["HF_HUB_OFFLINE"] == "1"
+        raise NotHere("it is not here")
+
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(interface, "model_row", asked)
+    refused = train("--base", "tiny", "--out", str(tmp_path / "out"), "--offline", *options())
+    assert_refused(refused, NotHere, "it is not here")
+    assert not constants.HF_HUB_OFFLINE and "HF_HUB_OFFLINE" not in os.environ

@@ -33,7 +33,7 @@ class _CurveLine:
     points: str  # of the polyline
     dots: tuple[tuple[float, float], ...]
     start: float  # the base's height
-    name: str
+    name: str  # with the value of the step that was stored
     end: str  # its last value
     end_y: float
 
@@ -56,7 +56,12 @@ def page(
         across=(first, last), up=(max(0.0, low), min(100.0, high)), height=HEIGHT, right=RIGHT, counts=True
     )
     lines = [
-        _line(side, [(plot.x(step), plot.y(100 * value)) for step, value in part], part[-1][1])
+        _line(
+            side,
+            [(plot.x(step), plot.y(100 * value)) for step, value in part],
+            part[-1][1],
+            stored=dict(part).get(best, part[-1][1]),
+        )
         for side, part in drawn.items()
         if part
     ]
@@ -74,13 +79,13 @@ def page(
     )
 
 
-def _line(side: str, dots: list[tuple[float, float]], end: float) -> _CurveLine:
+def _line(side: str, dots: list[tuple[float, float]], end: float, *, stored: float) -> _CurveLine:
     return _CurveLine(
         key=KEYS[side],
         points=" ".join(f"{x},{y}" for x, y in dots),
         dots=tuple(dots),
         start=dots[0][1],
-        name=f"{curves.TITLES[side]} {rounded(end, 1, scale=100)}",
+        name=f"{curves.TITLES[side]} {rounded(stored, 1, scale=100)}",
         end=rounded(end, 1, scale=100),
         end_y=dots[-1][1],
     )

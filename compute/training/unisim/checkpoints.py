@@ -3,7 +3,7 @@
     training/plan.json      what is trained: base, plan, suite, data. Another run never takes this folder for its own
     training/losses.jsonl   a line a step
     training/step-000100/   the state after 100 steps; written to a draft and moved, so it is whole or not there
-    training/best/          the weights with the highest core average
+    training/best-000050/   the weights with the highest core average, of step 50
     training/finished.json  written last: the model beside it is complete
     training/lock           locked by the process that trains
 
@@ -106,7 +106,8 @@ class RunFolder:
         try:
             self.training.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CannotWrite(drafts.refusal(self.training, error)) from error
+            reason = error.strerror or str(error)
+            raise CannotWrite(f"Cannot make the folder {self.path}: {reason}. Name another one") from error
         drafts.write_text(self.training / PLAN, json.dumps(self.identity, indent=2) + "\n")
 
     @contextmanager
@@ -127,11 +128,12 @@ class RunFolder:
     def finish(self, state: TuningState) -> None:
         """Marks the run as complete, and removes what only a run that goes on needs."""
         drafts.write_text(self.training / FINISHED, json.dumps(asdict(state), indent=2) + "\n")
-        for folder in (*self._states(), self.training / BEST):
+        for folder in (*self._states(), *self.training.glob(f"{BEST}-*")):
             drafts.remove(folder)
 
     def save(self, base: DualEncoder, optimiser: Optimiser, state: TuningState) -> None:
-        """Stores the state; the one before it is removed when this one is whole. Raises CannotWrite."""
+        """Stores the state; the one before it is removed when this one is whole, and weights that are the best no
+        longer. Raises CannotWrite."""
         older = self._states()
         with self._folder(self.training / f"step-{state.step:06}") as draft:
             write_weights(base, draft)
@@ -139,6 +141,9 @@ class RunFolder:
             (draft / STATE).write_text(json.dumps(asdict(state), indent=2) + "\n", encoding="utf-8")
         for folder in older:
             if folder.name != f"step-{state.step:06}":
+                drafts.remove(folder)
+        for folder in self.training.glob(f"{BEST}-*"):
+            if folder != self._best(state.best):
                 drafts.remove(folder)
 
     def load(self, base: DualEncoder, optimiser: Optimiser) -> TuningState:
@@ -152,14 +157,15 @@ class RunFolder:
         _load_moments(base, optimiser, folder / OPTIMISER, step=state.step)
         return state
 
-    def save_best(self, base: DualEncoder) -> None:
-        """Stores the weights as the best so far. Raises CannotWrite."""
-        with self._folder(self.training / BEST) as draft:
+    def save_best(self, base: DualEncoder, *, step: int) -> None:
+        """Stores the weights as the best so far; those of the last stored state stay beside them, for a run that goes
+        on from there. Raises CannotWrite."""
+        with self._folder(self._best(step)) as draft:
             write_weights(base, draft)
 
-    def load_best(self, base: DualEncoder) -> None:
-        """Puts the best weights into the base."""
-        read_weights(base, self.training / BEST)
+    def load_best(self, base: DualEncoder, *, step: int) -> None:
+        """Puts the best weights, those of this step, into the base."""
+        read_weights(base, self._best(step))
 
     def losses(self) -> list[dict[str, float]]:
         """The losses of every step so far, as they were logged."""
@@ -200,6 +206,9 @@ class RunFolder:
                     f"{self.path} holds a training run with {words}: {difference}. Name another folder, or remove "
                     "that one"
                 )
+
+    def _best(self, step: int | None) -> Path:
+        return self.training / f"{BEST}-{step or 0:06}"
 
     def _states(self) -> list[Path]:
         return sorted(folder for folder in self.training.glob("step-*") if (folder / STATE).is_file())

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from compute import tasks
 from compute.catalog import shipped
+from compute.tasks.data import Data
 from compute.tasks.source import Source
 from compute.training.unisim.data import mini, splits
 from compute.training.unisim.data.splits import FileExamples
@@ -14,6 +15,10 @@ from compute.types import BadInput, LikenessError, Task
 
 MINI = (*mini.CORE, *mini.OOD)  # of the mini suite: what is trained, and what the paper calls generalisation
 UNISIM = ("unisim-core", "unisim-ood")  # suites
+DRAWN_OOD = (
+    "While training, out-of-distribution averages are of drawn items, synthetic, for the training splits have none: "
+    "what holds on them need not hold on photographs. The final table has the suite's own"
+)
 # The evaluated task whose questions are like those of a training split of Table 5, by task and data set there.
 ALIKE = {
     ("image-choice", "nights"): "unisim/nights",
@@ -63,8 +68,9 @@ def load(chosen: Sequence[Task], *, source: Source) -> tuple[list[HeldOutTask], 
 def validation_items(suite: str, parts: Sequence[FileExamples] = ()) -> list[HeldOutTask]:
     """Items that the best checkpoint is chosen by: none is trained on, and none is the suite's own.
 
-    Of `unisim` they are `parts` of the training splits (`splits.divided_all`), which are all of core tasks: nothing of
-    Table 5 measures generalisation. Raises BadInput where there are none, and for another suite.
+    Of `unisim` the core ones are `parts` of the training splits (`splits.divided_all`). Nothing of Table 5 measures
+    generalisation, so the others are mini's, drawn: DRAWN_OOD. Raises BadInput where there are no `parts`, and for
+    another suite.
     """
     if suite == "unisim":
         if not parts:
@@ -73,11 +79,15 @@ def validation_items(suite: str, parts: Sequence[FileExamples] = ()) -> list[Hel
                 "all of a data set have images in common. Train on more data sets"
             )
         rows = {task.key: task for task in suite_tasks(suite)}
-        return [
+        core = [
             HeldOutTask(task=rows[ALIKE[part.task, part.dataset]], data={"default": splits.choices(part)})
             for part in parts
         ]
+        return [*core, *_of_mini(mini.validation(core=False))]
     if suite != "mini":
         raise BadInput(f"There are no validation items of {suite!r}: choose mini or unisim")
-    data = mini.validation()
-    return [HeldOutTask(task=task, data=data[task.key]) for task in suite_tasks(suite)]
+    return _of_mini(mini.validation())
+
+
+def _of_mini(data: Mapping[str, Mapping[str, Data]]) -> list[HeldOutTask]:
+    return [HeldOutTask(task=task, data=data[task.key]) for task in suite_tasks("mini") if task.key in data]

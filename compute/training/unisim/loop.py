@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from compute.features import encoding
 from compute.training.unisim import lora, trainable
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
 from compute.training.unisim.data.examples import QUALITY_PROMPT, Content, ExampleSet, TrainingExample, batches
@@ -34,9 +35,14 @@ if TYPE_CHECKING:
     from compute.training.unisim.trainable import DualEncoder
 
 AHEAD = 2  # steps whose images are prepared while one runs
-WORKERS = 4  # threads that prepare images
 # Instructions of a processor that multiply in bfloat16: 2.8 times as many images a second with AVX-512's.
 FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")
+
+
+class Diverged(LikenessError):
+    """A loss or a gradient is not finite. `state` is that before the step."""
+
+    state: TuningState
 
 
 class Measures(Protocol):
@@ -95,9 +101,9 @@ def train(
     """Tunes the base in place, from the folder's last state on; at the end it has the best weights.
 
     Best is the highest core average of the evaluator among those within `plan.max_ood_drop`; without an evaluator, the
-    last weights; interpolated with the base's where the plan says so. Raises LikenessError at a loss that is not
-    finite; the state before that step is then in the folder. Raises BadInput before the first step for data or a plan
-    that cannot be trained.
+    last weights; interpolated with the base's where the plan says so. Raises Diverged at a loss that is not finite: the
+    state before that step is then in the folder, and the base has the best weights so far. Raises BadInput before the
+    first step for data or a plan that cannot be trained.
     """
     tune(base, plan, keep_base=bool(penalties) or plan.keep == "interpolate")
     optimiser = optimiser_of(base, plan)
@@ -118,8 +124,10 @@ def train(
         for batch in _prepared(base, sets, plan, start=state.step, end=plan.steps if not state.stopped else state.step):
             try:
                 losses = step(base, batch, plan=plan, number=state.step, optimiser=optimiser, penalties=penalties)
-            except LikenessError:
+            except Diverged as error:
                 save()
+                _take_best(base, state, plan=plan, folder=folder)
+                error.state = state
                 raise
             log(losses)
             if tracker is not None:
@@ -133,12 +141,17 @@ def train(
                 save()
             if last:
                 break
+    _take_best(base, state, plan=plan, folder=folder)
+    return state
+
+
+def _take_best(base: DualEncoder, state: TuningState, *, plan: TuningPlan, folder: RunFolder) -> None:
+    """Puts the best weights so far into the base, the last where nothing was measured."""
     if state.best is not None and state.best != state.step:
-        folder.load_best(base)
+        folder.load_best(base, step=state.best)
     if plan.keep == "interpolate":
         trainable.move_towards_base(base, base_share=plan.strength)
     base.training(False)
-    return state
 
 
 def tune(base: DualEncoder, plan: TuningPlan, *, keep_base: bool = False) -> None:
@@ -168,7 +181,7 @@ def step(
 ) -> dict[str, float]:
     """One step over a batch of every task; returns the mean loss of each, of each penalty, and their `total`.
 
-    Raises LikenessError where a loss or a gradient is not finite; the weights are then as they were.
+    Raises Diverged where a loss or a gradient is not finite; the weights are then as they were.
     """
     import torch
 
@@ -197,9 +210,9 @@ def step(
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
     norm = float(torch.nn.utils.clip_grad_norm_(weights, plan.clip_norm or math.inf))
     if bad := [name for name, value in values.items() if not math.isfinite(value)]:
-        raise LikenessError(f"The loss of {bad[0]} is {values[bad[0]]} at step {number + 1}. {_remedy(plan)}")
+        raise Diverged(f"The loss of {bad[0]} is {values[bad[0]]} at step {number + 1}. {_remedy(plan)}")
     if not math.isfinite(norm):
-        raise LikenessError(f"The gradient is not finite at step {number + 1}. {_remedy(plan)}")
+        raise Diverged(f"The gradient is not finite at step {number + 1}. {_remedy(plan)}")
     optimiser.step()
     return {**values, "total": sum(values.values())}
 
@@ -276,7 +289,7 @@ class _Measuring:
         best = next((each.core for each in state.measurements if each.step == state.best), None)
         if now.core is not None and (best is None or now.core > best):
             state.best = state.step
-            self.folder.save_best(self.base)
+            self.folder.save_best(self.base, step=state.step)
 
 
 def _as_stored(base: DualEncoder, plan: TuningPlan) -> AbstractContextManager:
@@ -294,7 +307,7 @@ def _side(title: str, now: float | None, first: float | None) -> str:
 
 def _remedy(plan: TuningPlan) -> str:
     return (
-        f"The state before it is stored. Train with a lower learning_rate than {plan.learning_rate:g}, with "
+        f"Train again with a lower learning_rate than {plan.learning_rate:g}, with "
         "precision=float32, or with clip_norm=1, into another folder"
     )
 
@@ -315,7 +328,7 @@ def _prepared(
 ) -> Iterator[dict[str, list[PreparedExample]]]:
     """The batches of the steps from `start` to before `end`; the next ones are prepared in threads meanwhile."""
     pending: deque[dict[str, list[tuple[TrainingExample, list[Future]]]]] = deque()
-    pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="examples")
+    pool = ThreadPoolExecutor(max_workers=encoding.workers(), thread_name_prefix="examples")
 
     def ready(content: Content) -> Any:
         return base.prepared(content.image()) if content.modality == "image" else content.text()

@@ -138,7 +138,11 @@ def target_names(base: DualEncoder, plan: TuningPlan) -> list[str]:
     names = [name for name in layers if name.rpartition(".")[2] in targets]
     unknown = [target for target in plan.targets if target not in {name.rpartition(".")[2] for name in names}]
     if unknown or not names:
-        known = ", ".join(sorted({name.rpartition(".")[2] for name in layers})) or "none at all"
+        known = ", ".join(sorted({name.rpartition(".")[2] for name in layers}))
+        if not known:
+            raise BadInput(
+                f"{base.row.key}'s vision tower has no linear layer, which LoRA changes: tune all of it, tune=full"
+            )
         named = ", ".join(unknown or targets)
         raise BadInput(
             f"LoRA's targets {named} match no layer of {base.row.key}'s vision tower. Its linear layers are: {known}. "

@@ -92,11 +92,15 @@ def named(options: Mapping[str, Any] | Sequence[str]) -> list[tuple[str, Any]]:
 def with_steps(suite: str, options: Sequence[str], steps: int | None) -> list[str]:
     """The options with `samples` for so many steps at their batch size, or the suite's; None: as they are.
 
-    Raises BadInput for a batch size or an option that cannot be read; what else is wrong with them is not looked at.
+    Raises BadInput for a batch size or an option that cannot be read, and where `samples` is among them; what else is
+    wrong with them is not looked at.
     """
     if steps is None:
         return list(options)
-    sizes = {name: value for name, value in named(options) if name == "batch_size"}
+    pairs = named(options)
+    if any(name == "samples" for name, _ in pairs):
+        raise BadInput(f"Training option samples says how many steps there are, and so does {steps} steps: give one")
+    sizes = {name: value for name, value in pairs if name == "batch_size"}
     batch_size = with_options(SUITES.get(suite, MINI), sizes).batch_size
     return [*options, f"samples={steps * batch_size}"]
 

@@ -18,7 +18,7 @@ from compute.models.files import weights
 from compute.models.own import checkpoints as own_checkpoints
 from compute.training.unisim import lora
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState, write_weights
-from compute.training.unisim.curves import TaskChange
+from compute.training.unisim.curves import HEADINGS, TaskChange, numbers
 from compute.training.unisim.data.mini import DATASET as DRAWN
 from compute.training.unisim.loop import precision
 from compute.types import CannotDo, CannotWrite, Model
@@ -32,6 +32,10 @@ CARD, CONFIG = "README.md", "config.json"
 OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
 # Options of dual encoders that no checkpoint's files hold. The others say where the base's files are.
 BEYOND_FILES = ("text_prefix", "normalise", "max_tokens", "image_backend", "projection")
+
+
+# Stands in a card where the table of the suite's own items comes: it is made with the stored model.
+SUITE_TABLE = "<!-- the suite's own items: not measured -->"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +72,7 @@ def check_save(base: DualEncoder, *, save: str, plan: TuningPlan) -> None:
     if save == "merged":
         return
     if plan.tune != "lora":
-        raise CannotDo("Full tuning makes no adapter: save it merged")
+        raise CannotDo("Full tuning makes no adapter: save it merged, or tune by LoRA, tune=lora")
     if base.row.adapter not in own_checkpoints.WITH_LORA:
         raise CannotDo(f"Models of adapter {base.row.adapter!r} read no LoRA adapter: save {base.row.key} merged")
     if base.row.options.get("lora"):
@@ -98,6 +102,8 @@ def write(
                     _write_merged(base, draft)
                 (draft / CARD).write_text(card, encoding="utf-8")
                 names = sorted(file.name for file in draft.iterdir())
+                for name in names:  # safetensors writes files that only their owner can read
+                    os.chmod(draft / name, (draft / CARD).stat().st_mode)
                 last = (CONFIG, lora_files.CONFIG, OPEN_CLIP_CONFIG)  # without which no folder is read as a checkpoint
                 for name in sorted(names, key=lambda name: name in last):
                     os.replace(draft / name, folder.path / name)
@@ -105,6 +111,25 @@ def write(
                 drafts.remove(draft)
     except OSError as error:
         raise CannotWrite(drafts.refusal(folder.path, error)) from error
+
+
+def add_suite_table(folder: Path, changes: Sequence[TaskChange], *, suite: str) -> None:
+    """Puts the table of base and tuned model on the suite's own items into the card, where there is none yet.
+
+    Raises CannotWrite.
+    """
+    path = folder / CARD
+    card = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if SUITE_TABLE not in card:
+        return
+    lines = [
+        f"The {suite} suite's own items, which decided nothing, in percent; 95% intervals over items:",
+        "",
+        f"| {' | '.join(('', *HEADINGS[1:]))} |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        *(f"| {' | '.join((f'**{row.title}**' if row.is_average else row.title, *numbers(row)))} |" for row in changes),
+    ]
+    drafts.write_text(path, card.replace(SUITE_TABLE, "\n".join(lines)))
 
 
 def result(folder: RunFolder, state: TuningState, *, base: Model, plan: TuningPlan) -> TrainingResult:
@@ -204,6 +229,7 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         options=option_words(options_beyond_files(row)),
         suite=suite_to_run(folder.identity["suite"]["name"]),
         rows=_rows(state),
+        suite_table=SUITE_TABLE,
         best=state.best if state.best is not None else state.step,
         steps=state.step,
         stopped=state.stopped,

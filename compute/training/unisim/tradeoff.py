@@ -25,7 +25,6 @@ RULE = (
     "than that of plain tuning and its core average is not significantly lower, on validation items (paired t tests at "
     "5%; the gains out of distribution with Holm's correction over all methods and strengths compared)."
 )
-UNDECIDED = "No method is chosen: no validation item is out of distribution, and the suite's own items decide nothing."
 SIDE_WORDS = {"core": "core", "ood": "out-of-distribution"}
 
 
@@ -45,10 +44,7 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialOutcome:
-    """Both averages of a trial less the base's, fractions: of validation items, which decide, and of the suite's.
-
-    `ood` is NaN where no validation item is out of distribution.
-    """
+    """Both averages of a trial less the base's, fractions: of validation items, which decide, and of the suite's."""
 
     trial: Trial
     core: float
@@ -91,7 +87,7 @@ def setting(keep: str, strength: float) -> str:
 
 
 def trials(methods: Mapping[str, Sequence[float]], seeds: Sequence[int]) -> list[Trial]:
-    """Every trial: a seed at a time, plain tuning first, which interpolation starts from."""
+    """Every trial: a seed at a time, plain tuning first."""
     order = sorted(methods, key=lambda keep: keep != "none")
     return [
         Trial(keep=keep, strength=strength, seed=seed) for seed in seeds for keep in order for strength in methods[keep]
@@ -167,8 +163,6 @@ def _verdict(against: _Against, *, gain: bool, settings: int) -> tuple[bool, str
     if len(against.core) < 2:
         return False, "not known: it takes two seeds of this and of plain tuning"
     core, ood = spread(against.core), spread(against.ood)
-    if math.isnan(ood.mean):
-        return False, f"not decided; core {_points(core.mean)} ± {_width(core)} against plain tuning"
     better, worse = gain and ood.mean > 0, core.mean + core.half_width < 0
     gained = f"out of distribution {_points(ood.mean)} ± {_width(ood)}"
     if not gain and ood.mean - ood.half_width > 0:
@@ -201,9 +195,7 @@ def conclusions(rows: Sequence[SettingSummary]) -> list[str]:
 
 
 def decision(rows: Sequence[SettingSummary]) -> str:
-    """The rule and which setting wins by it; why there is none where validation items do not measure both sides."""
-    if any(math.isnan(row.ood.mean) for row in rows):
-        return UNDECIDED
+    """The rule and which setting wins by it."""
     best = winner(rows)
     return f"{RULE} {best.name if best else 'None'} does."
 

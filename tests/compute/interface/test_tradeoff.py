@@ -82,7 +82,7 @@ def test_every_method_is_trained_and_interpolation_is_what_train_gives(clip: Pat
     assert sum("nothing was trained" in line for line in printed) == 3
 
 
-def test_the_training_splits_of_table_5_are_compared_on_the_suite_and_choose_nothing(
+def test_the_training_splits_of_table_5_are_compared_on_the_suite_and_chosen_by_drawn_items(
     clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the command, with the data options of `train`. Nothing is trained where one side could not be measured."""
@@ -101,13 +101,15 @@ def test_the_training_splits_of_table_5_are_compared_on_the_suite_and_choose_not
     unisim_files.write(tmp_path / "data", "sice")
     made = CliRunner().invoke(app, words)
     assert made.exit_code == 0, made.output
-    assert "features 1: not decided; core" in made.output
+    assert held_out.DRAWN_OOD in made.output and "features 1: out of distribution " in made.output
     for text in (made.output, (tmp_path / "out" / "tradeoff.html").read_text(encoding="utf-8")):
-        assert "No method is chosen" in text.replace("&#39;", "'") and "nan" not in text
+        assert "A method becomes the default when" in text and "nan" not in text
     assert len(list((tmp_path / "out").glob("*/training/finished.json"))) == 4
 
 
 def test_the_ablation_takes_no_data(tmp_path: Path) -> None:
+    refused = CliRunner().invoke(app, ["tradeoff", "--ablation", "--out", str(tmp_path), "--methods", "distill=1"])
+    assert_refused(refused, BadInput, "leave out --methods")
     for more in (["--suite", "unisim"], ["--datasets", "quality="], ["--data", str(tmp_path)]):
         refused = CliRunner().invoke(app, ["tradeoff", "--ablation", "--out", str(tmp_path / "out"), *more])
         assert_refused(refused, BadInput, "--ablation is of drawn data sets")
@@ -149,3 +151,23 @@ def test_the_ablation_trains_on_one_two_and_three_domains(
     assert [row.core.mean for row in again(options=OPTIONS)] == [row.core.mean for row in rows]
     with pytest.raises(BadInput, match="another plan"):
         again(options=[*OPTIONS, "learning_rate=1e-3"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--methods", "distill"], "names no strength: write interpolate="),
+        (["--methods", "distill=x"], "'x' is no strength"),
+        (["--methods", "distill=3,distill=3"], "names a strength of distill twice"),
+        (["--methods", "distil=3"], "Did you mean 'distill'"),
+        (["--methods", "interpolate=2"], "from 0 to 1"),
+        (["--seeds", "0,a"], "'a' is no seed"),
+        (["--seeds", "0,0"], "Seeds are different whole numbers"),
+        (["--seeds", ","], "at least one"),
+        (["--steps", "2", "--option", "samples=9"], "give one"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_at_once(tmp_path: Path, words: list[str], message: str) -> None:
+    refused = CliRunner().invoke(app, ["tradeoff", "--out", str(tmp_path / "out"), *words])
+    assert_refused(refused, BadInput, message)
+    assert not (tmp_path / "out").exists()

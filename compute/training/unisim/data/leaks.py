@@ -162,6 +162,12 @@ def sentence(checked: LeakCheck) -> str:
     return text
 
 
+def uncompared(evaluated: EvaluatedImages, *, rows: Sequence[Task], sets: Sequence[ExampleSet]) -> list[str]:
+    """Those of the evaluated tasks `rows` that are of a data set of `sets` and that nothing could be compared with."""
+    datasets = {part.dataset for part in sets}
+    return [row.key for row in rows if row.dataset in datasets and row.key not in evaluated.keys]
+
+
 def _hit(part: ExampleSet, row: int, at: int, key: bytes, evaluated: EvaluatedImages) -> str:
     own = f"{part[row].contents[at].name()!r} of {part.dataset} ({part.task})"
     for task, images in evaluated.items.items():

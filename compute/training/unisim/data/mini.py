@@ -215,13 +215,16 @@ def unrelated(*, seed: int = 0, count: int, cache: Path | None = None) -> list[O
     return [OneOfEachGroup(drawn=part) for part in training(seed=seed, count=count * QUESTIONS, cache=cache)]
 
 
-def validation(*, count: int = VALIDATION_COUNT) -> dict[str, dict[str, Data]]:
-    """Items by task and subset, of the core and the out-of-distribution tasks, to choose a checkpoint by.
+def validation(*, count: int = VALIDATION_COUNT, core: bool = True) -> dict[str, dict[str, Data]]:
+    """Items by task and subset, of the core tasks unless `core` is off and of the out-of-distribution tasks, to choose
+    a checkpoint by.
 
     Tasks, subsets and forms are the suite's. The attributes and the retrieval have their own numbers of items.
     """
     shown = suite_images()
-    drawn: dict[str, Data | dict[str, Data]] = {key: draw(seed=VALIDATION, count=count) for key, draw in CORE.items()}
+    drawn: dict[str, Data | dict[str, Data]] = {}
+    if core:
+        drawn |= {key: draw(seed=VALIDATION, count=count) for key, draw in CORE.items()}
     drawn |= {key: draw(seed=VALIDATION) for key, draw in OOD.items()}
     return {
         key: {

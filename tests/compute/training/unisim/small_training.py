@@ -6,6 +6,7 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -104,9 +105,19 @@ def losses(folder: RunFolder) -> list[float]:
     return [line["total"] for line in folder.losses()]
 
 
+class Wavering:
+    """Measures a model by a number that follows from its weights alone, and goes up and down with them."""
+
+    def measure(self, embed_images: Callable[[Sequence[Image.Image]], np.ndarray]) -> Any:
+        """Core from 0 to 1, and so out of distribution."""
+        vectors = embed_images([Image.open(io.BytesIO(picture(seed))) for seed in range(4)])
+        core = 0.5 + 0.5 * float(np.sin(10 * vectors.sum()))
+        return SimpleNamespace(record=lambda: {"core": core, "ood": 1 - core, "tasks": {}})
+
+
 def main(out: str, folder: str, *, kill_after: int | None = None, delay: float = 0.0) -> None:
-    """Trains in this process, for a test that starts it by itself; it kills itself `delay` seconds after so many steps
-    of this process."""
+    """Trains and measures in this process, for a test that starts it by itself; it kills itself `delay` seconds after
+    so many steps of this process."""
     import os
     import signal
     import threading
@@ -128,7 +139,7 @@ def main(out: str, folder: str, *, kill_after: int | None = None, delay: float =
     if kill_after is not None:
         # What the last process logged after its last stored step is taken out first, so this only moves the moment.
         threading.Thread(target=kill, args=(max(0, lines() - LONG.save_every),), daemon=True).start()
-    trained(Path(out), base(Path(folder)), plan=LONG)
+    trained(Path(out), base(Path(folder)), plan=LONG, evaluator=Wavering())
 
 
 LONG = replace(PLAN, samples=160, save_every=3)  # 40 steps

@@ -17,7 +17,7 @@ from compute.training.unisim import curves, preserving, trainable
 from compute.training.unisim.checkpoints import StepMeasurement
 from compute.training.unisim.curves import TaskChange
 from compute.training.unisim.data.examples import QUALITY_PROMPT
-from compute.training.unisim.results import TrainingResult
+from compute.training.unisim.results import SUITE_TABLE, TrainingResult
 from compute.training.unisim.trainable import DualEncoder
 from compute.types import BadInput, LikenessError, Model
 from tests.compute.training.unisim import small_training
@@ -127,6 +127,8 @@ ROWS = [
 
 def finished(folder: Path) -> TrainingResult:
     (folder / "training").mkdir(parents=True, exist_ok=True)
+    if not (folder / "README.md").exists():
+        (folder / "README.md").write_text(f"Before.\n\n{SUITE_TABLE}\n\nAfter.\n", encoding="utf-8")
     return TrainingResult(
         folder=folder,
         base="tiny",
@@ -165,6 +167,10 @@ def test_the_table_is_printed_stored_and_drawn_once(tmp_path: Path, monkeypatch:
     assert measured == [1]
     page = (tmp_path / "tuned" / "training.html").read_text(encoding="utf-8")
     assert "from 90.0 to 95.0" in page and "from 90.0 to 80.0" in page and "Step 3 was stored" in page
+    key = page.partition('<p class="key">')[2].partition("</p>")[0]
+    assert "Core 95.0" in key and "Out of distribution 85.0" in key, "of the stored step, not of the last"
+    card = (tmp_path / "tuned" / "README.md").read_text(encoding="utf-8")
+    assert card.count("| **Core** | 90.0 | 95.0 | +5.0 | +1.0 to +9.0 |") == 1 and card.endswith("\nAfter.\n")
 
 
 def test_a_damaged_table_says_what_to_remove(tmp_path: Path) -> None:

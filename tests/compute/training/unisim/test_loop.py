@@ -168,7 +168,7 @@ def test_the_state_before_the_bad_step_is_stored(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(loop, "hinge", spoilt)
     encoder = base(tmp_path / "base")
-    with pytest.raises(LikenessError, match=f"at step {step}. The state before it is stored"):
+    with pytest.raises(LikenessError, match=f"at step {step}. Train again with a lower"):
         trained(tmp_path / "run", encoder, plan=plan)
     monkeypatch.undo()
     assert [state.name for state in (tmp_path / "run" / "training").glob("step-*")] == [f"step-{step - 1:06}"]

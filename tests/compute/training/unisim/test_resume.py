@@ -15,7 +15,8 @@ import torch
 from compute.paths import ROOT
 from compute.training.unisim import checkpoints
 from compute.training.unisim.plan import TuningPlan
-from tests.compute.training.unisim.small_training import LONG, PLAN, base, losses, run_folder, trained
+from tests.compute.training.unisim.small_training import LONG, PLAN, Wavering, base, losses, run_folder, trained
+from tests.compute.training.unisim.test_loop import Scores
 
 CHILD = "from tests.compute.training.unisim.small_training import main; main({out!r}, {folder!r}{more})"
 KILLS = 3
@@ -29,8 +30,9 @@ def child(out: Path, folder: Path, more: str = "") -> int:
 
 def test_a_run_killed_at_random_moments_ends_with_the_same_losses_and_weights(tmp_path: Path) -> None:
     whole = base(tmp_path / "base")
-    folder, state = trained(tmp_path / "whole", whole, plan=LONG)
-    assert state.step == LONG.steps == 40
+    folder, state = trained(tmp_path / "whole", whole, plan=LONG, evaluator=Wavering())
+    assert state.step == LONG.steps == 40 and len(state.measurements) == 15
+    assert state.best not in (0, 39, 40), "so that the best weights are of another step than the last"
     chance = random.Random()  # new moments every time
     resumed = []
     for _ in range(KILLS):
@@ -39,11 +41,48 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_losses_and_weights(tm
         resumed.append([path.name for path in (tmp_path / "killed" / "training").glob("step-*")])
     assert all(len(names) == 1 for names in resumed) and resumed[0] != resumed[-1], resumed
     again = base(tmp_path / "base")
-    killed, end = trained(tmp_path / "killed", again, plan=LONG)
+    killed, end = trained(tmp_path / "killed", again, plan=LONG, evaluator=Wavering())
     assert end.step == 40 and len(losses(killed)) == 40
+    assert end.best == state.best and [each.step for each in end.measurements] == list(range(0, 40, 3)) + [40]
+    assert [each.core for each in end.measurements] == pytest.approx([each.core for each in state.measurements])
     assert losses(killed) == pytest.approx(losses(folder), abs=1e-6)
     first, second = whole.parameters(), again.parameters()
     assert all(torch.allclose(first[name], second[name], atol=1e-6) for name in first)
+
+
+def scored(*cores: float) -> Scores:
+    """Measures these, one after the other, the last one again and again."""
+    return Scores(core=list(cores), ood=list(cores))
+
+
+def test_weights_that_are_the_best_after_the_last_stored_state_do_not_replace_those_before(tmp_path: Path) -> None:
+    """Killed in between, a run may come to other numbers than before, as on CUDA: its best are then those before."""
+
+    plan = replace(PLAN, samples=32, evaluate_every=1, save_every=4)  # 8 steps
+    with pytest.MonkeyPatch.context() as patch:
+        save_best = checkpoints.RunFolder.save_best
+
+        def stop(self, encoder, *, step: int) -> None:
+            save_best(self, encoder, step=step)
+            if step == 6:
+                raise KeyboardInterrupt
+
+        patch.setattr(checkpoints.RunFolder, "save_best", stop)
+        with pytest.raises(KeyboardInterrupt):
+            trained(
+                tmp_path / "run",
+                base(tmp_path / "base"),
+                plan=plan,
+                evaluator=scored(0.5, 0.6, 0.9, 0.7, 0.7, 0.8, 0.95),
+            )
+    names = {path.name for path in (tmp_path / "run" / "training").glob("best-*")}
+    assert names == {"best-000002", "best-000006"}
+    again = base(tmp_path / "base")
+    folder, state = trained(tmp_path / "run", again, plan=plan, evaluator=scored(0.8))
+    assert state.best == 2 and {path.name for path in folder.training.glob("best-*")} == {"best-000002"}
+    early = base(tmp_path / "base")
+    trained(tmp_path / "early", early, plan=plan, evaluator=scored(0.5, 0.6, 0.9, 0.1))
+    assert all(torch.equal(weight, again.parameters()[name]) for name, weight in early.parameters().items())
 
 
 @pytest.mark.parametrize("plan", [PLAN, replace(PLAN, tune="full", optimiser="muon", learning_rate=1e-4)])

@@ -122,6 +122,15 @@ def test_of_tasks_whose_data_is_elsewhere_the_items_of_stored_runs_count(tmp_pat
         leaks.check([pairs(b"seen")], evaluated)
 
 
+def test_what_is_trained_on_and_could_not_be_compared_is_known(folder: Path) -> None:
+    """A data set's own evaluation items matter most; others that are missing are only counted."""
+    rows = tasks("nights", "bapps", "kadid-10k", "pieapp-2afc", "pieapp-iqa")
+    evaluated = leaks.evaluated_images(rows, source=source(folder))
+    sets = [pairs(b"a", dataset="kadid-10k"), pairs(b"b", dataset="pieapp"), pairs(b"c")]
+    assert leaks.uncompared(evaluated, rows=rows, sets=sets) == ["unisim/pieapp-2afc", "unisim/pieapp-iqa"]
+    assert leaks.uncompared(evaluated, rows=rows, sets=sets[:1]) == []
+
+
 def test_a_damaged_run_is_said_to_be_unread(tmp_path: Path) -> None:
     stored_run(tmp_path / "results", "unisim/nights", "x")
     next(tmp_path.rglob("items.parquet")).write_bytes(b"damaged")
