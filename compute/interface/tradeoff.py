@@ -8,7 +8,7 @@ from pathlib import Path
 from compute import drafts, paths
 from compute.interface.pages import tradeoff as tradeoff_page
 from compute.interface.train import train
-from compute.tasks.source import Source
+from compute.tasks.source import Source, data_folder
 from compute.training.unisim import held_out, preserving
 from compute.training.unisim import plan as plans
 from compute.training.unisim import tradeoff as rules
@@ -51,7 +51,7 @@ def tradeoff(
         for strength in strengths:
             preserving.check(keep, strength)
     if suite == "unisim":
-        _check_items(suite, Source.keeping(paths.RESULTS, root=Path(data).expanduser() if data else None, offline=True))
+        _check_items(suite, Source.keeping(paths.RESULTS, root=data_folder(data), offline=True))
     root = Path(out).expanduser()
     outcomes = []
     for trial in rules.trials(methods, seeds):

@@ -16,7 +16,7 @@ from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
 from compute.progress import Progress
 from compute.tasks.mini import GENERATOR_VERSION
-from compute.tasks.source import Source
+from compute.tasks.source import Source, data_folder
 from compute.training.unisim import held_out, loop, lora, preserving, results, trackers, trainable
 from compute.training.unisim import plan as plans
 from compute.training.unisim.checkpoints import RunFolder, data_identity
@@ -24,7 +24,7 @@ from compute.training.unisim.data import leaks, mini, splits
 from compute.training.unisim.data.examples import ExampleSet, by_task, check_task
 from compute.training.unisim.evaluation import Evaluator, HeldOutTask
 from compute.training.unisim.results import TrainingResult
-from compute.types import BadInput, LikenessError, NotHere, suggestion
+from compute.types import BadInput, LikenessError, suggestion
 
 # What decides the drawn items of validation.
 DRAWN = {
@@ -81,10 +81,10 @@ def train(
             f"Choose {' or '.join(plans.SUITES)}"
         )
     plan = plans.with_options(plans.SUITES[suite], options)
-    _check_suite(suite, examples=examples, data=data)
+    _check_suite(suite, examples=examples)
     trackers.check(track)
     with workspace.staying_offline(offline):
-        source = Source.keeping(paths.RESULTS, root=Path(data).expanduser() if data else None, offline=offline)
+        source = Source.keeping(paths.RESULTS, root=data_folder(data), offline=offline)
         validation: list[FileExamples] = []  # of the splits, part of which is held out; mini's are drawn
         sets: Sequence[ExampleSet]
         if examples:
@@ -187,12 +187,10 @@ def _tuned(
     return state
 
 
-def _check_suite(suite: str, *, examples: Sequence[ExampleSet], data: str | Path | None) -> None:
-    """Raises BadInput for what the training splits of Table 5 cannot serve, NotHere for a folder that there is not."""
+def _check_suite(suite: str, *, examples: Sequence[ExampleSet]) -> None:
+    """Raises BadInput for what the training splits of Table 5 cannot serve."""
     if suite == "unisim" and examples:
         raise BadInput("Examples of your own are trained with the suite mini, whose validation items are drawn")
-    if data and not Path(data).expanduser().is_dir():
-        raise NotHere(f"There is no folder {data}. Name the one that holds data sets as <org>/<name>/")
 
 
 def _sets(

@@ -174,6 +174,16 @@ class Source:
         return folder if folder and folder.is_dir() else None
 
 
+def data_folder(named: str | Path | None) -> Path | None:
+    """A folder of data sets as a user names it, or none. Raises NotHere where there is no such folder."""
+    if named is None or not str(named):
+        return None
+    folder = Path(named).expanduser()
+    if not folder.is_dir():
+        raise NotHere(f"There is no folder {named}. Name the one that holds data sets as <org>/<name>/")
+    return folder
+
+
 def command(repo: str, *, revision: str, files: tuple[str, ...] = ()) -> str:
     """The command line that fetches a data set into the hub's cache."""
     parts = ["hf download", repo, "--repo-type dataset", f"--revision {revision}" if revision else ""]

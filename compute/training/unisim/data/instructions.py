@@ -7,11 +7,13 @@ The layout is LLaVA's: a list of entries with `id`, `image` (paths below one fol
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -20,13 +22,15 @@ from compute.content import decoding
 from compute.content.items import content_key
 from compute.progress import Progress
 from compute.training.unisim.data.examples import Content, ExampleSet, TrainingExample, by_task, example_at, rows
-from compute.types import BadInput
+from compute.training.unisim.data.llava import TOKEN
+from compute.training.unisim.data.mixed_in import Mixture, OtherInstructions
+from compute.types import BadInput, CannotWrite
 
-TOKEN = "<image>"
 VERSION = 1  # of the templates: raise it when a wording changes
 # The paper's numbers of samples (appendix B.2): at most so many of a task.
 COUNTS = {"image-choice": 120_000, "image-for-text": 300_000, "text-for-image": 300_000, "quality": 120_000}
-CHUNK = 1 << 20  # characters of another file that are read at once
+FILES = ("instructions.json", "instructions.jsonl")  # one of them is written
+IMAGE_FOLDER = re.compile("[0-9a-f]{2}")  # below images/: how the content keys in it begin
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,15 +112,6 @@ TEMPLATES: dict[str, tuple[InstructionTemplate, ...]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class OtherInstructions:
-    """Another instruction file, mixed in: so many of its conversations for each of ours (the paper: 500K for 840K)."""
-
-    file: Path  # a JSON list, or JSON lines, in the same layout
-    ratio: float
-    images: Path | None = None  # the folder of its images; None: its paths are left as they are
-
-
-@dataclass(frozen=True, kw_only=True)
 class ExportedInstructions:
     """What was written; stored beside it as `record.json`."""
 
@@ -140,16 +135,18 @@ def export(
     counts: Mapping[str, int] | None = None,
     other: OtherInstructions | None = None,
     lines: bool = False,
-    leaks: str = "",
+    compare: Callable[[Sequence[Path]], str] | None = None,
     progress: Progress | None = None,
 ) -> ExportedInstructions:
     """Writes `instructions.json` (with `lines`: `.jsonl`), images under `images/` by content key, and `record.json`.
 
     At most `counts` examples of each task, none twice, drawn by the seed. Of a task's conversations half have the first
     alternative as the right answer, with every template. The file is streamed, and there whole or not at all; a second
-    call writes only the images that are missing. Raises BadInput for examples or another file that cannot be used; of
-    the other file everything is checked before the first entry is written.
+    call writes only the images that are missing. `compare` is called with the other file's images before anything is
+    written, once all that is cheaper is checked; the record has what it returns. Raises BadInput for examples or
+    another file that cannot be used, of which everything is checked before the first entry is written, and as `check`.
     """
+    check(folder, other=other)
     tasks = by_task(sets)
     limits = COUNTS if counts is None else counts
     numbers = {task: min(sum(map(len, parts)), limits.get(task, 0)) for task, parts in tasks.items()}
@@ -158,7 +155,8 @@ def export(
     path = folder / f"instructions.{'jsonl' if lines else 'json'}"
     written: set[str] = set()
     prefixes = tuple(f"{part.task}-{part.dataset}-" for part in sets)
-    mixture = _Mixture(other, total=sum(numbers.values()), folder=folder, prefixes=prefixes) if other else None
+    mixture = Mixture(other, total=sum(numbers.values()), folder=folder, prefixes=prefixes) if other else None
+    compared = compare(mixture.images if mixture else ()) if compare else ""
     (folder / "images").mkdir(parents=True, exist_ok=True)
     bar = (progress or Progress()).bar("Writing conversations", total=sum(numbers.values()), unit="conversation")
     with drafts.replacing(path) as draft, draft.open("w", encoding="utf-8") as file, bar as done:
@@ -180,10 +178,71 @@ def export(
         mixed=mixture.taken if mixture else 0,
         renamed=mixture.renamed if mixture else 0,
         skipped=mixture.skipped if mixture else 0,
-        leaks=leaks,
+        leaks=compared,
     )
     drafts.write_text(folder / "record.json", json.dumps(asdict(record), indent=2) + "\n")
     return record
+
+
+def check(folder: Path, *, other: OtherInstructions | None = None) -> None:
+    """What can be known before any example is read. Raises BadInput for another file, or a folder of its images, that
+    cannot be used, and for a folder with something that no export wrote; CannotWrite where nothing can be written."""
+    if other:
+        if not (math.isfinite(other.ratio) and other.ratio > 0):
+            raise BadInput(
+                f"--mix-ratio {other.ratio:g}: name a finite number above 0, how many conversations of {other.file} "
+                "come for each of ours. To mix nothing in, leave --mix out"
+            )
+        if other.images and not other.images.is_dir():
+            raise BadInput(
+                f"--mix-images {other.images}: no such folder. Name the one that the image paths of {other.file} are in"
+            )
+        _ = other.contents  # raises
+    absolute = folder.absolute()
+    try:
+        existing = next(path for path in (absolute, *absolute.parents) if path.exists())
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+        placed = other.contents.folders if other and not other.images else ()
+        foreign = _foreign(folder, placed=placed)
+    except OSError as error:
+        raise CannotWrite(
+            f"{folder}: cannot be written ({error.strerror or error}). Check the path and its permissions, or name "
+            "another folder"
+        ) from error
+    if foreign:
+        raise BadInput(
+            f"{folder} holds {foreign}, which this command did not write. Name a folder that is empty or not there "
+            "yet, or one that it wrote before"
+        )
+
+
+def _foreign(folder: Path, *, placed: Container[str]) -> str:
+    """The name of something in a folder that no export wrote, empty for nothing.
+
+    A folder with an export's record is an export's, whatever was added. Without one, as a killed run leaves it, it has
+    the names that an export writes, and those `placed` there for the other file's images.
+    """
+    if not folder.is_dir() or _is_record(folder / "record.json"):
+        return ""
+    images = folder / "images"
+    stored = sorted(path.name for path in images.iterdir()) if images.is_dir() else []
+    own = {"images"} if images.is_dir() else set()
+    if any(map(IMAGE_FOLDER.fullmatch, stored)):
+        own.update(FILES)
+    names = [name for name in sorted(os.listdir(folder)) if name not in own and not drafts.DRAFT.fullmatch(name)]
+    if "images" not in placed:
+        names += [f"images/{name}" for name in stored if not IMAGE_FOLDER.fullmatch(name)]
+    return next((name for name in names if name not in placed), "")
+
+
+def _is_record(path: Path) -> bool:
+    """Whether a file is an export's record, of an earlier version too."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(record, dict) and {"file", "version", "seed", "counts", "datasets"} <= record.keys()
 
 
 def conversation(example: TrainingExample, number: int, store: Callable[[Content], str]) -> dict[str, Any]:
@@ -273,130 +332,3 @@ def _writer(file: TextIO, *, lines: bool) -> Callable[[Mapping[str, Any]], None]
         first = False
 
     return write
-
-
-class _Mixture:
-    """The conversations of another file, spread over its length, at the ratio to ours.
-
-    Ids are unique in what is written, as trainers and `verify` expect. Those of LLaVA's own files are not, as one image
-    has several conversations: an id that is missing, or that an earlier entry has, is replaced by `mixed-NUMBER`, the
-    entry's number among those that can be used. `prefixes`: ids that begin so are ours.
-    """
-
-    def __init__(self, other: OtherInstructions, *, total: int, folder: Path, prefixes: tuple[str, ...]) -> None:
-        if other.ratio <= 0:
-            raise BadInput(f"A ratio of {other.ratio:g} mixes nothing in: name a number above 0, or no other file")
-        self._other, self._prefixes = other, prefixes
-        self._ours = self.taken = self.renamed = 0
-        counts = Counter(bool(problem(entry)) for entry in entries(other.file))
-        available, self.skipped = counts[False], counts[True]
-        self._share = round(total * other.ratio), available
-        if self._share[0] > available:
-            raise BadInput(
-                f"{other.file}: a ratio of {other.ratio:g} to {total:,} conversations takes {self._share[0]:,}, and it "
-                f"has {available:,} that can be used. Lower the ratio, or the number of examples"
-            )
-        images = other.images or folder
-        for entry, renamed in self._drawn():
-            self.renamed += renamed
-            missing = next((path for path in image_paths(entry) if not (images / path).is_file()), None)
-            if missing:
-                remedy = "Complete that folder, or name another" if other.images else "Name the folder"
-                raise BadInput(f"{other.file}: its image {missing} is not in {images}. {remedy}: --mix-images FOLDER")
-        self._entries = (entry for entry, _ in self._drawn())
-
-    def due(self) -> Iterator[dict[str, Any]]:
-        """What belongs after the next of our conversations."""
-        self._ours += 1
-        for entry in islice(self._entries, round(self._ours * self._other.ratio) - self.taken):
-            self.taken += 1
-            yield entry
-
-    def _drawn(self) -> Iterator[tuple[dict[str, Any], bool]]:
-        """Each entry that is taken, evenly from the whole file; and whether its id is not the one in the file."""
-        count, available = self._share
-        seen: set[str] = set()
-        for at, entry in enumerate(self._usable()):
-            if (at + 1) * count // available > at * count // available:
-                own = "" if entry.get("id") is None else str(entry["id"])
-                name, renamed = own, not own or own in seen or own.startswith(self._prefixes)
-                if renamed:
-                    name = f"mixed-{at}"
-                    while name in seen:
-                        name += "-again"
-                    entry = {**entry, "id": name}
-                seen.add(name)
-                yield entry, renamed
-
-    def _usable(self) -> Iterator[dict[str, Any]]:
-        for entry in entries(self._other.file):
-            if problem(entry):
-                continue
-            paths = image_paths(entry)
-            if self._other.images and paths:
-                entry = {**entry, "image": [str((self._other.images / path).absolute()) for path in paths]}
-            yield entry
-
-
-def entries(path: Path) -> Iterator[dict[str, Any]]:
-    """The entries of an instruction file, a JSON list or JSON lines, read a part at a time. Raises BadInput naming the
-    entry that is none."""
-    decoder, buffer, number = json.JSONDecoder(), "", 0
-    try:
-        with path.open(encoding="utf-8") as file:
-            ended = False
-            while True:
-                buffer = buffer.lstrip(" \t\r\n,") if number else buffer.lstrip(" \t\r\n\ufeff[")
-                if buffer.startswith("]") or (ended and not buffer):
-                    return
-                try:
-                    entry, end = decoder.raw_decode(buffer)
-                except json.JSONDecodeError as error:
-                    if ended:
-                        raise BadInput(f"{path}, entry {number}: not JSON ({error.msg})") from error
-                    more = file.read(max(CHUNK, len(buffer)))  # twice as much each time, for entries of any length
-                    ended, buffer = not more, buffer + more
-                    continue
-                if not isinstance(entry, dict):
-                    raise BadInput(f"{path}, entry {number}: {type(entry).__name__}, not an object of LLaVA's layout")
-                yield entry
-                number, buffer = number + 1, buffer[end:]
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read ({error}). Name a JSON file in LLaVA's layout") from error
-
-
-def image_paths(entry: Mapping[str, Any]) -> list[str]:
-    """The images of an entry: a list, a single path, or none."""
-    value = entry.get("image") or []
-    return [value] if isinstance(value, str) else list(value)
-
-
-def problem(entry: Mapping[str, Any]) -> str:
-    """What is wrong with an entry, empty for nothing: turns that alternate, and a token for each image."""
-    turns = entry.get("conversations")
-    if not isinstance(turns, list) or not turns:
-        return "it has no conversations"
-    if not all(isinstance(turn, dict) and isinstance(turn.get("value"), str) for turn in turns):
-        return "a turn has no text"
-    speakers = [turn.get("from") for turn in turns if turn.get("from") != "system"]
-    if speakers != ["human", "gpt"] * (len(speakers) // 2) or not speakers:
-        return "human and gpt do not take turns"
-    tokens, images = sum(turn["value"].count(TOKEN) for turn in turns), len(image_paths(entry))
-    return "" if tokens == images else f"it has {tokens} {TOKEN} for {images} images"
-
-
-def verify(path: Path) -> int:
-    """How many entries a file has. Raises BadInput naming the first that a trainer could not use: turns, tokens, ids,
-    and images that are not below the file's folder."""
-    seen: set[str] = set()
-    for number, entry in enumerate(entries(path)):
-        wrong = problem(entry)
-        missing = [name for name in image_paths(entry) if not (path.parent / name).is_file()]
-        if missing:
-            wrong = f"its image {missing[0]} is missing"
-        if str(entry.get("id")) in seen:
-            wrong = "an earlier entry has its id"
-        if wrong:
-            raise BadInput(f"{path}, entry {number} ({entry.get('id')}): {wrong}")
-        seen.add(str(entry.get("id")))
-    return len(seen)

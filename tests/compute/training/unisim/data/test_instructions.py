@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import datasets
@@ -14,10 +16,13 @@ from typer.testing import CliRunner
 
 from compute.__main__ import app
 from compute.content.items import content_key, images, texts
+from compute.features.passes import distinct
 from compute.tasks.drawing.lexicon import COLOURS
-from compute.training.unisim.data import instructions, mini
+from compute.training.unisim.data import instructions, leaks, llava, mini, mixed_in
 from compute.training.unisim.data.examples import TASKS, ColumnExamples
-from compute.training.unisim.data.instructions import TEMPLATES, TOKEN, OtherInstructions, entries, export, verify
+from compute.training.unisim.data.instructions import TEMPLATES, export
+from compute.training.unisim.data.llava import TOKEN, entries, verify
+from compute.training.unisim.data.mixed_in import OtherInstructions
 from compute.types import BadInput
 
 COUNT = 24  # of each task: every template, both orders, four times
@@ -136,7 +141,7 @@ def test_a_caption_that_holds_the_token_or_braces_adds_no_image() -> None:
         preferred=np.zeros(1, int),
     )
     entry = instructions.conversation(part[0], 0, lambda content: "x.png")
-    assert instructions.problem(entry) == "" and "an image of {first}" in entry["conversations"][0]["value"]
+    assert llava.problem(entry) == "" and "an image of {first}" in entry["conversations"][0]["value"]
 
 
 def test_counts_limit_each_task_and_no_example_comes_twice(tmp_path: Path) -> None:
@@ -158,7 +163,7 @@ def test_the_same_seed_writes_the_same_file_and_the_beginning_is_a_sample(export
 
 @pytest.mark.parametrize("lines", [False, True])
 def test_another_file_is_mixed_in_at_the_ratio_over_the_whole_length(tmp_path: Path, lines: bool, monkeypatch) -> None:
-    monkeypatch.setattr(instructions, "CHUNK", 50)  # entries are longer than what is read at once
+    monkeypatch.setattr(llava, "CHUNK", 50)  # entries are longer than what is read at once
     (tmp_path / "other").mkdir()
     other = other_file(tmp_path / "other/other.json", 40, lines=lines, broken=4)
     record = export(
@@ -212,7 +217,15 @@ def test_any_missing_image_of_another_file_is_named_before_anything_is_written(t
 
 
 @pytest.mark.parametrize(
-    ("ratio", "message"), [(3.0, r"takes 24, and it has 10 that can be used"), (0.0, "A ratio of 0 mixes nothing in")]
+    ("ratio", "message"),
+    [
+        (3.0, r"takes 24, and it has 10 that can be used"),
+        (1e308, "takes inf, and it has 10"),
+        (0.0, "--mix-ratio 0: name a finite number above 0"),
+        (-1.0, "--mix-ratio -1: name a finite number above 0"),
+        (math.nan, "--mix-ratio nan: name a finite number above 0"),
+        (math.inf, "--mix-ratio inf: name a finite number above 0"),
+    ],
 )
 def test_a_ratio_that_cannot_be_had_is_refused_before_anything_is_written(tmp_path: Path, ratio, message) -> None:
     other = OtherInstructions(file=other_file(tmp_path / "other.json", 10), ratio=ratio, images=tmp_path)
@@ -230,9 +243,9 @@ def test_another_files_images_are_looked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[{"id": 1}, {"id": ', "entry 1: not JSON"),
-        ("[1]", "entry 0: int, not an object"),
-        ("no json", "entry 0: not JSON"),
+        ('[{"id": 1}, {"id": ', "entry 1: not JSON .*Expected a list of objects in LLaVA's layout.*mend that entry"),
+        ("[1]", "entry 0: int, not an object. Expected a list of objects"),
+        ("no json", "entry 0: not JSON .*or one such object a line: mend that entry, or name another file"),
     ],
 )
 def test_a_file_that_is_no_instruction_file_is_named(tmp_path: Path, text: str, message: str) -> None:
@@ -251,6 +264,7 @@ def test_what_a_trainer_could_not_use_is_refused(exported: Path, tmp_path: Path)
         ({"conversations": row["conversations"][:1]}, "do not take turns"),
         ({"conversations": []}, "no conversations"),
         ({"image": ["images/none.png"] * 3}, "its image images/none.png is missing"),
+        ({"image": 5}, "its image is neither a path nor a list of paths"),
     ):
         path = exported / "changed.json"
         path.write_text(json.dumps([row | change]))
@@ -292,9 +306,145 @@ def test_the_command_writes_compares_and_says_what_it_did(tmp_path: Path) -> Non
         (["--suite", "minis"], "No suite 'minis' to train on. Did you mean 'mini'"),
         (["--datasets", "quality=hpdv2"], "No data set 'hpdv2' has examples of quality"),
         (["--suite", "unisim", "--offline", "--data", "."], "is not on this machine"),
+        (["--mix-ratio", "0.5", "--count", "1"], "--mix-ratio is about the file that --mix names"),
+        (["--mix-images", ".", "--count", "1"], "--mix-images is about the file that --mix names"),
+        (["--data", "no-such-folder", "--count", "1"], "There is no folder no-such-folder"),
     ],
 )
 def test_the_command_refuses_what_it_does_not_know(tmp_path: Path, options: list[str], message: str) -> None:
     called = CliRunner().invoke(app, ["instructions", str(tmp_path / "out"), *options, "--results", str(tmp_path)])
     assert called.exit_code == 1 and message in called.output
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("ratio", ["nan", "inf", "0", "-1"])
+def test_the_command_refuses_a_ratio_that_is_no_number_above_0(tmp_path: Path, ratio: str) -> None:
+    mix = ["--mix", str(other_file(tmp_path / "other.json", 2)), "--mix-ratio", ratio]
+    called = CliRunner().invoke(
+        app, ["instructions", str(tmp_path / "out"), "--count", "1", *mix, "--results", str(tmp_path)]
+    )
+    assert called.exit_code == 1 and f"Error: --mix-ratio {ratio}: name a finite number above 0" in called.output
+
+
+def foreign_folder(path: Path) -> None:
+    path.mkdir()
+    (path / "notes.txt").write_text("mine")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "make", "message"),
+    [
+        ("no json", [], None, "other.json, entry 0: not JSON (Expecting value). Expected a list of objects"),
+        ("[]", [], None, "other.json: none of its entries can be used (it is empty)"),
+        ('[{"image": 5}]', [], None, "can be used (its image is neither a path nor a list of paths)"),
+        ("", ["--mix", "none.json"], None, "none.json: cannot be read"),
+        ("", ["--mix-images", "no-folder"], None, "--mix-images no-folder: no such folder"),
+        ("", ["--mix-ratio", "9"], None, "takes 36, and it has 4 that can be used"),
+        ("", ["--count", "1"], lambda out: out.write_text("a file"), "out: cannot be written (Not a directory)"),
+        ("", ["--count", "1"], foreign_folder, "out holds notes.txt, which this command did not write"),
+    ],
+)
+def test_cheap_things_are_checked_before_any_image_is_read(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    options: list[str],
+    make: Callable[[Path], object] | None,
+    message: str,
+) -> None:
+    monkeypatch.setattr(leaks, "evaluated_images", lambda *args, **named: pytest.fail("images are read"))
+    path, out = other_file(tmp_path / "other.json", 4), tmp_path / "out"
+    if text:
+        path.write_text(text)
+    if make:
+        make(out)
+    words = ["instructions", str(out), "--count", "1", "--mix", str(path), "--mix-ratio", "0.5"]
+    words += ["--mix-images", str(tmp_path), "--results", str(tmp_path / "results")]
+    called = CliRunner().invoke(app, [*words, *options])
+    assert called.exit_code == 1 and message in called.output, called.output
+    assert not (tmp_path / "results").exists()
+
+
+def test_an_export_is_written_over_and_another_folder_is_not(tmp_path: Path) -> None:
+    sets, out = mini.unrelated(count=1), tmp_path / "out"
+    export(sets, out)
+    (out / "notes.txt").write_text("added by its owner")
+    export(sets, out, seed=1)
+    (out / "notes.txt").unlink()
+    (out / "record.json").unlink()  # as a run leaves it that is killed
+    (out / "instructions.json.draft-1").write_text("[")
+    export(sets, out)
+    (out / "record.json").write_text('{"version": 1}')
+    with pytest.raises(BadInput, match="out holds record.json, which this command did not write. Name a folder that"):
+        export(sets, out)
+    for name in ("instructions.json", "photo.png", "images/photo.png"):
+        other = tmp_path / name.replace("/", "-")
+        (other / name).parent.mkdir(parents=True)
+        (other / name).write_text("mine")
+        with pytest.raises(BadInput, match=f"{name}, which this command did not write"):
+            export(sets, other)
+        assert (other / name).read_text() == "mine" and not (other / "record.json").exists()
+
+
+def test_images_that_were_placed_for_the_other_file_are_not_foreign(tmp_path: Path) -> None:
+    path, out = other_file(tmp_path / "other.json", 4), tmp_path / "out"
+    out.mkdir()
+    (tmp_path / "photo.png").rename(out / "photo.png")
+    export(mini.unrelated(count=1), out, other=OtherInstructions(file=path, ratio=0.5))
+    assert verify(out / "instructions.json") == 6
+
+
+def test_images_that_are_mixed_in_are_compared_with_evaluated_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = other_file(tmp_path / "other.json", 4)
+    rows = json.loads(path.read_text())
+    rows[0]["conversations"][0]["value"] = "A question without an image"
+    del rows[0]["image"]
+    path.write_text(json.dumps(rows))
+    images_of = {"mini/shapes": [b"another"]}
+
+    def evaluated(*args, **named) -> leaks.EvaluatedImages:
+        items = {task: distinct([images(files, of="item")]) for task, files in images_of.items()}
+        return leaks.EvaluatedImages(items=items, stored={}, missing=(), unreadable={})
+
+    monkeypatch.setattr(leaks, "evaluated_images", evaluated)
+    words = ["instructions", str(tmp_path / "out"), "--count", "1", "--mix", str(path), "--mix-ratio", "1"]
+    words += ["--mix-images", str(tmp_path), "--results", str(tmp_path / "results")]
+    called = CliRunner().invoke(app, words)
+    assert called.exit_code == 0, called.output
+    compared = json.loads((tmp_path / "out/record.json").read_text())["leaks"]
+    assert compared.endswith("images of 1 evaluated tasks. Nor is any image of other.json that is mixed in: compared 1")
+    assert compared in called.output
+    before = (tmp_path / "out/instructions.json").read_bytes()
+    images_of["mini/kinds"] = [b"another", (tmp_path / "photo.png").read_bytes()]
+    called = CliRunner().invoke(app, [*words, "--seed", "1"])
+    assert called.exit_code == 1 and "other.json: 1 of its images is evaluated too" in called.output
+    assert f"'{tmp_path / 'photo.png'}' is 'item, image 1' of mini/kinds. Nothing was written" in called.output
+    assert (tmp_path / "out/instructions.json").read_bytes() == before
+
+
+def test_a_hit_with_a_stored_runs_item_names_its_task(tmp_path: Path) -> None:
+    files = [tmp_path / f"{at}.png" for at in range(7)]
+    for at, file in enumerate(files):
+        file.write_bytes(bytes([at]))
+    keys = np.array([content_key(bytes([at])) for at in range(7)], dtype="S32")
+    evaluated = leaks.EvaluatedImages(items={}, stored={"unisim/nights": keys[:6]}, missing=(), unreadable={})
+    with pytest.raises(BadInput, match=r"6 of its images are .*0.png' is an item of a stored run .*, and 1 more"):
+        mixed_in.check_images(files, evaluated, file=Path("other.json"), cache=tmp_path / "keys")
+    assert mixed_in.check_images(files[6:], evaluated, file=Path("other.json"), cache=tmp_path / "keys") == 1
+    assert mixed_in.check_images((), evaluated, file=Path("other.json")) == 0
+
+
+def test_data_are_read_with_drawn_examples_where_a_file_is_mixed_in(tmp_path: Path) -> None:
+    """The evaluated images in that folder are compared with the file's."""
+    path = other_file(tmp_path / "other.json", 2)
+    words = ["instructions", str(tmp_path / "out"), "--count", "1", "--mix", str(path), "--mix-ratio", "0.5"]
+    words += ["--mix-images", str(tmp_path), "--data", str(tmp_path), "--results", str(tmp_path / "results")]
+    called = CliRunner().invoke(app, words)
+    assert called.exit_code == 0, called.output
+
+
+def test_help_says_what_the_ratio_means_and_its_bounds() -> None:
+    called = CliRunner().invoke(app, ["instructions", "--help"], env={"COLUMNS": "400", "TERM": "dumb"})
+    assert "conversations come for each of ours, a finite number above 0; refused where that is more" in called.output
