@@ -26,11 +26,13 @@ DIRECTIVES = {
     "requeue": "",
 }
 FIXED = ("array", "ntasks", "ntasks-per-node", "wrap")  # decided by the file: one task a node starts its part of Ray
-NAME = re.compile(r"[a-z][a-z0-9-]*")
+VALUED = {name for name, value in DIRECTIVES.items() if value} | {"account", "gres", "partition", "qos"}  # of the usual
+PATIENCE = 300  # seconds
+NAME = re.compile(r"[a-z]+(-[a-z]+)*")
+COUNT = re.compile(r"([1-9][0-9]*)(-([1-9][0-9]*))?")
 OWN = {"--print-slurm": False, "--slurm": True, "--engine": True, "--address": True}  # option -> whether it has a value
 
-FILE = """\
-#!/usr/bin/env bash
+FILE = r"""#!/usr/bin/env bash
 {directives}
 #
 # Submit it: sbatch FILE. Results must lie where all nodes see them: a shared folder, or an address (--results s3://...).
@@ -48,14 +50,43 @@ port=$((20000 + SLURM_JOB_ID % 20000))
 cpus=${{SLURM_CPUS_PER_TASK:-1}}
 ip=$(srun --overlap --nodes=1 --ntasks=1 --nodelist="$head" hostname --ip-address | awk '{{ print $1; exit }}')
 export ip port cpus
+# One mode and one new token for all nodes: none looks for a token in its user's home.
+export RAY_AUTH_MODE=${{RAY_AUTH_MODE:-token}}
+RAY_AUTH_TOKEN=$("$python" -c 'import secrets; print(secrets.token_hex(32))')
+export RAY_AUTH_TOKEN
 
-srun --overlap --nodes=1 --ntasks=1 --nodelist="$head" \\
+patience={patience}  # seconds for the head to answer, and then for the other nodes to join
+answers() {{ (: <> "/dev/tcp/$ip/$port") 2> /dev/null && ray status --address="$ip:$port"; }}
+joined() {{
+    "$python" -c 'import ray, sys
+ray.init(address=sys.argv[1], logging_level="ERROR", log_to_driver=False)
+print(sum(node["Alive"] for node in ray.nodes()))' "$ip:$port"
+}}
+
+srun --overlap --nodes=1 --ntasks=1 --nodelist="$head" \
     bash -c 'ray start --head --node-ip-address="$ip" --port="$port" --num-cpus="$cpus" --block' &
-until ray status --address="$ip:$port" > /dev/null 2>&1; do sleep 2; done
-if [ "${{#nodes[@]}}" -gt 1 ]; then
-    workers=$((${{#nodes[@]}} - 1))
-    srun --overlap --nodes="$workers" --ntasks="$workers" --exclude="$head" \\
+started=$!
+end=$((SECONDS + patience))
+until said=$(answers 2>&1); do
+    if ! kill -0 "$started" 2> /dev/null || ((SECONDS >= end)); then
+        echo "Error: no Ray cluster answers on $head at $ip:$port. ray status: ${{said:-nobody listens there}}" >&2
+        exit 1
+    fi
+    sleep 2
+done
+if ((${{#nodes[@]}} > 1)); then
+    others=$((${{#nodes[@]}} - 1))
+    srun --overlap --nodes="$others" --ntasks="$others" --exclude="$head" \
         bash -c 'ray start --address="$ip:$port" --num-cpus="$cpus" --block' &
+    started=$!
+    end=$((SECONDS + patience))
+    until count=$(joined) && ((count >= ${{#nodes[@]}})); do
+        if ! kill -0 "$started" 2> /dev/null || ((SECONDS >= end)); then
+            echo "Warning: ${{count:-0}} of ${{#nodes[@]}} nodes have joined. The run goes on with them" >&2
+            break
+        fi
+        sleep 2
+    done
 fi
 
 "$python" -m compute {command} --engine ray --address "$ip:$port"
@@ -68,7 +99,10 @@ def job_file(arguments: Sequence[str], *, directives: Mapping[str, str] = DIRECT
         f"#SBATCH --{name}={shlex.quote(value)}" if value else f"#SBATCH --{name}" for name, value in directives.items()
     ]
     return FILE.format(
-        directives="\n".join(lines), python=shlex.quote(sys.executable), command=shlex.join(_remaining(arguments))
+        directives="\n".join(lines),
+        python=shlex.quote(sys.executable),
+        patience=PATIENCE,
+        command=shlex.join(_remaining(arguments)),
     )
 
 
@@ -78,14 +112,27 @@ def directives(named: Sequence[str]) -> dict[str, str]:
     for text in named:
         name, equals, value = text.partition("=")
         if not NAME.fullmatch(name) or not value.isprintable():
-            raise BadInput(f"--slurm {text!r} is no directive of sbatch: write name=value, such as partition=gpu")
+            raise BadInput(
+                f"--slurm {text!r} is no option of sbatch, whose names are small letters and dashes: write "
+                "name=value, such as partition=gpu"
+            )
         if name in FIXED:
             raise BadInput(f"--slurm {name} is set by the file itself. Choose nodes=N, gpus-per-node=N instead")
+        if not equals and name in VALUED:
+            raise BadInput(f"--slurm {name} has no value: write {name}={DIRECTIVES.get(name) or 'NAME'}, for example")
+        if name == "nodes" and value and not _is_count(value):
+            raise BadInput(f"--slurm {text}: nodes is a positive whole number, or a range such as 2-4")
         if equals and not value:
             chosen.pop(name, None)
         else:
             chosen[name] = value
     return chosen
+
+
+def _is_count(value: str) -> bool:
+    """Whether it is a positive whole number, or a range of two."""
+    count = COUNT.fullmatch(value)
+    return bool(count) and int(count[1]) <= int(count[3] or count[1])
 
 
 def _remaining(arguments: Sequence[str]) -> list[str]:

@@ -101,7 +101,7 @@ def main() -> None:
         with loop._autocast(base, plan):
             embedded = loop.embed(base, first)
         sum((vectors[:, 0] * vectors[:, 1]).sum() for vectors in embedded.tasks.values()).backward()
-        optimiser.zero_grad(set_to_none=True)
+        optimiser.zero_grad()
 
     times: dict[str, list[float]] = {"ours": [], "bare": []}
     for at in range(arguments.steps + 1):

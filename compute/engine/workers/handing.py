@@ -5,6 +5,8 @@ Where workers run, and how they are started, is for the process pool or for Ray.
 
 from __future__ import annotations
 
+import statistics
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -17,6 +19,7 @@ from compute.types import LikenessError
 
 LOSSES = 3  # workers lost over the same shard, or in a row before they could start: it is no accident then
 WAITING = 60.0  # seconds without a worker after which it is reported
+SLOW = 10  # times the median of the shards that are done: one that takes so long, and WAITING, is reported
 
 
 class Hand(Protocol):
@@ -25,8 +28,16 @@ class Hand(Protocol):
     def submit(self, method: str, *arguments: Any) -> Future:
         """Has a method of its Worker called. Where the process is no more, the future raises one of `lost`, or this."""
 
+    def name(self) -> str:
+        """Which process it is, for a person who looks for it. Does not wait for it."""
+
     def stop(self) -> None:
         """Ends the process."""
+
+
+def name(answer: Future) -> str:
+    """What a worker answered to `where`, if it has."""
+    return answer.result() if answer.done() and not answer.exception() else "its process is not known"
 
 
 class HandedEncoders:
@@ -81,6 +92,7 @@ class HandedEncoders:
         losses: Counter[int] = Counter()
         begun: set[int] = set()  # shards that a worker could not end: parts of them may be stored
         full = ""
+        clock = _Clock()
         while waiting or running:
             while waiting and self._idle:
                 at = waiting.popleft()
@@ -92,12 +104,14 @@ class HandedEncoders:
                     self._begin_anew(start, error, when="while they wait for a call")
                     continue
                 running[future] = at, hand, start
+                clock.begin(future)
             if not running and not self._starting:
                 raise LikenessError(full or "No worker is left")
             done = wait([*running, *self._starting], timeout=WAITING, return_when=FIRST_COMPLETED).done
             self._watch(done & self._starting.keys(), quiet=bool(running))
             for future in done & running.keys():
                 at, hand, start = running.pop(future)
+                clock.end(future)
                 try:
                     result = future.result()
                 except self._lost as error:
@@ -125,6 +139,13 @@ class HandedEncoders:
                 else:
                     self._idle.append((hand, start))
                     raise _error(result)
+            for future, (at, hand, _) in running.items():
+                if clock.is_slow(future):
+                    self._report(
+                        f"A worker has had {len(shards[at].keys):,} items for {clock.seconds(future):,.0f} s, over "
+                        f"{SLOW} times as long as others take: {hand.name()}. If it hangs, end that process: another "
+                        "worker encodes them"
+                    )
 
     def attempt(self, job: Any, encoding: Any) -> Any:
         """`Worker.attempt` by the first worker that is free, by another where it is lost. Raises LikenessError."""
@@ -206,6 +227,38 @@ class HandedEncoders:
                 raise _error(result)
             self._settings = result
             self._idle.append((hand, start))
+
+
+class _Clock:
+    """How long the shards of a pass take."""
+
+    def __init__(self) -> None:
+        self._began: dict[Future, float] = {}
+        self._took: list[float] = []
+        self._slow: set[Future] = set()
+
+    def begin(self, shard: Future) -> None:
+        """A worker has the shard from now on."""
+        self._began[shard] = time.monotonic()
+
+    def end(self, shard: Future) -> None:
+        """The worker has ended it, whatever became of it."""
+        self._took.append(self.seconds(shard))
+        self._slow.discard(shard)
+        del self._began[shard]
+
+    def seconds(self, shard: Future) -> float:
+        """Since it began."""
+        return time.monotonic() - self._began[shard]
+
+    def is_slow(self, shard: Future) -> bool:
+        """Whether it takes many times as long as those that have ended. True once a shard."""
+        if shard in self._slow or shard.done() or not self._took or self.seconds(shard) < WAITING:
+            return False
+        if self.seconds(shard) < SLOW * statistics.median(self._took):
+            return False
+        self._slow.add(shard)
+        return True
 
 
 def _error(failure: Failure) -> LikenessError:

@@ -16,9 +16,8 @@ from typing import Any
 
 from compute.engine.execution import Execution
 from compute.engine.plan import Job
-from compute.engine.workers import assigning
+from compute.engine.workers import assigning, handing
 from compute.engine.workers.crew import Crew
-from compute.engine.workers.handing import HandedEncoders
 from compute.engine.workers.worker import Assignment, Worker
 from compute.types import Model
 
@@ -34,7 +33,7 @@ class DeviceProcesses:
         """As `crew.Workers` says. Raises CannotDo for a model that another process cannot load."""
         assignment = assigning.assignment(row, jobs, execution)
         threads = assigning.threads(len(self.devices))
-        encoders = HandedEncoders(
+        encoders = handing.HandedEncoders(
             [partial(_DeviceProcess, assignment, device=device, threads=threads) for device in self.devices],
             lost=(BrokenProcessPool,),
             report=execution.report,
@@ -57,10 +56,15 @@ class _DeviceProcess:
             initializer=_begin,
             initargs=(assigning.on_device(assignment, device), threads, self._stopped),
         )
+        self._device, self._where = device, self.submit("where")
 
     def submit(self, method: str, *arguments: Any) -> Future:
         """As `handing.Hand` says."""
         return self._executor.submit(_call, method, *arguments)
+
+    def name(self) -> str:
+        """As `handing.Hand` says."""
+        return f"{handing.name(self._where)}, device {self._device}"
 
     def stop(self) -> None:
         """Ends the process at once: what it has stored of a shard stays."""

@@ -18,12 +18,11 @@ from compute import models
 from compute.engine.execution import Encoding, Execution, Outcome
 from compute.engine.plan import Job
 from compute.engine.run import failed
-from compute.engine.workers import assigning
+from compute.engine.workers import assigning, handing, ray_address
 from compute.engine.workers.crew import Crew
-from compute.engine.workers.handing import LOSSES, HandedEncoders
 from compute.engine.workers.worker import Assignment, Failure, Worker, attempt_stored
 from compute.models.adapter import Hardware
-from compute.types import BadInput, LikenessError, Model, NotHere
+from compute.types import LikenessError, Model, NotHere
 
 OBJECT_STORE = 128 << 20  # bytes: only keys and figures pass between processes, vectors never do
 SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "HF_HOME", "HF_HUB_CACHE")  # what this process has decided for all
@@ -34,7 +33,8 @@ class RayCluster:
 
     def __init__(self, *, address: str = "", workers: int | None = None) -> None:
         """`workers` encode; by default as many as there are GPUs, or cores where there is none. Those that find no room
-        yet start when machines join. Raises NotHere without Ray, BadInput for a cluster that does not answer."""
+        yet start when machines join. Raises NotHere without Ray, BadInput for a cluster that does not answer, or that
+        demands a token which this process does not have."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
             import ray
@@ -43,7 +43,10 @@ class RayCluster:
         self._ray, self._own = ray, not ray.is_initialized()
         address = address or os.environ.get("RAY_ADDRESS", "") or "local"
         local = {"num_cpus": max(workers or 0, os.cpu_count() or 1), "object_store_memory": OBJECT_STORE}
+        self._mode = os.environ.get(ray_address.MODE)  # what it was before: a local cluster sets it too
         if self._own:
+            if address != "local":
+                ray_address.settle(address)
             try:
                 ray.init(
                     address=address,
@@ -52,8 +55,9 @@ class RayCluster:
                     log_to_driver=False,
                     **(local if address == "local" else {}),
                 )
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                raise BadInput(f"No Ray cluster answers at {address!r}: start one with `ray start --head`") from error
+            except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+                ray_address.set_mode(self._mode)
+                raise ray_address.no_cluster(address) from error
         resources = ray.cluster_resources()
         self.gpus = int(resources.get("GPU", 0))
         self._workers = workers or self.gpus or int(resources.get("CPU", 1))
@@ -72,6 +76,7 @@ class RayCluster:
         """Leaves the cluster, and stops it where it was started here."""
         if self._own:
             self._ray.shutdown()
+            ray_address.set_mode(self._mode)
 
     @contextmanager
     def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> Iterator[Crew]:
@@ -85,12 +90,12 @@ class RayCluster:
             "runtime_env": {"env_vars": self._variables(threads)},
         }
         actor = self._ray.remote(Worker).options(**needs, max_restarts=0)
-        encoders = HandedEncoders(
+        encoders = handing.HandedEncoders(
             [partial(_Actor, self._ray, actor, assignment)] * self._workers,
             lost=(self._ray.exceptions.RayError,),
             report=execution.report,
         )
-        task = self._ray.remote(attempt_stored).options(**needs | {"num_gpus": 0}, max_retries=LOSSES)
+        task = self._ray.remote(attempt_stored).options(**needs | {"num_gpus": 0}, max_retries=handing.LOSSES)
         try:
             yield Crew(encoders=encoders, runs=partial(self._runs, encoders, task, assignment, execution))
         finally:
@@ -102,7 +107,7 @@ class RayCluster:
 
     def _runs(
         self,
-        encoders: HandedEncoders,
+        encoders: handing.HandedEncoders,
         task: Any,
         assignment: Assignment,
         execution: Execution,
@@ -124,7 +129,7 @@ class RayCluster:
         for job in sorted(rest, key=jobs.index):
             yield _outcome(self._with_model(encoders, job, encoding), job, execution)
 
-    def _with_model(self, encoders: HandedEncoders, job: Job, encoding: Encoding) -> Any:
+    def _with_model(self, encoders: handing.HandedEncoders, job: Job, encoding: Encoding) -> Any:
         try:
             return encoders.attempt(job, encoding)
         except LikenessError as error:
@@ -136,10 +141,15 @@ class _Actor:
 
     def __init__(self, ray: Any, actor: Any, assignment: Assignment) -> None:
         self._ray, self._handle = ray, actor.remote(assignment)
+        self._where = self.submit("where")
 
     def submit(self, method: str, *arguments: Any) -> Future:
         """As `handing.Hand` says."""
         return _future(getattr(self._handle, method).remote(*arguments))
+
+    def name(self) -> str:
+        """As `handing.Hand` says."""
+        return handing.name(self._where)
 
     def stop(self) -> None:
         """Ends the actor at once: what it has stored of a shard stays."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import traceback
 from collections import Counter
 from collections.abc import Callable
@@ -53,6 +55,10 @@ class Worker:
 
     def __init__(self, assignment: Assignment) -> None:
         self._assignment = assignment
+
+    def where(self) -> str:
+        """Which process this is."""
+        return f"process {os.getpid()} on {socket.gethostname()}"
 
     def settings(self) -> dict[str, Any] | Failure:
         """What the loaded model says of itself."""

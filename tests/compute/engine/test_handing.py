@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compute.engine.workers import handing
 from compute.engine.workers.handing import LOSSES, HandedEncoders
 from compute.engine.workers.worker import Failure
 from compute.features.passes import Encoded, PlannedShard
@@ -42,6 +43,9 @@ class Scripted:
         else:
             future.set_result(answer)
         return future
+
+    def name(self) -> str:
+        return "process 7 on a machine"
 
     def stop(self) -> None:
         self.log.append(("stop",))
@@ -184,3 +188,24 @@ def test_a_run_is_attempted_by_another_worker_where_one_is_lost() -> None:
     handed, _, _ = encoders([{}, Lost("killed")] * LOSSES + [{}])
     with pytest.raises(LikenessError, match="lost over this run, the last by: killed"):
         handed.attempt("job", "encoding")
+
+
+def test_a_shard_that_takes_many_times_as_long_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may hang. Those that are as fast as the others are not reported."""
+    monkeypatch.setattr(handing, "WAITING", 0.1)
+    hung: Future = Future()
+    handed, _, lines = encoders([{}, hung], [{}, Encoded(items=1), Encoded(items=2)])
+    timer = Timer(0.6, hung.set_result, [Encoded(items=3)])
+    timer.start()
+    assert sorted(done.items for done in handed.encode("image", shards(3), 8)) == [1, 2, 3]
+    [line] = lines
+    assert line.startswith("A worker has had 1 items for 0 s, over 10 times as long as others take: process 7 ")
+    assert "process 7 on a machine. If it hangs, end that process" in line
+
+
+def test_a_shard_is_not_reported_while_none_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handing, "WAITING", 0.05)
+    slow: Future = Future()
+    handed, _, lines = encoders([{}, slow])
+    Timer(0.3, slow.set_result, [Encoded(items=1)]).start()
+    assert [done.items for done in handed.encode("image", shards(1), 8)] == [1] and lines == []

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import re
 import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +23,10 @@ from compute.engine import slurm
 from compute.types import BadInput
 
 ROOT = Path(__file__).resolve().parents[3]
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install 'ray[data]'"
+)
+COUNTS = "nodes is a positive whole number, or a range such as 2-4"
 HOSTILE = ["$(touch hacked)", "a b", "it's", '"; rm -rf ~ #', "`id`", "back\\slash", "{0}", "%n"]
 
 
@@ -85,10 +99,135 @@ def test_directives_are_chosen_removed_and_quoted() -> None:
     assert "#SBATCH --comment='a b; $(x)'" in lines and not any("requeue" in line for line in lines)
 
 
-@pytest.mark.parametrize("text", ["", "Nodes=2", "comment=a\nrm -rf ~", "a b=1", "--nodes=2", "array=1-3", "ntasks=9"])
-def test_what_is_no_directive_is_refused(text: str) -> None:
-    with pytest.raises(BadInput, match="--slurm"):
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "names are small letters and dashes: write name=value"),
+        ("Nodes=2", "names are small letters"),
+        ("comment=a\nrm -rf ~", "no option of sbatch"),
+        ("a b=1", "names are small letters"),
+        ("--nodes=2", "names are small letters"),
+        ("nodes2=1", "names are small letters"),
+        ("nodes-=1", "names are small letters"),
+        ("array=1-3", "set by the file itself"),
+        ("ntasks=9", "set by the file itself"),
+        ("nodes", "nodes has no value: write nodes=1"),
+        ("mem", "mem has no value: write mem=64G"),
+        ("partition", "partition has no value: write partition=NAME"),
+        *((f"nodes={value}", f"nodes={value}: {COUNTS}") for value in ("-3", "0", "two", "1.5", "4-2", "2-", "2-0")),
+    ],
+)
+def test_what_is_no_directive_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(problem)):
         slurm.directives([text])
+
+
+def test_a_range_of_nodes_is_taken() -> None:
+    assert slurm.directives(["nodes=2-4"])["nodes"] == "2-4" and "nodes" not in slurm.directives(["nodes="])
+
+
+# ---- the file is run, with stand-ins for Slurm's commands that run everything on this machine
+
+STUBS = {
+    "scontrol": 'tr , "\\n" <<< "$3"\n',
+    "srun": """\
+tasks=1 part=$HEAD
+while [[ $1 == --* ]]; do
+    case $1 in --ntasks=*) tasks=${1#*=} ;; --exclude=*) part=$OTHERS ;; esac
+    shift
+done
+if [ "$1" = bash ] && [ -n "$part" ]; then exec $part; fi
+for ((task = 0; task < tasks; task++)); do "$@" & done
+wait
+""",
+}
+COUNTED = """\
+"$python" -c 'import sys
+from compute.engine.workers.ray_cluster import RayCluster
+cluster = RayCluster(address=sys.argv[1])
+print("workers:", cluster._workers)
+cluster.close()' "$ip:$port"
+"""
+
+
+@pytest.fixture
+def run_job(tmp_path: Path) -> Iterator[Callable[..., subprocess.CompletedProcess]]:
+    """Runs a job file on so many nodes; a command in `head` or `others` takes the part of their `ray start`."""
+    short = tempfile.mkdtemp(prefix="ray-")  # paths of sockets are short
+    jobs = []
+
+    def run(text: str, *, nodes: int, head: str = "", others: str = "", **variables: str) -> Any:
+        for name, script in STUBS.items():
+            (tmp_path / name).write_text("#!/usr/bin/env bash\n" + script)
+            (tmp_path / name).chmod(0o755)
+        (tmp_path / "job.sh").write_text(text)
+        known = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+        environment = {
+            **known,
+            "PATH": f"{tmp_path}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "HEAD": head,
+            "OTHERS": others,
+            "RAY_TMPDIR": short,
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "SLURM_CPUS_PER_TASK": "1",
+            "SLURM_JOB_ID": str(os.getpid()),
+            "SLURM_JOB_NODELIST": ",".join(f"node-{at}" for at in range(nodes)),
+            "SLURM_SUBMIT_DIR": str(ROOT),
+            **variables,
+        }
+        # What it starts goes on after it, and holds its output: Slurm ends both.
+        with (tmp_path / "out").open("w") as out, (tmp_path / "err").open("w") as err:
+            job = subprocess.Popen(
+                ["bash", str(tmp_path / "job.sh")], env=environment, stdout=out, stderr=err, start_new_session=True
+            )
+            jobs.append(job)
+            code = job.wait(240)
+        return subprocess.CompletedProcess([], code, (tmp_path / "out").read_text(), (tmp_path / "err").read_text())
+
+    yield run
+    for job in jobs:
+        with suppress(ProcessLookupError):
+            os.killpg(job.pid, signal.SIGKILL)
+    shutil.rmtree(short, ignore_errors=True)
+
+
+@needs_ray
+@pytest.mark.parametrize("mode", ["", "disabled"], ids=["a-token-of-its-own", "without-token"])
+def test_a_job_uses_the_workers_of_all_nodes(run_job: Callable[..., Any], tmp_path: Path, mode: str) -> None:
+    """And its user has a token, which the cluster of the job does not demand."""
+    (tmp_path / ".ray").mkdir()
+    (tmp_path / ".ray" / "auth_token").write_text("f" * 64)
+    command = ["run", "--suite", "mini", "--models", "tiny", "--tasks", "mini/quality", "--offline"]
+    text = slurm.job_file([*command, "--results", str(tmp_path / "results")])
+    last = text.splitlines()[-1]
+    text = text.replace(last, COUNTED + last)
+    variables = {"RAY_AUTH_MODE": mode} if mode else {}
+    done = run_job(text, nodes=2, HOME=str(tmp_path), **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "workers: 2" in done.stdout.splitlines(), done.stdout + done.stderr
+    assert "Warning" not in done.stderr and list(tmp_path.glob("results/tiny/mini__quality/*/scores.parquet"))
+
+
+@needs_ray
+def test_a_job_goes_on_with_the_nodes_that_joined(run_job: Callable[..., Any]) -> None:
+    text = slurm.job_file(["run"]).replace('"$python" -m compute run', 'echo "it runs:"')
+    done = run_job(text, nodes=3, others="false")
+    assert done.returncode == 0 and "it runs: --engine ray --address" in done.stdout, done.stdout + done.stderr
+    assert "Warning: 1 of 3 nodes have joined. The run goes on with them" in done.stderr
+
+
+@pytest.mark.parametrize("head", ["false", "sleep 60"], ids=["ends", "hangs"])
+def test_a_job_whose_head_does_not_answer_ends(
+    run_job: Callable[..., Any], head: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if head != "false":
+        monkeypatch.setattr(slurm, "PATIENCE", 3)
+    began = time.monotonic()
+    done = run_job(slurm.job_file(["run"]), nodes=1, head=head)
+    assert done.returncode == 1 and time.monotonic() - began < 60
+    [line] = [line for line in done.stderr.splitlines() if line.startswith("Error")]
+    assert "no Ray cluster answers on node-0 at" in line and "ray status: nobody listens there" in line
 
 
 def test_the_command_prints_the_file_alone_and_writes_nothing(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -21,6 +22,7 @@ from compute.engine.workers.chosen import chosen
 from compute.features import passes
 from compute.features.store import Shelf
 from compute.types import BadInput, NotHere
+from tests.bench import bench_scaling
 from tests.compute.engine import crewed
 from tests.compute.engine.crewed import BATCH, ITEMS, encoded
 from tests.compute.small_bench import CATALOG, World, executed
@@ -100,6 +102,8 @@ def test_a_process_killed_while_idle_is_started_anew(tmp_path: Path) -> None:
     with processes.DeviceProcesses(["cpu"]).crew(planned.models[0], planned.jobs, execution) as crew:
         assert crew.encoders.settings() == {"pixel": "first"}
         [process] = multiprocessing.active_children()
+        name = f"process {process.pid} on {socket.gethostname()}, device cpu"
+        assert crew.encoders._idle[0][0].name() == name
         process.kill()
         until = time.monotonic() + 60
         while (executor := crew.encoders._idle[0][0]._executor) and not executor._broken and time.monotonic() < until:
@@ -156,3 +160,16 @@ def test_this_process_alone_and_one_a_device() -> None:
         assert alone == (None, None)
     with chosen(devices=("cpu", "cpu")) as (workers, hardware):
         assert workers.devices == ("cpu", "cpu") and (hardware.device, hardware.dtype) == ("cpu", "float32")
+
+
+def test_the_bench_of_scaling_shows_the_median_of_its_turns(capsys: pytest.CaptureFixture[str]) -> None:
+    """And says how many images its workers need, before it draws any."""
+    assert bench_scaling.typical([(5.0, 0.3), (90.0, 0.1), (6.0, 0.2)]) == (6.0, 0.2)
+    assert bench_scaling.typical([(5.0, 0.3), (6.0, 0.2)]) == (5.5, 0.25)
+    for options, problem in (
+        (["--images", "256", "--workers", "16"], "--images 256 are too few: 16 workers need 512, a shard of 32 each"),
+        (["--turns", "0"], "at least 1"),
+    ):
+        with pytest.raises(SystemExit):
+            bench_scaling.main(options)
+        assert problem in capsys.readouterr().err
