@@ -21,7 +21,7 @@ from compute.cli.listing import show
 from compute.cli.lite import lite
 from compute.cli.project import project
 from compute.cli.rank import rank
-from compute.cli.run import run
+from compute.cli.run import RunCommand, run
 from compute.cli.tradeoff import tradeoff
 from compute.cli.train import train
 from compute.types import BadInput, LikenessError
@@ -102,7 +102,7 @@ publishing.command("results")(publish.results)
 own_tasks = typer.Typer(no_args_is_help=True, help="Checks data of your own.")
 own_tasks.command("check")(task.check)
 for command in (fetch, run, frechet, calibrate, train, tradeoff, instructions, build, lite, rank, project, coverage):
-    app.command()(command)
+    app.command(cls=RunCommand if command is run else None)(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")
 app.add_typer(pairing, name="pairs")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from compute.cli.models import Family, ModelName, ModelOptions, made_models, named_models
 from compute.cli.workspace import (
@@ -21,6 +22,17 @@ from compute.cli.workspace import (
     warn,
 )
 from compute.types import BadInput
+
+
+class RunCommand(TyperCommand):
+    """`--dry-run --estimate` without a rate is what `--dry-run` does by itself: it measures."""
+
+    def parse_args(self, context: Any, args: list[str]) -> list[str]:
+        """typer has no option whose value can be left out."""
+        if "--dry-run" in args:
+            followed = zip(args, [*args[1:], "--"], strict=True)
+            args = [word for word, after in followed if word != "--estimate" or not after.startswith("--")]
+        return super().parse_args(context, args)
 
 
 def run(
@@ -99,7 +111,10 @@ def run(
     estimate: Annotated[
         float | None,
         typer.Option(
-            metavar="RATE", help="With --dry-run: items a second of models that cannot be measured here.", min=0.001
+            metavar="RATE",
+            help="With --dry-run: items a second of models that cannot be measured here; without a number as without "
+            "this option.",
+            min=0.001,
         ),
     ] = None,
     print_slurm: Annotated[

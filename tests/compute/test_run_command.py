@@ -114,6 +114,10 @@ def test_a_dry_run_tells_a_time_from_a_rate_or_a_measurement(
     assert "about 1 min 18 s" in given.output.splitlines()[-1] and world.loaded == 0
     assert "measured here" in run("--models", "small/dim", "--dry-run").output and world.loaded == 1
     assert_refused(run("--models", "small/eye", "--estimate", "2"), BadInput, "add --dry-run")
+    for words in (["--dry-run", "--estimate"], ["--estimate", "--dry-run"]):
+        bare = run("--models", "small/dim", *words)
+        assert bare.exit_code == 0 and "measured here" in bare.output, bare.output
+    assert run("--models", "small/eye", "--estimate").exit_code == 2, "it is about a dry run"
 
 
 def test_results_elsewhere_are_kept_and_the_database_is_not_touched(run: Command, world: World) -> None:
