@@ -17,6 +17,7 @@ MODELS = {"tiny": ASSETS / "tiny"}  # what is trained from nothing, and where th
 
 
 def train(
+    context: typer.Context,
     model: Annotated[
         str, typer.Argument(help="A model that is trained from nothing: tiny, the bundled one. Else --base.")
     ] = "",
@@ -51,9 +52,7 @@ def train(
     ] = None,
     data: Data = None,
     steps: Annotated[int | None, typer.Option(help="Training steps; default: the recipe's.", min=1)] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Decides what is drawn, its order, and initial weights; default: 0.", min=0)
-    ] = None,
+    seed: Annotated[int, typer.Option(help="Decides what is drawn, its order, and initial weights.", min=0)] = 0,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,8 +87,7 @@ def train(
             datasets=datasets or [],
             data=data,
             steps=steps,
-            seed=seed,
-            options=option or [],
+            options=_with_seed(option or [], seed, named=context.get_parameter_source("seed").name != "DEFAULT"),
             save=save,
             track=track,
             device=device,
@@ -108,7 +106,7 @@ def train(
         )
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    recipe = tiny.TrainingPlan(seed=seed or 0, steps=steps or tiny.TrainingPlan.steps)
+    recipe = tiny.TrainingPlan(seed=seed, steps=steps or tiny.TrainingPlan.steps)
     folder = out or shipped_file(MODELS[model], option="--out")
     figures = tiny.train(folder, plan=recipe)
     seconds, processor = figures.pop("seconds"), figures.pop("processor_seconds")
@@ -127,7 +125,6 @@ def _tune(
     datasets: list[str],
     data: Path | None,
     steps: int | None,
-    seed: int | None,
     options: list[str],
     save: str,
     track: str,
@@ -137,10 +134,6 @@ def _tune(
     from compute.interface import train as interface
     from compute.training.unisim.results import option_words, suite_to_run
 
-    if seed is not None:
-        if any(name == "seed" for name, _ in plan.named(options)):
-            raise BadInput("--seed and the training option seed say the same: give one of them")
-        options = [f"seed={seed}", *options]
     tuned = interface.train(
         base,
         out=out,
@@ -161,3 +154,12 @@ def _tune(
     path = tuned.folder if tuned.folder.is_absolute() else Path(".") / tuned.folder
     loaded = " ".join(filter(None, (str(path), option_words(tuned.model_options))))
     typer.echo(f"Its scores: python -m compute run --suite {suite_to_run(suite)} --models {loaded}")
+
+
+def _with_seed(options: list[str], seed: int, *, named: bool) -> list[str]:
+    """The options of the plan with the seed, which may be one of them where `--seed` does not name it."""
+    if not any(name == "seed" for name, _ in plan.named(options)):
+        return [f"seed={seed}", *options]
+    if named:
+        raise BadInput("--seed and the training option seed say the same: give one of them")
+    return options
