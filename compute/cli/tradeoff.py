@@ -47,6 +47,7 @@ def tradeoff(
 ):
     """Compares methods that preserve generalisation over seeds; draws core gain against out-of-distribution change."""
     from compute.interface import tradeoff as interface
+    from compute.training.unisim import held_out
     from compute.training.unisim import tradeoff as rules
     from compute.training.unisim.plan import with_steps
 
@@ -75,7 +76,7 @@ def tradeoff(
             offline=offline,
             report=typer.echo,
         )
-        lines = rules.lines(rows) + rules.conclusions(rows)
+        lines = rules.lines(rows) + rules.conclusions(rows) + ([held_out.DRAWN_OOD] if suite == "unisim" else [])
     for line in lines:
         typer.echo(line)
 

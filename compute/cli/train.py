@@ -13,6 +13,7 @@ from compute.paths import ASSETS
 from compute.training.unisim import plan
 from compute.types import BadInput
 
+OF_BASE = ("suite", "tasks", "datasets", "data", "option", "save", "track", "device")  # options that need --base
 MODELS = {"tiny": ASSETS / "tiny"}  # what is trained from nothing, and where the trained model is shipped
 
 
@@ -96,14 +97,13 @@ def train(
         return
     from compute.training.bundled import tiny
 
-    given = {"--tasks": tasks, "--datasets": datasets, "--data": data, "--option": option, "--track": track,
-             "--device": device}  # fmt: skip
-    if useless := next((name for name, value in given.items() if value), None):
-        raise BadInput(f"{useless} is of a model that is tuned: leave it out for {model}, or name --base")
     if model not in MODELS:
         raise BadInput(
             f"{model!r} cannot be trained from nothing: choose from {', '.join(MODELS)}, or tune a model with --base"
         )
+    for name in OF_BASE:
+        if context.get_parameter_source(name).name != "DEFAULT":
+            raise BadInput(f"--{name} applies only with --base: leave it out to train {model}")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
     recipe = tiny.TrainingPlan(seed=seed, steps=steps or tiny.TrainingPlan.steps)

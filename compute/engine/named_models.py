@@ -60,7 +60,7 @@ def named(
             else "A name, a family and options are said of a checkpoint of your own; the catalogue's models have them"
         )
     return [
-        _recorded(known[text], catalog, offline=offline)
+        _recorded(known[text], offline=offline)
         if text in known
         else _checkpoint(text, catalog, overrides, offline=offline, alone=len(texts) == 1)
         for text in texts
@@ -88,19 +88,23 @@ def record_named(model: NamedModel, *, results: Path) -> Model:
 
 
 def joined(catalog: Catalog, models: Sequence[NamedModel]) -> Catalog:
-    """The catalogue with the rows of these models."""
-    rows = {model.row.key: model.row for model in models if model.source is not None}
+    """The catalogue with the rows of these models, and of the data sets that their cards name those it knows."""
+    rows = {
+        model.row.key: replace(model.row, trained_on=catalog.dataset_keys(model.row.trained_on))
+        for model in models
+        if model.source is not None
+    }
     others = (row for row in catalog.models if row.key not in rows)
     return replace(catalog, models=(*others, *rows.values())) if rows else catalog
 
 
-def _recorded(row: Model, catalog: Catalog, *, offline: bool) -> NamedModel:
+def _recorded(row: Model, *, offline: bool) -> NamedModel:
     """A row of the catalogue; a recorded one must still be what it was, though its tokenizer may be here now."""
     source = own_models.source_of(row)
     if source is not None and source.kind == FROM_HUB and WITHOUT_TEXT in row.options:
         options = {name: value for name, value in row.options.items() if name not in (NOTE, WITHOUT_TEXT)}
         made = checkpoints.from_hub(source.name, family=row.adapter, options=options, offline=offline)
-        now = replace(_with_keys(made.row, catalog), key=row.key, title=row.title)
+        now = replace(made.row, key=row.key, title=row.title)
         return NamedModel(row=now, digest=made.digest, source=made.source)
     if source is not None and source.kind == FROM_FOLDER and weights.own_folder(row) is not None:
         now = weights.revision(row, required=required_files(row))
@@ -136,12 +140,7 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
         error.args = (f"{error}. Or name a folder, ./{text}, or a model of the hub, {checkpoints.HUB}org/name",)
         raise error
     remark = f"{made.source.name} is read as {made.row.adapter} ({made.read_as})"
-    return NamedModel(row=_with_keys(made.row, catalog), digest=made.digest, source=made.source, remark=remark)
-
-
-def _with_keys(row: Model, catalog: Catalog) -> Model:
-    """The row of a checkpoint with the catalogue's keys of the data sets that its card names."""
-    return replace(row, trained_on=catalog.dataset_keys(row.trained_on))
+    return NamedModel(row=made.row, digest=made.digest, source=made.source, remark=remark)
 
 
 def _listed(text: str, catalog: Catalog) -> NamedModel | None:

@@ -29,7 +29,7 @@ FIXED = ("array", "ntasks", "ntasks-per-node", "wrap")  # decided by the file: o
 VALUED = {name for name, value in DIRECTIVES.items() if value} | {"account", "gres", "partition", "qos"}  # of the usual
 PATIENCE = 300  # seconds
 NAME = re.compile(r"[a-z]+(-[a-z]+)*")
-COUNT = re.compile(r"([1-9][0-9]*)(-([1-9][0-9]*))?")
+COUNT = re.compile(r"[1-9][0-9]*([-,:][1-9][0-9]*)*")  # 4, 2-4, and what newer versions of sbatch take
 OWN = {"--print-slurm": False, "--slurm": True, "--engine": True, "--address": True}  # option -> whether it has a value
 
 FILE = r"""#!/usr/bin/env bash
@@ -56,9 +56,9 @@ RAY_AUTH_TOKEN=$("$python" -c 'import secrets; print(secrets.token_hex(32))')
 export RAY_AUTH_TOKEN
 
 patience={patience}  # seconds for the head to answer, and then for the other nodes to join
-answers() {{ (: <> "/dev/tcp/$ip/$port") 2> /dev/null && ray status --address="$ip:$port"; }}
+answers() {{ (: <> "/dev/tcp/$ip/$port") 2> /dev/null && timeout 60 ray status --address="$ip:$port"; }}
 joined() {{
-    "$python" -c 'import ray, sys
+    timeout 60 "$python" -c 'import ray, sys
 ray.init(address=sys.argv[1], logging_level="ERROR", log_to_driver=False)
 print(sum(node["Alive"] for node in ray.nodes()))' "$ip:$port"
 }}
@@ -80,7 +80,7 @@ if ((${{#nodes[@]}} > 1)); then
         bash -c 'ray start --address="$ip:$port" --num-cpus="$cpus" --block' &
     started=$!
     end=$((SECONDS + patience))
-    until count=$(joined) && ((count >= ${{#nodes[@]}})); do
+    until count=$(joined 2> /dev/null) && ((count >= ${{#nodes[@]}})); do
         if ! kill -0 "$started" 2> /dev/null || ((SECONDS >= end)); then
             echo "Warning: ${{count:-0}} of ${{#nodes[@]}} nodes have joined. The run goes on with them" >&2
             break
@@ -113,26 +113,20 @@ def directives(named: Sequence[str]) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not NAME.fullmatch(name) or not value.isprintable():
             raise BadInput(
-                f"--slurm {text!r} is no option of sbatch, whose names are small letters and dashes: write "
+                f"--slurm {text!r} is no option of sbatch, whose names are lower-case letters and dashes: write "
                 "name=value, such as partition=gpu"
             )
         if name in FIXED:
             raise BadInput(f"--slurm {name} is set by the file itself. Choose nodes=N, gpus-per-node=N instead")
         if not equals and name in VALUED:
             raise BadInput(f"--slurm {name} has no value: write {name}={DIRECTIVES.get(name) or 'NAME'}, for example")
-        if name == "nodes" and value and not _is_count(value):
+        if name == "nodes" and value and not COUNT.fullmatch(value):
             raise BadInput(f"--slurm {text}: nodes is a positive whole number, or a range such as 2-4")
         if equals and not value:
             chosen.pop(name, None)
         else:
             chosen[name] = value
     return chosen
-
-
-def _is_count(value: str) -> bool:
-    """Whether it is a positive whole number, or a range of two."""
-    count = COUNT.fullmatch(value)
-    return bool(count) and int(count[1]) <= int(count[3] or count[1])
 
 
 def _remaining(arguments: Sequence[str]) -> list[str]:

@@ -26,18 +26,18 @@ from compute.training.unisim.evaluation import Evaluator, HeldOutTask
 from compute.training.unisim.results import TrainingResult
 from compute.types import BadInput, LikenessError, suggestion
 
-# What decides the drawn items of validation.
-DRAWN = {
-    "mini": {"generator": GENERATOR_VERSION, "validation": mini.VALIDATION_COUNT},
-    "unisim": {"generator": GENERATOR_VERSION},
-}
-
 if TYPE_CHECKING:
     from compute.training.unisim.checkpoints import TuningState
     from compute.training.unisim.data.splits import FileExamples
     from compute.training.unisim.plan import TuningPlan
     from compute.training.unisim.trackers import Tracker
     from compute.types import Model
+
+# What decides the drawn items of validation, by suite.
+VALIDATION = {
+    "mini": {"generator": GENERATOR_VERSION, "validation": mini.VALIDATION_COUNT},
+    "unisim": {"generator": GENERATOR_VERSION},
+}
 
 
 def train(
@@ -71,8 +71,9 @@ def train(
     table; `final=False` leaves that out.
 
     A call that was interrupted goes on from its last stored step with the same result; one that is complete returns it.
-    Raises UnknownKey, BadInput, NotHere, CannotDo before the first step, among them where another process trains in
-    `out`, and LikenessError where a loss is not finite: `out` is then a model with the best weights until that step.
+    Raises UnknownKey, BadInput, NotHere, CannotDo, CannotWrite before the first step, among them where another process
+    trains in `out`, and LikenessError where a loss is not finite: `out` is then a model with the best weights until
+    that step.
     """
     report = report or (lambda line: None)
     if suite not in plans.SUITES:
@@ -104,7 +105,7 @@ def train(
         identity = {
             "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
             "plan": asdict(plan) | {"save": save, "terms": preserving.VERSION},
-            "suite": {"name": suite, **DRAWN[suite]},
+            "suite": {"name": suite, **VALIDATION[suite]},
         }
         RunFolder(path=path, identity=identity).compare()  # before all images are read for their keys
         progress = Progress()
@@ -161,7 +162,7 @@ def _tuned(
     """The state at the end of training; the model is then in the folder, and the run marked as complete.
 
     Of a run that is stopped by a loss that is not finite, the best model until then is: raises LikenessError, and the
-    run goes on from there, to the same loss unless something outside of it has changed.
+    same call goes on from the state before that step.
     """
     compared = _leak_check([*sets, *validation], source, report=report)
     if suite == "unisim":
@@ -178,7 +179,9 @@ def _tuned(
             report=report,
         )
     except loop.Diverged as error:
-        stopped = replace(error.state, stopped=str(error).partition(". ")[0])
+        if error.state is None:
+            raise
+        stopped = replace(error.state, stopped=error.reason)
         results.write(encoder, folder, stopped, save=save, plan=plan, apart=compared)
         best = stopped.step if stopped.best is None else stopped.best
         raise LikenessError(f"{error}. What was best until then, step {best}, is a model in {folder.path}") from error
@@ -216,16 +219,16 @@ def _leak_check(sets: Sequence[ExampleSet], source: Source, *, report: Callable[
     """
     rows = leaks.evaluated_tasks(shipped())
     evaluated = leaks.evaluated_images(rows, source=source, roots=(paths.COMPUTED, paths.RESULTS))
-    said = leaks.sentence(leaks.check(sets, evaluated))
-    report(said)
+    compared = leaks.sentence(leaks.check(sets, evaluated))
+    report(compared)
     if unproven := leaks.uncompared(evaluated, rows=rows, sets=sets):
         warning = (
             f"Not compared with {', '.join(unproven)}, though they are of data sets that are trained on: their items "
             "are not on this machine or cannot be read"
         )
         report(f"Warning: {warning}")
-        said = f"{said}. {warning}"
-    return said
+        compared = f"{compared}. {warning}"
+    return compared
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:

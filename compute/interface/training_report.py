@@ -86,6 +86,8 @@ def _page(result: TrainingResult, rows: list[TaskChange], *, base: Model, suite:
             f"{curves.numbers(core)[1]}, the out-of-distribution average from {curves.numbers(ood)[0]} to "
             f"{curves.numbers(ood)[1]}."
         )
+    if suite == "unisim":
+        lead.append(f"{held_out.DRAWN_OOD}.")
     if result.stopped:
         lead.append(f"Training stopped early: {result.stopped}.")
     return training_page.page(

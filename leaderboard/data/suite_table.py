@@ -18,6 +18,7 @@ from leaderboard.data import cut as cuts
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.cut import WHOLE, Cut, SuiteCuts
 from leaderboard.data.database import Database
+from leaderboard.data.own_models import own_facts
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 
@@ -118,11 +119,13 @@ class SuiteTable:
         """Whether a row's model saw a data set of the suite in training: `yes`, `no`, or `unknown`.
 
         It is unknown where no source states any of the model's training data: such a model may have seen all of them.
+        So may one of the user's own: a card need not name all that it, or its base, was trained on.
         """
         model = self.rows[row].model
         if model in self.trained_models:
             return "yes"
-        return "no" if len(self.models.loc[model, "trained_on"]) else "unknown"
+        facts = self.models.loc[model]
+        return "no" if len(facts["trained_on"]) and own_facts(facts["options"]) is None else "unknown"
 
     def rows_of(self, origin: str) -> list[int]:
         """Indices of the rows of one origin; of ALL, one row a model, from its displayed origin."""

@@ -74,7 +74,7 @@ def read(
         metavar="MODELS",
         help="models of your own that visitors can choose on the Try page, comma-separated: folders of checkpoints "
         "(./name), hub:org/name@revision, or keys under which python -m compute run recorded them; repeatable "
-        "(LIKENESS_MODELS)",
+        "(without it LIKENESS_MODELS); not together with LIKENESS_DATA",
     )
     parser.add_argument(
         "--root-path", help="path under which a proxy serves the app, such as /likeness (GRADIO_ROOT_PATH, else none)"

@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 from typer.testing import CliRunner, Result
 
 import compute
@@ -243,8 +244,11 @@ def test_an_image_that_is_evaluated_stops_the_run_by_name(tmp_path: Path, monkey
         (["--base", "tiny", "--out", "{out}", "--steps", "2", "--option", "samples=5"], BadInput, "give one"),
         (["--base", "tiny", "--out", "{out}", "--seed", "2", "--option", "seed=3"], BadInput, "give one of them"),
         (["--base", "tiny", "--out", "{file}/sub"], CannotWrite, "Cannot make the folder {file}/sub: Not a directory"),
-        (["tiny", "--tasks", "quality"], BadInput, "--tasks is of a model that is tuned"),
-        (["tiny", "--option", "rank=4"], BadInput, "--option is of a model that is tuned"),
+        (["tiny", "--tasks", "quality"], BadInput, "--tasks applies only with --base"),
+        (["huge", "--tasks", "quality"], BadInput, "choose from tiny"),
+        (["tiny", "--suite", "unisim"], BadInput, "--suite applies only with --base"),
+        (["tiny", "--save", "adapter"], BadInput, "--save applies only with --base"),
+        (["tiny", "--option", "rank=4"], BadInput, "--option applies only with --base"),
         (["--base", "tiny", "--out", "{out}", "--datasets", "quality=pipal"], BadInput, "No data set 'pipal'"),
         (
             ["--base", "tiny", "--out", "{out}", "--tasks", "quality", "--datasets", "quality="],
@@ -308,7 +312,7 @@ def stored_changes() -> list[curves.TaskChange]:
 def test_a_loss_that_is_not_finite_leaves_the_best_model_until_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the folder, to be used and with a card that says why it ended there; the same command meets the same loss."""
+    """In the folder, to be used, with a card that says why it ended there; the same command goes on from there."""
     real, calls = interface.loop.hinge, []
 
     def spoilt(*vectors, preferred, margin):
@@ -325,7 +329,16 @@ def test_a_loss_that_is_not_finite_leaves_the_best_model_until_then(
     assert "Training stopped early: The loss of image-choice is nan at step 3." in card
     assert own_checkpoints.from_folder(out).row.adapter == "clip"
     assert not (out / "training" / "finished.json").exists()
-    monkeypatch.undo()
+    tuned = load_file(out / "model.safetensors")
+    best = sorted((out / "training").glob("best-*"))[-1]
+    stored = load_file(best / "vision.safetensors")
+    assert f"What was best until then, step {int(best.name[5:])}," in " ".join(stopped.output.split())
+    assert stored and all(np.array_equal(tuned[name], weight) for name, weight in stored.items())
+    monkeypatch.setattr(interface.loop, "hinge", real)
+    done = train(*words)
+    assert done.exit_code == 0 and "Resumed after step 2 of 4" in done.output, done.output
+    assert (out / "training" / "finished.json").exists()
+    assert "stopped early" not in (out / "README.md").read_text(encoding="utf-8")
 
 
 def test_offline_nothing_is_asked_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ MODALITIES = ("image", "text")
 TEXTS = ("title", "organisation", "kind", "family", "adapter", "weights", "revision", "license")
 COUNTS = ("embed_dim", "image_size")
 OF_MODEL = (*TEXTS, *COUNTS, "parameters_m", "abilities", "modalities", "open_weights", "trained_on", "options")
-LATER = {"trained_on": []}  # fields that records of before do not have, and what they stand for
+LATER = {"trained_on": []}  # fields that older records lack, and their defaults
 
 
 def of_session(name: str, *, arguments: Sequence[str] = ()) -> ModelSource:

@@ -19,7 +19,7 @@ from compute.types import LikenessError
 
 LOSSES = 3  # workers lost over the same shard, or in a row before they could start: it is no accident then
 WAITING = 60.0  # seconds without a worker after which it is reported
-SLOW = 10  # times the median of the shards that are done: one that takes so long, and WAITING, is reported
+SLOW = 10  # times the median of an item: a shard that takes so long, and WAITING, is reported
 
 
 class Hand(Protocol):
@@ -111,7 +111,7 @@ class HandedEncoders:
             self._watch(done & self._starting.keys(), quiet=bool(running))
             for future in done & running.keys():
                 at, hand, start = running.pop(future)
-                clock.end(future)
+                seconds = clock.end(future)
                 try:
                     result = future.result()
                 except self._lost as error:
@@ -129,6 +129,7 @@ class HandedEncoders:
                 if isinstance(result, Encoded):
                     self._failed_starts = 0
                     self._idle.append((hand, start))
+                    clock.encoded(result.items, seconds=seconds)
                     yield result
                 elif result.is_full:
                     full = result.reason
@@ -140,9 +141,11 @@ class HandedEncoders:
                     self._idle.append((hand, start))
                     raise _error(result)
             for future, (at, hand, _) in running.items():
-                if clock.is_slow(future):
+                items = int(shards[at].pending.sum())
+                if clock.is_slow(future, items=items):
+                    several = "s" if items > 1 else ""
                     self._report(
-                        f"A worker has had {len(shards[at].keys):,} items for {clock.seconds(future):,.0f} s, over "
+                        f"A worker has had a shard of {items:,} item{several} for {clock.seconds(future):,.0f} s, over "
                         f"{SLOW} times as long as others take: {hand.name()}. If it hangs, end that process: another "
                         "worker encodes them"
                     )
@@ -230,32 +233,36 @@ class HandedEncoders:
 
 
 class _Clock:
-    """How long the shards of a pass take."""
+    """How long the shards of a pass take, by what their items take."""
 
     def __init__(self) -> None:
         self._began: dict[Future, float] = {}
-        self._took: list[float] = []
+        self._of_item: list[float] = []  # seconds, of each shard that was encoded
         self._slow: set[Future] = set()
 
     def begin(self, shard: Future) -> None:
         """A worker has the shard from now on."""
         self._began[shard] = time.monotonic()
 
-    def end(self, shard: Future) -> None:
-        """The worker has ended it, whatever became of it."""
-        self._took.append(self.seconds(shard))
+    def end(self, shard: Future) -> float:
+        """The worker has ended it, whatever became of it; the seconds since it began."""
         self._slow.discard(shard)
-        del self._began[shard]
+        return time.monotonic() - self._began.pop(shard)
+
+    def encoded(self, items: int, *, seconds: float) -> None:
+        """A shard with so many items that were not stored yet took so long."""
+        if items:
+            self._of_item.append(seconds / items)
 
     def seconds(self, shard: Future) -> float:
         """Since it began."""
         return time.monotonic() - self._began[shard]
 
-    def is_slow(self, shard: Future) -> bool:
-        """Whether it takes many times as long as those that have ended. True once a shard."""
-        if shard in self._slow or shard.done() or not self._took or self.seconds(shard) < WAITING:
+    def is_slow(self, shard: Future, *, items: int) -> bool:
+        """Whether a shard of so many items takes many times as long as those that have ended. True once a shard."""
+        if shard in self._slow or shard.done() or not self._of_item or self.seconds(shard) < WAITING:
             return False
-        if self.seconds(shard) < SLOW * statistics.median(self._took):
+        if self.seconds(shard) < SLOW * items * statistics.median(self._of_item):
             return False
         self._slow.add(shard)
         return True

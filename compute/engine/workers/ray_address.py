@@ -32,14 +32,14 @@ def settle(address: str) -> None:
     _check_port(address)
     chosen = os.environ.get(MODE)
     for mode in (chosen,) if chosen is not None else ("disabled", "token"):
-        said = _problem(address, mode)
-        if not said:
+        problem = _problem(address, mode)
+        if not problem:
             set_mode(mode)
             return
-        if REFUSED not in said.lower():
-            raise no_cluster(address)
+        if REFUSED not in problem.lower():
+            raise no_cluster(address, problem)
     raise BadInput(
-        f"The Ray cluster at {address!r} demands a token, and this process has none or another one. Copy "
+        f"The Ray cluster at {address!r} was not joined: this process has no token, or another one. Copy "
         "~/.ray/auth_token from the cluster's head to this machine, or set RAY_AUTH_TOKEN"
         + (f". {MODE}={chosen} is set: unset it, or set it to token" if chosen not in (None, "token") else "")
     )
@@ -58,9 +58,13 @@ def set_mode(mode: str | None) -> None:
         AuthenticationTokenLoader.instance().reset_cache()
 
 
-def no_cluster(address: str) -> BadInput:
-    """The error where no cluster answers."""
-    return BadInput(f"No Ray cluster answers at {address!r}: start one with `ray start --head`")
+def no_cluster(address: str, problem: str = "") -> BadInput:
+    """The error where no cluster answers, with the last line of Ray's own."""
+    reason = problem.strip().rpartition("\n")[2][:200]
+    return BadInput(
+        f"No Ray cluster answers at {address!r}: start one with `ray start --head`"
+        + (f". Ray: {reason}" if reason else "")
+    )
 
 
 def _check_port(address: str) -> None:

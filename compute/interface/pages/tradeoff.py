@@ -11,7 +11,7 @@ from compute.interface.pages import one_file
 from compute.interface.pages import plot as plots
 from compute.interface.pages.plot import Label
 from compute.rounding import rounded
-from compute.training.unisim import tradeoff
+from compute.training.unisim import held_out, tradeoff
 from compute.training.unisim.preserving import METHODS
 from compute.training.unisim.tradeoff import SettingSummary, Spread, TrialOutcome
 
@@ -61,7 +61,7 @@ def page(*, base: str, suite: str, rows: Sequence[SettingSummary], outcomes: Seq
         plot=plot,
         points=points,
         rows=[(row, _cell(row.suite_core), _cell(row.suite_ood)) for row in rows],
-        decision=tradeoff.decision(rows),
+        decision=tradeoff.decision(rows) + (f" {held_out.DRAWN_OOD}." if suite == "unisim" else ""),
     )
 
 

@@ -19,8 +19,8 @@ def datasets(folder: Path) -> tuple[str, ...]:
     try:
         if path.stat().st_size > MAX_CARD:
             return ()
-        said = (metadata_load(path) or {}).get("datasets")
+        listed = (metadata_load(path) or {}).get("datasets")
     except Exception:  # a card is prose: whatever its reader finds wrong with it, the model is as good without
         return ()
-    names = said if isinstance(said, list) else [said]
+    names = listed if isinstance(listed, list) else [listed]
     return tuple(name for name in names[:MAX_DATASETS] if isinstance(name, str) and name and name == shortened(name))

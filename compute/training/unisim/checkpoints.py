@@ -153,6 +153,8 @@ class RunFolder:
             return TuningState()
         folder = states[-1]
         state = _state(_read(folder / STATE))
+        if (old := self.training / BEST).is_dir():  # as runs of earlier versions stored it
+            os.replace(old, self._best(state.best))
         read_weights(base, folder)
         _load_moments(base, optimiser, folder / OPTIMISER, step=state.step)
         return state

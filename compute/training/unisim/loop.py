@@ -40,9 +40,13 @@ FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")
 
 
 class Diverged(LikenessError):
-    """A loss or a gradient is not finite. `state` is that before the step."""
+    """A loss or a gradient is not finite. `reason`: which, and at which step; `state`: that before the step, once it is
+    stored."""
 
-    state: TuningState
+    def __init__(self, reason: str, *, plan: TuningPlan) -> None:
+        super().__init__(f"{reason}. {_remedy(plan)}")
+        self.reason = reason
+        self.state: TuningState | None = None
 
 
 class Measures(Protocol):
@@ -210,9 +214,9 @@ def step(
     weights = [weight for group in optimiser.param_groups for weight in group["params"]]
     norm = float(torch.nn.utils.clip_grad_norm_(weights, plan.clip_norm or math.inf))
     if bad := [name for name, value in values.items() if not math.isfinite(value)]:
-        raise Diverged(f"The loss of {bad[0]} is {values[bad[0]]} at step {number + 1}. {_remedy(plan)}")
+        raise Diverged(f"The loss of {bad[0]} is {values[bad[0]]} at step {number + 1}", plan=plan)
     if not math.isfinite(norm):
-        raise Diverged(f"The gradient is not finite at step {number + 1}. {_remedy(plan)}")
+        raise Diverged(f"The gradient is not finite at step {number + 1}", plan=plan)
     optimiser.step()
     return {**values, "total": sum(values.values())}
 

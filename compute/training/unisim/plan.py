@@ -99,7 +99,7 @@ def with_steps(suite: str, options: Sequence[str], steps: int | None) -> list[st
         return list(options)
     pairs = named(options)
     if any(name == "samples" for name, _ in pairs):
-        raise BadInput(f"Training option samples says how many steps there are, and so does {steps} steps: give one")
+        raise BadInput(f"Training option samples says how many steps there are, and so does --steps {steps}: give one")
     sizes = {name: value for name, value in pairs if name == "batch_size"}
     batch_size = with_options(SUITES.get(suite, MINI), sizes).batch_size
     return [*options, f"samples={steps * batch_size}"]

@@ -16,7 +16,8 @@ from compute.models import required_files
 from compute.models.files import lora as lora_files
 from compute.models.files import weights
 from compute.models.own import checkpoints as own_checkpoints
-from compute.training.unisim import lora
+from compute.models.own.model_card import CARD
+from compute.training.unisim import held_out, lora
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState, write_weights
 from compute.training.unisim.curves import HEADINGS, TaskChange, numbers
 from compute.training.unisim.data.mini import DATASET as DRAWN
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from compute.training.unisim.trainable import DualEncoder
 
 SAVES = ("merged", "adapter")
-CARD, CONFIG = "README.md", "config.json"
+CONFIG = "config.json"
 OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
 # Options of dual encoders that no checkpoint's files hold. The others say where the base's files are.
 BEYOND_FILES = ("text_prefix", "normalise", "max_tokens", "image_backend", "projection")
@@ -230,6 +231,7 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         suite=suite_to_run(folder.identity["suite"]["name"]),
         rows=_rows(state),
         suite_table=SUITE_TABLE,
+        drawn_ood=held_out.DRAWN_OOD if folder.identity["suite"]["name"] == "unisim" else "",
         best=state.best if state.best is not None else state.step,
         steps=state.step,
         stopped=state.stopped,
@@ -252,7 +254,7 @@ def _trained_on(base: Model, data: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _key(part: Mapping[str, Any]) -> str:
     """The catalogue's key of a part of the data, which may be one domain of the drawn scenes."""
-    return part["dataset"].partition(",")[0]
+    return DRAWN if part["dataset"].startswith(f"{DRAWN},") else part["dataset"]
 
 
 def _rows(state: TuningState) -> list[dict[str, str]]:

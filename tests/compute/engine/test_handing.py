@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import Future
 from threading import Timer
 from typing import Any
@@ -191,16 +192,29 @@ def test_a_run_is_attempted_by_another_worker_where_one_is_lost() -> None:
 
 
 def test_a_shard_that_takes_many_times_as_long_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may hang. Those that are as fast as the others are not reported."""
+    """It may hang. Those that are as fast as the others are not reported, nor is one measured by a lost worker."""
     monkeypatch.setattr(handing, "WAITING", 0.1)
     hung: Future = Future()
     handed, _, lines = encoders([{}, hung], [{}, Encoded(items=1), Encoded(items=2)])
-    timer = Timer(0.6, hung.set_result, [Encoded(items=3)])
-    timer.start()
+
+    def told(line: str) -> None:
+        lines.append(line)
+        hung.set_result(Encoded(items=3))
+
+    handed._report = told
     assert sorted(done.items for done in handed.encode("image", shards(3), 8)) == [1, 2, 3]
     [line] = lines
-    assert line.startswith("A worker has had 1 items for 0 s, over 10 times as long as others take: process 7 ")
+    assert re.match(r"A worker has had a shard of 1 item for \d+ s, over 10 times as long as others take", line)
     assert "process 7 on a machine. If it hangs, end that process" in line
+
+
+def test_what_a_lost_worker_took_measures_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handing, "WAITING", 0.05)
+    slow: Future = Future()
+    handed, _, lines = encoders([{}, slow], [{}, Lost("killed"), {}, Encoded(items=0)])
+    Timer(0.3, slow.set_result, [Encoded(items=1)]).start()
+    assert sorted(done.items for done in handed.encode("image", shards(2), 8)) == [0, 1]
+    assert not any("times as long" in line for line in lines)
 
 
 def test_a_shard_is_not_reported_while_none_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def test_a_token_that_the_cluster_does_not_demand_is_not_sent(head: tuple[str, b
     if not demanded:
         assert (done.returncode, done.stdout) == (0, "answered\n"), done.stderr
         return
-    assert "demands a token, and this process has none or another one" in done.stderr.splitlines()[-1]
+    assert "was not joined: this process has no token, or another one" in done.stderr.splitlines()[-1]
     assert "gcs_client" not in done.stderr
 
 
@@ -132,7 +132,7 @@ def test_the_command_names_the_missing_token(head: tuple[str, bool, Path], tmp_p
     )
     assert done.returncode == 1 and done.stdout == ""
     [line] = done.stderr.splitlines()
-    assert line.startswith(f"Error: The Ray cluster at '{address}' demands a token")
+    assert line.startswith(f"Error: The Ray cluster at '{address}' was not joined")
     assert "~/.ray/auth_token" in line and "RAY_AUTH_TOKEN" in line
 
 

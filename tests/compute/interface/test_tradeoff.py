@@ -104,6 +104,7 @@ def test_the_training_splits_of_table_5_are_compared_on_the_suite_and_chosen_by_
     assert held_out.DRAWN_OOD in made.output and "features 1: out of distribution " in made.output
     for text in (made.output, (tmp_path / "out" / "tradeoff.html").read_text(encoding="utf-8")):
         assert "A method becomes the default when" in text and "nan" not in text
+        assert "are of drawn items, synthetic" in text.partition("A method becomes the default when")[2]
     assert len(list((tmp_path / "out").glob("*/training/finished.json"))) == 4
 
 

@@ -8,7 +8,8 @@ import pytest
 from huggingface_hub import ModelCard, ModelCardData
 
 from compute.catalog import shipped
-from compute.engine.named_models import named
+from compute.catalog.own import models as records
+from compute.engine.named_models import joined, named, record_named
 from compute.models.own import checkpoints as own
 from compute.models.own.model_card import MAX_CARD, MAX_DATASETS, datasets
 from tests.compute.models import checkpoints
@@ -60,4 +61,8 @@ def test_a_checkpoints_row_has_them_by_the_catalogues_keys_and_the_same_digest(t
     assert before.row.trained_on == () and after.row.trained_on == ("nights", "org/unheard-of", "Nights", "PieAPP")
     assert after.digest == before.digest
     (model,) = named([str(folder)], catalog=shipped(), offline=True)
-    assert model.row.trained_on == ("nights", "pieapp")
+    assert joined(shipped(), [model]).model("own/mine").trained_on == ("nights", "pieapp")
+    record_named(model, results=tmp_path / "results")
+    models, _ = records.recorded(tmp_path / "results")
+    assert models[0].trained_on == after.row.trained_on, "a later catalogue may know more of them"
+    assert records.extended(shipped(), models)[0].model("own/mine").trained_on == ("nights", "pieapp")

@@ -44,7 +44,9 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_losses_and_weights(tm
     killed, end = trained(tmp_path / "killed", again, plan=LONG, evaluator=Wavering())
     assert end.step == 40 and len(losses(killed)) == 40
     assert end.best == state.best and [each.step for each in end.measurements] == list(range(0, 40, 3)) + [40]
-    assert [each.core for each in end.measurements] == pytest.approx([each.core for each in state.measurements])
+    assert [each.core for each in end.measurements] == pytest.approx(
+        [each.core for each in state.measurements], abs=1e-3
+    )
     assert losses(killed) == pytest.approx(losses(folder), abs=1e-6)
     first, second = whole.parameters(), again.parameters()
     assert all(torch.allclose(first[name], second[name], atol=1e-6) for name in first)
@@ -55,8 +57,14 @@ def scored(*cores: float) -> Scores:
     return Scores(core=list(cores), ood=list(cores))
 
 
-def test_weights_that_are_the_best_after_the_last_stored_state_do_not_replace_those_before(tmp_path: Path) -> None:
-    """Killed in between, a run may come to other numbers than before, as on CUDA: its best are then those before."""
+@pytest.mark.parametrize("earlier", [False, True])
+def test_weights_that_are_the_best_after_the_last_stored_state_do_not_replace_those_before(
+    tmp_path: Path, earlier: bool
+) -> None:
+    """Killed in between, a run may come to other numbers than before, as on CUDA: its best are then those before.
+
+    So are those of a run that an earlier version began, which stored its best in a folder without a step.
+    """
 
     plan = replace(PLAN, samples=32, evaluate_every=1, save_every=4)  # 8 steps
     with pytest.MonkeyPatch.context() as patch:
@@ -77,6 +85,8 @@ def test_weights_that_are_the_best_after_the_last_stored_state_do_not_replace_th
             )
     names = {path.name for path in (tmp_path / "run" / "training").glob("best-*")}
     assert names == {"best-000002", "best-000006"}
+    if earlier:
+        (tmp_path / "run" / "training" / "best-000002").rename(tmp_path / "run" / "training" / "best")
     again = base(tmp_path / "base")
     folder, state = trained(tmp_path / "run", again, plan=plan, evaluator=scored(0.8))
     assert state.best == 2 and {path.name for path in folder.training.glob("best-*")} == {"best-000002"}

@@ -99,6 +99,15 @@ def test_scores_on_what_its_card_names_are_marked(own_site) -> None:
     assert trained == {"own/my-model": "unknown", "org/name": "yes", "own/held": "unknown"}
 
 
+def test_a_card_that_names_other_data_sets_does_not_say_that_it_was_trained_on_nothing_else(own_site) -> None:
+    table = own_site.suite_cache.table("mini")
+    models = table.models.copy()
+    models["trained_on"] = [["nights"]] * len(models)
+    table = replace(table, models=models, trained_models=frozenset())
+    assert {table.trained(at) for at, row in enumerate(table.rows) if row.model in AGAIN} == {"unknown"}
+    assert {table.trained(at) for at, row in enumerate(table.rows) if row.model not in AGAIN} == {"no"}
+
+
 def test_a_model_without_scores_is_not_said_to_have_any(own_site, tmp_path: Path) -> None:
     own = row("own/new", "New", weights=str(tmp_path / "New"), revision=f"files-{DIGEST}")
     own = replace(own, trained_on=("nights",))
@@ -109,10 +118,10 @@ def test_a_model_without_scores_is_not_said_to_have_any(own_site, tmp_path: Path
     site = SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, panel=trying())
     head, _, _ = model.page(site, model="own/new", suite="", by="category")
     assert "It is a checkpoint in a folder, and has no scores yet." in text(head)
-    assert "NIGHTS, as its card says" in text(head)
+    assert "NIGHTS, as model cards say" in text(head)
     assert "Run itpython -m compute run --suite mini --models ./New # in the folder that holds it" in text(head)
     head, _, _ = model.page(own_site, model="own/my-model", suite="", by="category")
-    assert "its scores were computed here from a checkpoint in a folder" in text(head) and "not stated" in text(head)
+    assert "its scores were computed here from a checkpoint in a folder" in text(head) and "not known" in text(head)
 
 
 def test_what_the_host_named_can_be_tried(own_site) -> None:
