@@ -61,7 +61,7 @@ def tradeoff(
         rows = interface.ablate(
             base, out=out, seeds=numbers, options=options, device=device, offline=offline, report=typer.echo
         )
-        lines = rules.lines(rows, names=[f"{row.strength:g} data sets" for row in rows])
+        lines = rules.lines(rows, names=[f"{row.strength:g} data set{'s' if row.strength > 1 else ''}" for row in rows])
     else:
         rows = interface.tradeoff(
             base,
