@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from compute.tasks.source import OwnFile, Source
     from compute.types import Model
 
+VARIABLES = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS")  # that a workspace sets for its process
 Warn = Callable[[str], None]  # takes a sentence on what was left out
 
 
@@ -349,21 +350,20 @@ def check_writable(folder: Path) -> None:
 
 
 @contextmanager
-def staying_offline(offline: bool) -> Iterator[None]:
-    """Within it nothing is requested of the hub, where `offline` says so; afterwards all is as it was."""
+def as_before() -> Iterator[None]:
+    """Takes back what a workspace, or `stay_offline`, sets for its process."""
     from huggingface_hub import constants
 
-    before, was = os.environ.get("HF_HUB_OFFLINE"), constants.HF_HUB_OFFLINE
-    if offline:
-        stay_offline()
+    variables, offline = {name: os.environ.get(name) for name in VARIABLES}, constants.HF_HUB_OFFLINE
     try:
         yield
     finally:
-        constants.HF_HUB_OFFLINE = was
-        if before is None:
-            os.environ.pop("HF_HUB_OFFLINE", None)
-        else:
-            os.environ["HF_HUB_OFFLINE"] = before
+        constants.HF_HUB_OFFLINE = offline
+        for name, value in variables.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def stay_offline() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +25,6 @@ from compute.types import BadInput, CannotDo, NotHere, suggestion
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
-
-VARIABLES = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS")  # that a workspace sets for its process
 
 
 def evaluate(
@@ -88,7 +84,7 @@ def evaluate(
     folders = tuple(map(Path, [images] if isinstance(images, str | Path) else images))
     root = None if results is None else mirror.opened(results)
     with (
-        _as_before(),
+        workspace.as_before(),
         chosen(engine, address=address, workers=workers, devices=_several(devices), device=device, dtype=dtype) as (
             crews,
             hardware,
@@ -244,23 +240,6 @@ def _executed(
             f"{made} of {plan.counted(missing, 'run')} made and stored in {space.root}, encoded items too. "
             "The same call makes the others"
         ) from None
-
-
-@contextmanager
-def _as_before() -> Iterator[None]:
-    """Takes back what a workspace sets for its process."""
-    from huggingface_hub import constants
-
-    variables, offline = {name: os.environ.get(name) for name in VARIABLES}, constants.HF_HUB_OFFLINE
-    try:
-        yield
-    finally:
-        constants.HF_HUB_OFFLINE = offline
-        for name, value in variables.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _warn(problem: str) -> None:

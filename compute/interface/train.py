@@ -84,7 +84,9 @@ def train(
     plan = plans.with_options(plans.SUITES[suite], options)
     _check_suite(suite, examples=examples)
     trackers.check(track)
-    with workspace.staying_offline(offline):
+    with workspace.as_before():
+        if offline:
+            workspace.stay_offline()
         source = Source.keeping(paths.RESULTS, root=data_folder(data), offline=offline)
         validation: list[FileExamples] = []  # of the splits, part of which is held out; mini's are drawn
         sets: Sequence[ExampleSet]

@@ -210,15 +210,13 @@ def _checkpoint(
             read_as += f"; {row.options.get(WITHOUT_TEXT, 'without a tokenizer')}: images alone"
     required = required_files(row)
     revision = weights.revision(row, required=required) if required else row.revision
-    row = replace(row, revision=revision, trained_on=_joined(row.trained_on, model_card.datasets(files.folder)))
+    row = replace(
+        row, revision=revision, trained_on=tuple(dict.fromkeys((*row.trained_on, *model_card.datasets(files.folder))))
+    )
     shown = weights.by_name(row)
     deciding = {name: value for name, value in shown.options.items() if name != WITHOUT_TEXT}
     identity = [row.adapter, row.revision, deciding, [] if source.kind == FROM_HUB else shown.weights]
     return Checkpoint(row=row, digest=digest_of(identity), source=source, read_as=read_as)
-
-
-def _joined(*names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for each in names for name in each))
 
 
 def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str, Any], offline: bool) -> Model:

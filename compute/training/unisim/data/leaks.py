@@ -46,6 +46,15 @@ class EvaluatedImages:
         """Task -> (n,) S32, the distinct content keys of its images."""
         return {task: part.keys for task, part in self.items.items()} | self.stored
 
+    def description(self, key: bytes) -> str:
+        """The image of a content key in words, by the first task that has it."""
+        for task, images in self.items.items():
+            row = images.at(np.array([key], dtype="S32"))[0]
+            if row >= 0:
+                return f"{images.name(int(row))!r} of {task}"
+        task = next(task for task, keys in self.stored.items() if key in keys)
+        return f"an item of a stored run of {task}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class LeakCheck:
@@ -169,10 +178,4 @@ def uncompared(evaluated: EvaluatedImages, *, rows: Sequence[Task], sets: Sequen
 
 
 def _hit(part: ExampleSet, row: int, at: int, key: bytes, evaluated: EvaluatedImages) -> str:
-    own = f"{part[row].contents[at].name()!r} of {part.dataset} ({part.task})"
-    for task, images in evaluated.items.items():
-        row_of_image = images.at(np.array([key], dtype="S32"))[0]
-        if row_of_image >= 0:
-            return f"{own} is {images.name(int(row_of_image))!r} of {task}"
-    task = next(task for task, keys in evaluated.stored.items() if key in keys)
-    return f"{own} is an item of a stored run of {task}"
+    return f"{part[row].contents[at].name()!r} of {part.dataset} ({part.task}) is {evaluated.description(key)}"

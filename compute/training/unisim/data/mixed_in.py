@@ -137,26 +137,15 @@ def check_images(
     first images that are evaluated too.
     """
     keys = _keys_of_files(paths, cache=cache, progress=progress or Progress())
-    task_of_hit: dict[int, str] = {}
-    for task, known in evaluated.keys.items():
-        for at in np.flatnonzero(np.isin(keys, known)).tolist():
-            task_of_hit.setdefault(at, task)
-    if task_of_hit:
-        listed = sorted(task_of_hit.items())[:LISTED]
-        hits = "; ".join(_hit(paths[at], keys[at : at + 1], task, evaluated) for at, task in listed)
-        more = f", and {len(task_of_hit) - len(listed)} more" if len(task_of_hit) > len(listed) else ""
+    hits = np.flatnonzero(np.isin(keys, np.concatenate([np.zeros(0, "S32"), *evaluated.keys.values()])))
+    if count := len(hits):
+        listed = "; ".join(f"{str(paths[at])!r} is {evaluated.description(keys[at])}" for at in hits[:LISTED])
+        more = f", and {count - LISTED} more" if count > LISTED else ""
         raise BadInput(
-            f"{file}: {len(task_of_hit)} of its images {'is' if len(task_of_hit) == 1 else 'are'} evaluated too: "
-            f"{hits}{more}. Nothing was written: take the conversations about them out of that file, or leave --mix out"
+            f"{file}: {count} of its images {'is' if count == 1 else 'are'} evaluated too: {listed}{more}. Nothing was "
+            "written: take the conversations about them out of that file, or leave --mix out"
         )
     return len(np.unique(keys))
-
-
-def _hit(path: Path, key: np.ndarray, task: str, evaluated: EvaluatedImages) -> str:
-    if task not in evaluated.items:
-        return f"{str(path)!r} is an item of a stored run of {task}"
-    images = evaluated.items[task]
-    return f"{str(path)!r} is {images.name(int(images.at(key)[0]))!r} of {task}"
 
 
 def _keys_of_files(paths: Sequence[Path], *, cache: Path | None, progress: Progress) -> np.ndarray:
