@@ -56,7 +56,7 @@ RAY_AUTH_TOKEN=$("$python" -c 'import secrets; print(secrets.token_hex(32))')
 export RAY_AUTH_TOKEN
 
 patience={patience}  # seconds for the head to answer, and then for the other nodes to join
-answers() {{ (: <> "/dev/tcp/$ip/$port") 2> /dev/null && timeout 60 ray status --address="$ip:$port"; }}
+answers() {{ (: <> "/dev/tcp/$ip/$port") 2> /dev/null && timeout 60 bash -c 'ray status --address="$ip:$port"'; }}
 joined() {{
     timeout 60 "$python" -c 'import ray, sys
 ray.init(address=sys.argv[1], logging_level="ERROR", log_to_driver=False)

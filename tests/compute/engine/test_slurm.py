@@ -141,6 +141,7 @@ def free_number() -> int:
 
 
 STUBS = {
+    "ray": 'echo "the ray of another environment" >&2; exit 1\n',  # the job's is that of its own Python
     "scontrol": 'tr , "\\n" <<< "$3"\n',
     "srun": """\
 tasks=1 part=$HEAD
