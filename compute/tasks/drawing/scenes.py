@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from compute.tasks.drawing.lexicon import CELLS, PHOTOGRAPHS
 
 APART = 0.12  # share of the image by which two centres must differ for a relation to be stated
-EIGHTHS = 8  # one scene in so many is reserved for evaluation
+EIGHTHS = 8  # parts of all scenes; one is reserved for evaluation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +64,13 @@ class Scene:
         where = " {:.1f} {:.1f} {:.1f}".format(*self.background.cut) if self.background.photograph else ""
         return f"{self.background.name}{where}: {', '.join(things)}"
 
+    def eighth(self) -> int:
+        """Which of EIGHTHS parts of all scenes this description belongs to, by a hash."""
+        return hashlib.blake2b(self.description().encode(), digest_size=4).digest()[0] % EIGHTHS
+
     def held_out(self) -> bool:
-        """Whether scenes of this description are for evaluation only: one in eight is, by a hash."""
-        return hashlib.blake2b(self.description().encode(), digest_size=4).digest()[0] % EIGHTHS == 0
+        """Whether scenes of this description are for evaluation only: those of the first eighth are."""
+        return self.eighth() == 0
 
 
 def relation(first: Thing, second: Thing) -> str:

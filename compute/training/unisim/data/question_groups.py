@@ -3,13 +3,15 @@
 A step's time goes into its images. One question takes two or three; a scene that is changed five times, with captions,
 answers dozens, of three tasks. So examples are drawn a group at a time, tasks share groups, and a step embeds each
 image once. What is asked follows the suite's rules (compute/tasks/mini/triplets.py), from scenes that the suite never
-shows, with the hard form of each more often: what any two scenes have in common is learnt already.
+shows, with the hard form of each more often: what any two scenes have in common is learnt already. Two facts of the
+suite's scenes follow from what is reserved for it, and are followed here: which changes are made (`_edited`), and how
+much a photograph is enlarged (CUT).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations, product
 from random import Random
@@ -25,12 +27,14 @@ from compute.tasks.drawing.variants import Shown, distorted, shift
 from compute.tasks.mini.album import scene, unlike
 from compute.training.unisim.data.examples import QUALITY_PROMPT
 
-VERSION = 4  # of what is drawn: content keys that are stored are of this one
+VERSION = 5  # of what is drawn: content keys that are stored are of this one
 PART = "train"
 DOMAINS = ("photographs", "plain", "textures")  # of backgrounds, in the order in which the ablation adds them
 QUESTIONS = 144  # of a group, for each of its tasks
 SCENES = 6  # of a group of changes
 CHANGES = 5  # to a scene, one after the other
+TRIES = 100  # changes tried for one that keeps the scene's eighth, before any is taken
+CUT = 2 / 3  # of a photograph's cut is left: the suite cuts the same share of a part that is so much narrower
 FAR = 3  # changes of the farther image at least, where the nearer one has one; the suite's number
 MOVED = 0.75  # share of changed scenes that are moved: the suite compares images moved, and texts with images unmoved
 CAPTIONS = 2  # of a scene
@@ -88,8 +92,7 @@ def changes(rng: Random, *, domain: str = "") -> QuestionGroup:
         states = _changed(rng, domain=domain)
         seen = _seen(states, rng)
         of_seen = [facts(image.scene) for image in seen]
-        whole = not states[0].things and sum(map(bool, states[0].words)) < 2  # so that a change replaces all there is
-        choices += [tuple(len(images) + at for at in question) for question in _nearer(of_seen, whole=whole)]
+        choices += [tuple(len(images) + at for at in question) for question in _nearer(of_seen)]
         images += seen
         known += of_seen
         captions += [caption(state, rng) for state in states for _ in range(CAPTIONS)]
@@ -112,11 +115,40 @@ def changes(rng: Random, *, domain: str = "") -> QuestionGroup:
 def _changed(rng: Random, *, domain: str) -> list[Scene]:
     """A scene, and the same after one change, after two, and so on."""
     while True:
-        states = [scene(rng, part=PART)]
+        states = [_scene(rng)]
         for _ in range(CHANGES):
-            states.append(compose.edited(states[-1], rng))
+            states.append(_edited(states[-1], rng))
         if not domain or {domain_of(state) for state in states} == {domain}:
             return states
+
+
+def _scene(rng: Random, kind: Callable[..., Scene] | None = None) -> Scene:
+    """A scene that training may show, of the given kind, else of any, with a photograph enlarged as in the suite."""
+    while True:
+        drawn = _enlarged(scene(rng, kind, part=PART))
+        if not drawn.held_out():
+            return drawn
+
+
+def _enlarged(shown: Scene) -> Scene:
+    x, y, side = shown.background.cut
+    return replace(shown, background=replace(shown.background, cut=(x, y, CUT * side)))
+
+
+def _edited(shown: Scene, rng: Random) -> Scene:
+    """The scene with one change that keeps its eighth of all scenes, as the suite's changes keep theirs.
+
+    So a fifth of the changes to several things move one within its ninth of the image, which changes no description;
+    among changes into any eighth of training's it would be one in thirty.
+    """
+    tried = 0
+    while True:
+        changed = compose.edited(shown, rng)
+        if changed.background != shown.background:
+            changed = _enlarged(changed)
+        if changed.eighth() == shown.eighth() or (tried >= TRIES and not changed.held_out()):
+            return changed
+        tried += 1
 
 
 def _seen(states: Sequence[Scene], rng: Random) -> list[Shown]:
@@ -154,13 +186,12 @@ def _true(
     return _as_many([*_as_many(within, QUESTIONS - ACROSS, rng), *_as_many(across, ACROSS, rng)], QUESTIONS, rng)
 
 
-def _nearer(known: Sequence[frozenset[str]], *, whole: bool) -> list[Question]:
+def _nearer(known: Sequence[frozenset[str]]) -> list[Question]:
     """A state's neighbour is nearer than a state at least FAR changes away; the first and the last, seen differently,
     are nearer to themselves than any other state.
 
-    The label follows the number of changes, as in the suite: of 40 groups' questions 3% differ in as many facts on both
-    sides, and in 5% the farther image differs in fewer. Questions whose far state equals the reference or the near one
-    are dropped. Where one change replaces the `whole` scene, neighbours are not asked about.
+    Dropped where the near state does not differ in fewer facts than the far one: changes may undo each other, and one
+    may replace all there is. The suite asks such questions too, a fifth of its changes; nobody could answer them.
     """
     states = range(CHANGES + 1)
     differently = {0: CHANGES + 1, CHANGES: CHANGES + 2}
@@ -168,10 +199,15 @@ def _nearer(known: Sequence[frozenset[str]], *, whole: bool) -> list[Question]:
         (state, near, far)
         for state, far in permutations(states, 2)
         for near in (state - 1, state + 1)
-        if near in states and abs(far - state) >= FAR and not whole
+        if near in states and abs(far - state) >= FAR
     ]
     asked += [(state, same, far) for state, same in differently.items() for far in states if far != state]
-    return [(state, near, far) for state, near, far in asked if known[far] not in (known[state], known[near])]
+    return [each for each in asked if _differing(known, *each[:2]) < _differing(known, each[0], each[2])]
+
+
+def _differing(known: Sequence[frozenset[str]], first: int, second: int) -> int:
+    """The number of facts that hold for one of two images alone."""
+    return len(known[first] ^ known[second])
 
 
 def distortions(rng: Random) -> QuestionGroup:
@@ -191,7 +227,7 @@ def distortions(rng: Random) -> QuestionGroup:
 
 
 def _all_strengths(rng: Random) -> tuple[Shown, ...]:
-    shown, kind = scene(rng, part=PART), rng.choice(DISTORTIONS)
+    shown, kind = _scene(rng), rng.choice(DISTORTIONS)
     return (Shown(scene=shown), *(distorted(shown, kind, strength, rng) for strength in STRENGTHS))
 
 
@@ -199,7 +235,7 @@ def damages(rng: Random) -> QuestionGroup:
     """Scenes in two strengths of a distortion each: two strengths of one scene, or two scenes two steps apart."""
     images: list[Shown] = []
     for _ in range(DAMAGED):
-        shown = scene(rng, rng.choice((compose.view, compose.pair)), part=PART)
+        shown = _scene(rng, rng.choice((compose.view, compose.pair)))
         kind, weak = rng.choice(tuple(DAMAGES)), rng.randint(0, WEAKEST)
         images += [distorted(shown, kind, strength, rng) for strength in (weak, rng.randint(weak + 1, 5))]
     questions = [
