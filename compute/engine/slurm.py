@@ -40,23 +40,28 @@ FILE = r"""#!/usr/bin/env bash
 set -euo pipefail
 cd -- "${{SLURM_SUBMIT_DIR:-.}}"
 python={python}
-ray() {{ "$python" -c 'import sys; from ray.scripts.scripts import main; sys.exit(main())' "$@"; }}
-export python
-export -f ray
-
+ray=("$python" -m ray.scripts.scripts)  # the command ray of this Python, not whichever stands on PATH
+export SLURM_EXPORT_ENV=ALL  # to the nodes, also where sbatch was told to export nothing
 mapfile -t nodes < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 head=${{nodes[0]}}
 port=$((20000 + SLURM_JOB_ID % 20000))
 cpus=${{SLURM_CPUS_PER_TASK:-1}}
 ip=$(srun --overlap --nodes=1 --ntasks=1 --nodelist="$head" hostname --ip-address | awk '{{ print $1; exit }}')
-export ip port cpus
 # One mode and one new token for all nodes: none looks for a token in its user's home.
 export RAY_AUTH_MODE=${{RAY_AUTH_MODE:-token}}
 RAY_AUTH_TOKEN=$("$python" -c 'import secrets; print(secrets.token_hex(32))')
 export RAY_AUTH_TOKEN
 
 patience={patience}  # seconds for the head to answer, and then for the other nodes to join
-answers() {{ (: <> "/dev/tcp/$ip/$port") 2> /dev/null && timeout 60 bash -c 'ray status --address="$ip:$port"'; }}
+answers() {{
+    if ! (: <> "/dev/tcp/$ip/$port") 2> /dev/null; then
+        echo "nobody listens there"
+        return 1
+    fi
+    timeout 60 "${{ray[@]}}" status --address="$ip:$port" && return
+    echo "(exit code $?; 124: no answer within 60 s)"
+    return 1
+}}
 joined() {{
     timeout 60 "$python" -c 'import ray, sys
 ray.init(address=sys.argv[1], logging_level="ERROR", log_to_driver=False)
@@ -64,12 +69,12 @@ print(sum(node["Alive"] for node in ray.nodes()))' "$ip:$port"
 }}
 
 srun --overlap --nodes=1 --ntasks=1 --nodelist="$head" \
-    bash -c 'ray start --head --node-ip-address="$ip" --port="$port" --num-cpus="$cpus" --block' &
+    "${{ray[@]}}" start --head --node-ip-address="$ip" --port="$port" --num-cpus="$cpus" --block &
 started=$!
 end=$((SECONDS + patience))
 until said=$(answers 2>&1); do
     if ! kill -0 "$started" 2> /dev/null || ((SECONDS >= end)); then
-        echo "Error: no Ray cluster answers on $head at $ip:$port. ray status: ${{said:-nobody listens there}}" >&2
+        echo "Error: no Ray cluster answers on $head at $ip:$port. ray status: $said" >&2
         exit 1
     fi
     sleep 2
@@ -77,7 +82,7 @@ done
 if ((${{#nodes[@]}} > 1)); then
     others=$((${{#nodes[@]}} - 1))
     srun --overlap --nodes="$others" --ntasks="$others" --exclude="$head" \
-        bash -c 'ray start --address="$ip:$port" --num-cpus="$cpus" --block' &
+        "${{ray[@]}}" start --address="$ip:$port" --num-cpus="$cpus" --block &
     started=$!
     end=$((SECONDS + patience))
     until count=$(joined 2> /dev/null) && ((count >= ${{#nodes[@]}})); do

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from compute.tasks.drawing.lexicon import CELLS, PHOTOGRAPHS
 
 APART = 0.12  # share of the image by which two centres must differ for a relation to be stated
-EIGHTHS = 8  # parts of all scenes; one is reserved for evaluation
+EIGHTHS = 8  # how many parts all scenes are divided into; one is reserved for evaluation
 
 
 @dataclass(frozen=True, kw_only=True)

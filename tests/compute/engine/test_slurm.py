@@ -54,7 +54,7 @@ def test_defaults_and_the_run() -> None:
         "#SBATCH --requeue",
     ]
     assert lines[-1] == '"$python" -m compute run --suite mini --models tiny --engine ray --address "$ip:$port"'
-    assert sum("ray start --head" in line for line in lines) == 1
+    assert sum("start --head" in line for line in lines) == 1
 
 
 def test_its_own_options_are_not_taken_over() -> None:
@@ -149,7 +149,7 @@ while [[ $1 == --* ]]; do
     case $1 in --ntasks=*) tasks=${1#*=} ;; --exclude=*) part=$OTHERS ;; esac
     shift
 done
-if [ "$1" = bash ] && [ -n "$part" ]; then exec $part; fi
+if [[ " $* " == *" start "* && -n $part ]]; then exec $part; fi
 for ((task = 0; task < tasks; task++)); do "$@" & done
 wait
 """,
