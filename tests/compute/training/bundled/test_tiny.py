@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from functools import partialmethod
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -18,6 +19,8 @@ from typer.testing import CliRunner
 from compute.__main__ import app
 from compute.paths import ROOT
 from compute.tasks import mini
+from compute.tasks.drawing.captions import related
+from compute.tasks.drawing.lexicon import COLOURS, OPPOSITE, SHAPES
 from compute.training.bundled import lessons, losses, tiny, tokens
 from compute.types import BadInput
 from tests.compute.commands import assert_refused
@@ -144,3 +147,21 @@ def test_what_is_shipped_is_small_and_loads() -> None:
     order = seen.logits_per_text.argsort(dim=1, descending=True)[:, :5]
     hits = [document in row for document, row in zip(first.values(), order.tolist(), strict=True)]
     assert np.mean(hits) > 0.6  # by chance 5 of 64
+
+
+def test_the_text_tower_hardly_tells_relations_apart() -> None:
+    """README, "Tuning a model": what no tuning of the vision tower alone can mend."""
+    model = CLIPModel.from_pretrained(TINY, local_files_only=True).eval()
+    tokenizer = AutoTokenizer.from_pretrained(TINY, local_files_only=True)
+    things = [f"{colour} {shape}" for colour in COLOURS for shape in SHAPES]
+    pairs = [tuple(Random(number).sample(things, 2)) for number in range(300)]
+
+    def vectors(relation: str) -> torch.Tensor:
+        texts = [related(first, relation, second, wording=0).text for first, second in pairs]
+        with torch.no_grad():
+            states = model.text_model(**tokenizer(texts, padding=True, return_tensors="pt")).pooler_output
+        return torch.nn.functional.normalize(model.text_projection(states), dim=-1)
+
+    for relation, cosine in (("above", 0.9995), ("left of", 0.992)):
+        opposite = (vectors(relation) * vectors(OPPOSITE[relation])).sum(1).mean()
+        assert float(opposite) == pytest.approx(cosine, abs=5e-4 if relation == "above" else 2e-3)
