@@ -42,6 +42,7 @@ cd -- "${{SLURM_SUBMIT_DIR:-.}}"
 python={python}
 ray=("$python" -m ray.scripts.scripts)  # the command ray of this Python, not whichever stands on PATH
 export SLURM_EXPORT_ENV=ALL  # to the nodes, also where sbatch was told to export nothing
+
 mapfile -t nodes < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
 head=${{nodes[0]}}
 port=$((20000 + SLURM_JOB_ID % 20000))

@@ -143,7 +143,7 @@ def _edited(before: Scene, rng: Random) -> Scene:
 
     So a fifth of the changes to several things move one within its ninth of the image, which changes no description;
     of changes into any of training's eighths it would be 3%. Where TRIES find none, as there may be none for a single
-    word, one that keeps another eighth than the suite's.
+    word, the change leads into another of training's eighths.
     """
     for tried in count():
         changed = compose.edited(before, rng)
