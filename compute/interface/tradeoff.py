@@ -108,7 +108,6 @@ def ablate(
                     seed=seed,
                     count=min(ablation.COUNT, samples),
                     others=min(mini.COUNT, samples),
-                    cache=paths.RESULTS / "keys",
                 ),
                 options=[*options, f"seed={seed}"],
                 device=device,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from compute.training.unisim import held_out, loop, lora, preserving, results, t
 from compute.training.unisim import plan as plans
 from compute.training.unisim.checkpoints import RunFolder, data_identity
 from compute.training.unisim.data import leaks, mini, splits
-from compute.training.unisim.data.examples import ExampleSet, by_task, check_task
+from compute.training.unisim.data.examples import Content, ExampleSet, by_task, check_task, is_drawn
 from compute.training.unisim.evaluation import Evaluator, HeldOutTask
 from compute.training.unisim.results import TrainingResult
 from compute.types import BadInput, LikenessError, suggestion
@@ -166,7 +166,7 @@ def _tuned(
     Of a run that is stopped by a loss that is not finite, the best model until then is: raises LikenessError, and the
     same call goes on from the state before that step.
     """
-    compared = _leak_check([*sets, *validation], source, report=report)
+    check = _leak_check([*sets, *validation], source, report=report)
     if suite == "unisim":
         report(held_out.DRAWN_OOD)
     try:
@@ -175,8 +175,9 @@ def _tuned(
             sets,
             plan=plan,
             folder=folder,
-            evaluator=_evaluator(held_out.validation_items(suite, validation), encoder),
+            evaluator=_evaluator(held_out.validation_items(suite, validation), encoder, plan=plan),
             penalties=preserving.penalties(plan.keep, plan.strength),
+            compare=check.compare,
             tracker=tracker,
             report=report,
         )
@@ -184,10 +185,10 @@ def _tuned(
         if error.state is None:
             raise
         stopped = replace(error.state, stopped=error.reason)
-        results.write(encoder, folder, stopped, save=save, plan=plan, apart=compared)
+        results.write(encoder, folder, stopped, save=save, plan=plan, apart=check.sentence(stopped))
         best = stopped.step if stopped.best is None else stopped.best
         raise LikenessError(f"{error}. What was best until then, step {best}, is a model in {folder.path}") from error
-    results.write(encoder, folder, state, save=save, plan=plan, apart=compared)
+    results.write(encoder, folder, state, save=save, plan=plan, apart=check.sentence(state))
     folder.finish(state)
     return state
 
@@ -209,28 +210,46 @@ def _sets(
     if not any(named.values()):
         raise BadInput(f"No data set is left to train on: the options leave none of {', '.join(tasks)}")
     if suite == "mini":
-        drawn = mini.training(seed=plan.seed, count=min(mini.COUNT, plan.samples), cache=source.cache)
+        drawn = mini.training(seed=plan.seed, count=plan.samples)
         return [part for part in drawn if named.get(part.task)], []
     return splits.divided_all(splits.training(named, source=source, seed=plan.seed))
 
 
-def _leak_check(sets: Sequence[ExampleSet], source: Source, *, report: Callable[[str], None]) -> str:
-    """What was compared, as a sentence for the card, which is reported too, with a warning of what could not be.
+@dataclass(frozen=True, kw_only=True)
+class _LeakCheck:
+    """What was compared before the first step, how drawn images are compared in training, and what could not be."""
+
+    listed: leaks.LeakCheck
+    compare: Callable[[Content], None] | None  # None where no set is drawn
+    warning: str
+
+    def sentence(self, state: TuningState) -> str:
+        """What a run that came to this state has compared, for the card."""
+        found = leaks.sentence(replace(self.listed, trained=self.listed.trained + state.compared))
+        return f"{found}. {self.warning}" if self.warning else found
+
+
+def _leak_check(sets: Sequence[ExampleSet], source: Source, *, report: Callable[[str], None]) -> _LeakCheck:
+    """Compares what can be listed with what is evaluated; reports that, with a warning of what could not be compared.
 
     Raises BadInput where an image that is trained on is evaluated, naming it.
     """
     rows = leaks.evaluated_tasks(shipped())
     evaluated = leaks.evaluated_images(rows, source=source, roots=(paths.COMPUTED, paths.RESULTS))
-    compared = leaks.sentence(leaks.check(sets, evaluated))
-    report(compared)
+    listed = [part for part in sets if not is_drawn(part)]
+    found = leaks.check(listed, evaluated)
+    if listed:
+        report(leaks.sentence(found))
+    if are_drawn := len(listed) < len(sets):
+        report(leaks.sentence(found, are_drawn=True))
+    warning = ""
     if unproven := leaks.uncompared(evaluated, rows=rows, sets=sets):
         warning = (
             f"Not compared with {', '.join(unproven)}, though they are of data sets that are trained on: their items "
             "are not on this machine or cannot be read"
         )
         report(f"Warning: {warning}")
-        compared = f"{compared}. {warning}"
-    return compared
+    return _LeakCheck(listed=found, compare=leaks.guard(evaluated) if are_drawn else None, warning=warning)
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:
@@ -243,10 +262,10 @@ def model_row(base: str | Path, *, offline: bool) -> Model:
     return chosen.row
 
 
-def _evaluator(items: Sequence[HeldOutTask], encoder: trainable.DualEncoder) -> Evaluator:
+def _evaluator(items: Sequence[HeldOutTask], encoder: trainable.DualEncoder, *, plan: TuningPlan) -> Evaluator:
     towers = encoder.towers
 
     def embed_texts(texts: Sequence[str]) -> Any:
         return towers.embed("text", [towers.prepare("text", text) for text in texts])
 
-    return Evaluator(items, row=encoder.row, embed_texts=embed_texts)
+    return Evaluator(items, row=encoder.row, embed_texts=embed_texts, frozen_texts=plan.towers == "vision")

@@ -71,11 +71,12 @@ def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path: Path) -> N
     made = train("--base", "tiny", "--suite", "mini", "--out", str(out), "--steps", "3", *options())
     assert made.exit_code == 0, made.output
     lines = made.output.splitlines()
-    assert any(line.startswith("None of ") and "4 evaluated tasks" in line for line in lines), made.output
+    assert any(line.startswith("Every training image") and "4 evaluated tasks" in line for line in lines), made.output
     assert any(line.startswith("Step 0 of 3: core ") for line in lines)
     assert any(line.startswith("Step 3 of 3, loss ") and "OOD not measured" in line for line in lines)
     assert lines[-1] == f"Its scores: python -m compute run --suite mini --models {out}"
     card = (out / "README.md").read_text(encoding="utf-8")
+    assert re.search(r"None of \d+ training images is one of [\d,]+ images of 4 evaluated tasks", card)
     assert "The mini suite's own items" in card and "| **Core** |" in card and results.SUITE_TABLE not in card
     modes = {file.stat().st_mode & 0o777 for file in out.iterdir() if file.is_file()}
     assert modes == {0o666 & ~umask()}, "as any file that is written here, also for others to read"
@@ -331,7 +332,7 @@ def test_a_loss_that_is_not_finite_leaves_the_best_model_until_then(
     assert not (out / "training" / "finished.json").exists()
     tuned = load_file(out / "model.safetensors")
     best = sorted((out / "training").glob("best-*"))[-1]
-    stored = load_file(best / "vision.safetensors")
+    stored = load_file(best / "tuned.safetensors")
     assert f"What was best until then, step {int(best.name[5:])}," in " ".join(stopped.output.split())
     assert stored and all(np.array_equal(tuned[name], weight) for name, weight in stored.items())
     monkeypatch.setattr(interface.loop, "hinge", real)

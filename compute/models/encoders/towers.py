@@ -92,10 +92,14 @@ class Towers:
         import torch
 
         with torch.inference_mode():
-            vectors = (self._images(prepared) if modality == "image" else self._texts(prepared)).float()
+            vectors = self.run(modality, prepared).float()
             if self.normalise:
                 vectors = torch.nn.functional.normalize(vectors, dim=-1)
             return vectors.cpu().numpy()
+
+    def run(self, modality: str, prepared: Sequence[Any]) -> torch.Tensor:
+        """(n, d) on the device, as the tower gives them: neither normalised nor without gradients."""
+        return self._images(prepared) if modality == "image" else self._texts(prepared)
 
     def patches(self, image: Image.Image) -> np.ndarray:
         """(rows, columns, d) float32, not normalised: a vector a patch, of the part of the image that `seen` tells.

@@ -7,7 +7,7 @@
     training/finished.json  written last: the model beside it is complete
     training/lock           locked by the process that trains
 
-Weights are an adapter folder of peft (LoRA), or vision.safetensors (full tuning).
+Weights are an adapter folder of peft (LoRA), or tuned.safetensors (full tuning).
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 
 from compute import drafts
 from compute.models.files import lora as lora_files
+from compute.training.unisim.data.examples import is_drawn
 from compute.types import BadInput, CannotWrite
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ PARTS = {
     "data": "other training data",
     "validation": "other validation data",
 }
-ADAPTER, VISION, OPTIMISER = "adapter_model.safetensors", "vision.safetensors", "optimiser.safetensors"
+ADAPTER, TUNED, OPTIMISER = "adapter_model.safetensors", "tuned.safetensors", "optimiser.safetensors"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,7 @@ class TuningState:
 
     step: int = 0
     seconds: float = 0.0
+    compared: int = 0  # images that were compared with the evaluated ones before their step
     best: int | None = None  # the step whose weights are stored as the best
     stopped: str = ""  # why training ended before its last step
     measurements: list[StepMeasurement] = field(default_factory=list)
@@ -240,31 +242,33 @@ class RunFolder:
 def data_identity(sets: Sequence[ExampleSet], progress: Progress | None = None) -> list[dict[str, Any]]:
     """Of each set its task, data set, number of examples, and a digest of its contents in their order, as JSON.
 
-    Reads or draws every content whose key is not stored.
-
-    The order and the answers count, for they decide what a step learns. Drawn examples state no answers beforehand:
-    theirs follow from the plan's seed and the suite.
+    Reads every content whose key is not stored. The order and the answers count, for they decide what a step learns. Of
+    drawn examples all follow from what their recipe says.
     """
     return [
         {
             "task": part.task,
             "dataset": part.dataset,
             "examples": len(part),
-            "contents": sha256(
-                np.ascontiguousarray(part.keys(progress)).tobytes()
-                + np.asarray(getattr(part, "preferred", ()), dtype=np.int8).tobytes()
-            ).hexdigest(),
+            "contents": sha256(_identity(part, progress)).hexdigest(),
         }
         for part in sets
     ]
 
 
+def _identity(part: ExampleSet, progress: Progress | None) -> bytes:
+    if is_drawn(part):
+        return part.recipe.encode()
+    answers = np.asarray(getattr(part, "preferred", ()), dtype=np.int8)
+    return np.ascontiguousarray(part.keys(progress)).tobytes() + answers.tobytes()
+
+
 def write_weights(base: DualEncoder, folder: Path) -> None:
-    """Writes the trained weights: a peft adapter folder, or the vision tower's weights."""
+    """Writes the trained weights: a peft adapter folder, or those of the tuned towers."""
     from safetensors.torch import save_file
 
     if base.adapted is None:
-        save_file({name: weight.detach().contiguous() for name, weight in base.parameters().items()}, folder / VISION)
+        save_file({name: weight.detach().contiguous() for name, weight in base.parameters().items()}, folder / TUNED)
         return
     from peft import get_peft_model_state_dict
 
@@ -278,7 +282,7 @@ def read_weights(base: DualEncoder, folder: Path) -> None:
     from safetensors.torch import load_file
 
     if base.adapted is None:
-        stored, weights = load_file(folder / VISION), base.parameters()
+        stored, weights = load_file(folder / TUNED), base.parameters()
     else:
         from peft import get_peft_model_state_dict
 

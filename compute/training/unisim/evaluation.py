@@ -1,7 +1,7 @@
 """Core and generalisation of a model in memory, by the procedures and metrics that `compute run` uses.
 
-Training measures itself with this: `Evaluator` holds the items and the frozen text tower, and each call of `measure`
-takes the image tower as it is then.
+Training measures itself with this: `Evaluator` holds the items, and each call of `measure` takes the model as it is
+then.
 """
 
 from __future__ import annotations
@@ -126,10 +126,11 @@ class Measurement:
 
 
 class Evaluator:
-    """Held-out items, and the text tower of the model that is trained: it is frozen, so each text is embedded once.
+    """Held-out items, and the text tower of the model that is trained.
 
     `row` is the base's row of the catalogue: its abilities decide how a procedure asks. `embed_texts` gives (n, d) of n
-    texts. Raises BadInput where nothing is held out.
+    texts, which are cached where `frozen_texts` says that they do not change. Raises BadInput where nothing is held
+    out.
     """
 
     def __init__(
@@ -138,23 +139,24 @@ class Evaluator:
         *,
         row: Model,
         embed_texts: Callable[[Sequence[str]], np.ndarray],
+        frozen_texts: bool = True,
         batch: int = BATCH,
     ) -> None:
         if not held_out:
             raise BadInput("There is nothing to evaluate on: no task has held-out items")
         self.held_out, self.row, self.batch = tuple(held_out), row, batch
-        self._embed_texts = embed_texts
+        self._embed_texts, self._frozen_texts = embed_texts, frozen_texts
         self._texts: dict[bytes, np.ndarray] = {}
 
     def measure(self, embed_images: Callable[[Sequence[Image.Image]], np.ndarray]) -> Measurement:
-        """Every task's headline with the image tower as it is now; `embed_images` gives (n, d) of n RGB images.
+        """Every task's headline with the towers as they are now; `embed_images` gives (n, d) of n RGB images.
 
         Raises BadItem for an item that cannot be decoded or whose embedding is not finite.
         """
         subject = _InMemory(
             self.row,
             functions={"image": embed_images, "text": self._embed_texts},
-            vectors={"image": {}, "text": self._texts},
+            vectors={"image": {}, "text": self._texts if self._frozen_texts else {}},
             batch=self.batch,
         )
         return Measurement(tasks={part.task.key: _measured(part, subject) for part in self.held_out})

@@ -74,8 +74,8 @@ class EmbeddedBatch:
     preferred: Mapping[str, torch.Tensor]  # (n,) of 0 and 1
     prepared: Sequence[Mapping[str, torch.Tensor]]  # of all images, in order of `images`
     images: torch.Tensor  # (m, d), with gradients
-    texts: torch.Tensor | None  # (k, d) of the texts, by the frozen tower
-    captions: torch.Tensor | None  # those of them that are not the prompt on quality
+    stated: Sequence[str]  # the texts that are not the prompt on quality
+    captions: torch.Tensor | None  # (k, d) of them, with gradients where the text tower is trained
 
 
 class Penalty(Protocol):
@@ -99,15 +99,17 @@ def train(
     folder: RunFolder,
     evaluator: Measures | None = None,
     penalties: Sequence[Penalty] = (),
+    compare: Callable[[Content], None] | None = None,
     tracker: Tracker | None = None,
     report: Callable[[str], None] = print,
 ) -> TuningState:
     """Tunes the base in place, from the folder's last state on; at the end it has the best weights.
 
     Best is the highest core average of the evaluator among those within `plan.max_ood_drop`; without an evaluator, the
-    last weights; interpolated with the base's where the plan says so. Raises Diverged at a loss that is not finite: the
-    state before that step is then in the folder, and the base has the best weights so far. Raises BadInput before the
-    first step for data or a plan that cannot be trained.
+    last weights; interpolated with the base's where the plan says so. `compare` is called with every image before the
+    step that takes it, from any thread, and what it raises ends the run there. Raises Diverged at a loss that is not
+    finite: the state before that step is then in the folder, and the base has the best weights so far. Raises BadInput
+    before the first step for data or a plan that cannot be trained.
     """
     tune(base, plan, keep_base=bool(penalties) or plan.keep == "interpolate")
     optimiser = optimiser_of(base, plan)
@@ -125,7 +127,8 @@ def train(
         if state.step == 0 and not state.measurements:
             measured(state, losses={})
         base.training(True)
-        for batch in _prepared(base, sets, plan, start=state.step, end=plan.steps if not state.stopped else state.step):
+        end = plan.steps if not state.stopped else state.step
+        for batch in _prepared(base, sets, plan, start=state.step, end=end, compare=compare):
             try:
                 losses = step(base, batch, plan=plan, number=state.step, optimiser=optimiser, penalties=penalties)
             except Diverged as error:
@@ -137,6 +140,7 @@ def train(
             if tracker is not None:
                 tracker.log({f"loss/{name}": loss for name, loss in losses.items()}, step=state.step)
             state.step += 1
+            state.compared += 0 if compare is None else _image_count(batch)
             last = state.step == plan.steps
             if last or state.step % plan.evaluate_every == 0:
                 measured(state, losses=losses)
@@ -159,7 +163,7 @@ def _take_best(base: DualEncoder, state: TuningState, *, plan: TuningPlan, folde
 
 
 def tune(base: DualEncoder, plan: TuningPlan, *, keep_base: bool = False) -> None:
-    """Makes the weights trainable that the plan names: LoRA's, or all of the vision tower's.
+    """Makes the weights trainable that the plan names: LoRA's, or all of one or both towers.
 
     `keep_base`: what the base gives is needed too; full tuning then holds a copy of it. Raises NotHere, BadInput.
     """
@@ -168,8 +172,7 @@ def tune(base: DualEncoder, plan: TuningPlan, *, keep_base: bool = False) -> Non
     else:
         if keep_base:
             base.frozen = trainable.load(base.row, hardware=base.hardware, tasks=())
-        for part in base.vision_parts():
-            part.requires_grad_(True)
+        base.unfreeze(text=plan.towers == "both")
     if plan.checkpointing:
         base.checkpoint_activations()
 
@@ -222,8 +225,7 @@ def step(
 
 
 def embed(base: DualEncoder, batch: Mapping[str, Sequence[PreparedExample]]) -> EmbeddedBatch:
-    """All contents of the tasks through the towers, what examples share once: the images at once, the texts by the
-    frozen tower."""
+    """All contents of the tasks through the towers, what examples share once: images at once, and texts at once."""
     import torch
 
     contents = [content for examples in batch.values() for example in examples for content in example.contents]
@@ -248,14 +250,15 @@ def embed(base: DualEncoder, batch: Mapping[str, Sequence[PreparedExample]]) -> 
         preferred=dict(zip(batch, preferred.to(vectors.device).split(sizes), strict=True)),
         prepared=prepared,
         images=images,
-        texts=texts,
+        stated=[texts_alone[at] for at in stated],
         captions=texts[stated] if stated else None,
     )
 
 
 @dataclass(kw_only=True)
 class _Measuring:
-    """Measures the model, reports it beside the base, stores the best weights, and says when to stop."""
+    """Measures the model in the plan's precision, reports it beside the base, stores the best weights, and says when to
+    stop."""
 
     base: DualEncoder
     plan: TuningPlan
@@ -271,7 +274,7 @@ class _Measuring:
             if losses:
                 self.report(start)
             return
-        with _as_stored(self.base, self.plan), self.base.evaluated() as towers:
+        with _as_stored(self.base, self.plan), self.base.evaluated() as towers, _autocast(self.base, self.plan):
             measurement = self.evaluator.measure(
                 lambda images: towers.embed("image", [towers.prepare("image", image) for image in images])
             )
@@ -316,6 +319,11 @@ def _remedy(plan: TuningPlan) -> str:
     )
 
 
+def _image_count(batch: Mapping[str, Sequence[PreparedExample]]) -> int:
+    contents = (content for examples in batch.values() for example in examples for content in example.contents)
+    return len({id(content) for content in contents if not isinstance(content, str)})
+
+
 def _parts(
     batch: Mapping[str, Sequence[PreparedExample]], count: int
 ) -> Iterator[Mapping[str, Sequence[PreparedExample]]]:
@@ -328,14 +336,24 @@ def _parts(
 
 
 def _prepared(
-    base: DualEncoder, sets: Sequence[ExampleSet], plan: TuningPlan, *, start: int, end: int
+    base: DualEncoder,
+    sets: Sequence[ExampleSet],
+    plan: TuningPlan,
+    *,
+    start: int,
+    end: int,
+    compare: Callable[[Content], None] | None = None,
 ) -> Iterator[dict[str, list[PreparedExample]]]:
     """The batches of the steps from `start` to before `end`; the next ones are prepared in threads meanwhile."""
     pending: deque[dict[str, list[tuple[TrainingExample, list[Future]]]]] = deque()
     pool = ThreadPoolExecutor(max_workers=encoding.workers(), thread_name_prefix="examples")
 
     def ready(content: Content) -> Any:
-        return base.prepared(content.image()) if content.modality == "image" else content.text()
+        if content.modality == "text":
+            return content.text()
+        if compare is not None:
+            compare(content)
+        return base.prepared(content.image())
 
     try:
         for number in range(start, end + AHEAD):

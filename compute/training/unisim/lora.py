@@ -133,7 +133,7 @@ def target_names(base: DualEncoder, plan: TuningPlan) -> list[str]:
 
     Raises BadInput naming the layers that there are where none matches.
     """
-    targets = plan.targets or base.vision.targets
+    targets = plan.targets or base.family.targets
     layers = list(linear_layers(base))
     names = [name for name in layers if name.rpartition(".")[2] in targets]
     unknown = [target for target in plan.targets if target not in {name.rpartition(".")[2] for name in names}]
@@ -155,7 +155,7 @@ def linear_layers(base: DualEncoder) -> Iterator[str]:
     """Names of the vision tower's linear layers, but for those within torch's own attention, which calls none."""
     from torch import nn
 
-    for part in base.vision.parts:
+    for part in base.family.vision:
         tower = getattr(base.module, part)
         inside = [name for name, module in tower.named_modules() if isinstance(module, nn.MultiheadAttention)]
         for name, module in tower.named_modules():

@@ -11,6 +11,7 @@ from compute.training.unisim import preserving
 from compute.types import BadInput, suggestion
 
 TUNINGS = ("lora", "full")
+TOWERS = ("vision", "both")
 OPTIMISERS = ("adamw", "muon")
 PRECISIONS = ("auto", "float32", "bfloat16", "fast")
 TRUE, FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
@@ -18,12 +19,13 @@ TRUE, FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 @dataclass(frozen=True, kw_only=True)
 class TuningPlan:
-    """How a dual encoder's vision tower is tuned. Its text tower is never changed.
+    """How a dual encoder is tuned.
 
     The paper leaves open whether its 32 examples are averaged: they are here, and the tasks' means are summed.
     """
 
-    tune: str = "lora"  # or full: every weight of the vision tower and its projection
+    tune: str = "lora"  # or full: every weight of a tower and its projection
+    towers: str = "vision"  # or both: the text tower, frozen in the paper, is tuned too; with full alone
     rank: int = 16
     alpha: float = 32.0  # the change that LoRA adds is scaled by alpha / rank
     dropout: float = 0.2  # of LoRA's inputs
@@ -75,6 +77,8 @@ def with_options(plan: TuningPlan, options: Mapping[str, Any] | Sequence[str]) -
         if name not in kinds:
             raise BadInput(f"No training option {name!r}.{suggestion(name, kinds)} There are: {', '.join(kinds)}")
         changed[name] = _value(name, value, kinds[name])
+    if changed.get("tune") == "lora":  # the plan's towers are those of its own way of tuning
+        changed.setdefault("towers", "vision")
     keep = changed.get("keep", plan.keep)
     if keep != plan.keep and "strength" not in changed:  # the plan's strength is that of its own method
         preserving.check(keep, 0.0)
@@ -141,7 +145,7 @@ def _words(kind: type) -> str:
 
 def _check(plan: TuningPlan) -> None:
     """Raises BadInput for values that no run could have."""
-    for name, known in (("tune", TUNINGS), ("optimiser", OPTIMISERS), ("precision", PRECISIONS)):
+    for name, known in (("tune", TUNINGS), ("towers", TOWERS), ("optimiser", OPTIMISERS), ("precision", PRECISIONS)):
         if getattr(plan, name) not in known:
             raise BadInput(f"Training option {name}: {getattr(plan, name)!r} is none of {', '.join(known)}")
     for name in ("rank", "batch_size", "samples", "accumulate", "evaluate_every", "save_every"):
@@ -158,6 +162,8 @@ def _check(plan: TuningPlan) -> None:
             raise BadInput(f"Training option {name}: {getattr(plan, name)} is not from 0 to below 1")
     if plan.targets and plan.tune != "lora":
         raise BadInput("Training option targets names layers that LoRA changes: add tune=lora, or leave it out")
+    if plan.towers == "both" and plan.tune == "lora":
+        raise BadInput("Training option towers=both needs tune=full: LoRA changes the vision tower alone")
     preserving.check(plan.keep, plan.strength)
     if plan.accumulate > plan.batch_size:
         raise BadInput(
@@ -170,6 +176,7 @@ PAPER = TuningPlan()
 # with 129,600 drawn examples a task, each seen twice, and a small model it would change nothing.
 MINI = TuningPlan(
     tune="full",
+    towers="both",
     optimiser="muon",
     margin=0.06,
     batch_size=432,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # `none`: as the paper trains. `interpolate` changes nothing in training; the others add `strength` x their term.
 METHODS = ("none", "interpolate", "distill", "features")
-VERSION = 2  # of the terms: a run that was begun with others does not go on
+VERSION = 3  # of the terms: a run that was begun with others does not go on
 COMPARED = 64  # images of a step, or of a part of one, that a term compares with the base at most
 
 
@@ -45,9 +45,13 @@ class KnowsBase(Protocol):
         """(n, d) of length 1, without gradients."""
         ...
 
+    def base_text_vectors(self, texts: Sequence[str]) -> Tensor:
+        """(n, d) of length 1, without gradients."""
+        ...
+
 
 class ImageBatch(Protocol):
-    """What the terms need of a batch: its images as prepared and (n, d) by the tower that is trained, and captions."""
+    """What the terms need of a batch: its images as prepared and (n, d) by the model that is trained, and captions."""
 
     @property
     def base(self) -> KnowsBase: ...
@@ -56,8 +60,13 @@ class ImageBatch(Protocol):
     @property
     def images(self) -> Tensor: ...
     @property
+    def stated(self) -> Sequence[str]:
+        """The batch's texts but the prompt on quality, which tuning is to change."""
+        ...
+
+    @property
     def captions(self) -> Tensor | None:
-        """(k, d) of the batch's texts but the prompt on quality, which tuning is to change; None without any."""
+        """(k, d) of these by the model that is trained; None without any."""
         ...
 
 
@@ -74,8 +83,9 @@ class Preserving:
 
         chosen = spread(len(batch.prepared))
         base = batch.base.base_image_vectors([batch.prepared[at] for at in chosen])
+        captions = None if batch.captions is None else (batch.captions, batch.base.base_text_vectors(batch.stated))
         with torch.autocast(batch.images.device.type, enabled=False):
-            term = penalty(self.key, tuned=batch.images[chosen].float(), base=base.float(), captions=batch.captions)
+            term = penalty(self.key, tuned=batch.images[chosen].float(), base=base.float(), captions=captions)
         if term is None:
             raise BadInput(f"keep={self.key} adds no term to the loss")
         return self.strength * term
@@ -95,18 +105,16 @@ def penalties(keep: str, strength: float) -> list[Preserving]:
     return [Preserving(key=keep, strength=strength)] if keep in ("distill", "features") and strength else []
 
 
-def penalty(keep: str, *, tuned: Tensor, base: Tensor, captions: Tensor | None = None) -> Tensor | None:
+def penalty(keep: str, *, tuned: Tensor, base: Tensor, captions: tuple[Tensor, Tensor] | None = None) -> Tensor | None:
     """The term that `keep` adds to the loss, before its strength; None where it adds none.
 
-    tuned, base: (n, d) of length 1, images by the tower that is trained and by the base's; captions: (k, d) of length
-    1, texts whose similarities `distill` preserves: without them those of the images with each other.
+    tuned, base: (n, d) of length 1, images by the model that is trained and by the base; captions: (k, d) of length 1,
+    texts by both alike, whose similarities `distill` preserves: without them those of the images with each other.
     """
     if keep == "distill":
-        if captions is not None:
-            return caption_distance(tuned, base, captions)
-        return similarity_distance(tuned, base)
+        return similarity_distance(tuned, base) if captions is None else caption_distance(tuned, base, *captions)
     if keep == "features":
-        return feature_distance(tuned, base)
+        return feature_distance(tuned, base) + (0 if captions is None else feature_distance(*captions))
     return None
 
 
@@ -122,21 +130,20 @@ def similarity_distance(tuned: Tensor, base: Tensor) -> Tensor:
     return (gap.square().sum() - gap.diagonal().square().sum()) / max(n * (n - 1), 1)
 
 
-def caption_distance(tuned: Tensor, base: Tensor, captions: Tensor) -> Tensor:
+def caption_distance(tuned: Tensor, base: Tensor, tuned_captions: Tensor, base_captions: Tensor) -> Tensor:
     """The mean squared difference of the cosines of images (n, d) with texts (k, d), by tuned and by base; length 1.
 
     What texts say of images stays as it was, and images may come nearer to each other in all directions in which no
-    text lies: learning without forgetting (Li and Hoiem, 2016), where the frozen tower's texts are the old task's
-    classes.
+    text lies: learning without forgetting (Li and Hoiem, 2016), where the texts are the old task's classes.
     """
-    return ((tuned - base) @ captions.to(tuned.dtype).T).square().mean()
+    return (tuned @ tuned_captions.to(tuned.dtype).T - base @ base_captions.to(base.dtype).T).square().mean()
 
 
 def feature_distance(tuned: Tensor, base: Tensor) -> Tensor:
-    """The mean squared distance of each image's vector to the base's, both (n, d) of length 1; from 0 to 4.
+    """The mean squared distance of each vector to the base's, both (n, d) of length 1; from 0 to 4.
 
-    The text tower is frozen, so this also preserves similarities with every text. Regularisation towards the start, on
-    features in place of weights (Li et al., 2018, L2-SP; Li et al., 2019, DELTA, section 3.3).
+    Small for images and texts, it also preserves their similarities. Regularisation towards the start, on features in
+    place of weights (Li et al., 2018, L2-SP; Li et al., 2019, DELTA, section 3.3).
     """
     return (tuned - base).square().sum(dim=-1).mean()
 

@@ -1,4 +1,4 @@
-"""A dual encoder of the catalogue ready to be tuned: its vision tower's weights, and its frozen text tower."""
+"""A dual encoder of the catalogue ready to be tuned: the weights of its towers, and its vectors with gradients."""
 
 from __future__ import annotations
 
@@ -27,47 +27,73 @@ TEXTS = 65_536  # texts whose vectors are cached: 200 MB of 768 dimensions
 
 
 @dataclass(frozen=True, kw_only=True)
-class VisionTower:
-    """Where a family's module has its vision tower: names of its parts, and of the layers that LoRA changes.
+class Family:
+    """Where a family's module has its towers: names of their parts, and of the layers that LoRA changes.
 
-    `targets` are the family's names for the paper's q, k, v, out_proj, fc1 and fc2; those that a model lacks are passed
-    over.
+    `text` are modules or weights; those that a model lacks are passed over. `targets` are the family's names for the
+    paper's q, k, v, out_proj, fc1 and fc2, passed over alike.
     """
 
-    parts: tuple[str, ...]
+    vision: tuple[str, ...]
+    text: tuple[str, ...]
     targets: tuple[str, ...]
 
 
 OF_TRANSFORMERS = ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")
 # OpenCLIP's own blocks, whose fused in_proj is split (lora.py), and the blocks of timm's towers behind its interface.
 OF_OPEN_CLIP = (*OF_TRANSFORMERS, "c_fc", "c_proj", "qkv", "proj")
-VISION_TOWERS = {
-    "clip": VisionTower(parts=("vision_model", "visual_projection"), targets=OF_TRANSFORMERS),
-    "siglip": VisionTower(parts=("vision_model",), targets=OF_TRANSFORMERS),
-    "align": VisionTower(parts=("vision_model",), targets=OF_TRANSFORMERS),
-    "blip": VisionTower(parts=("vision_model", "vision_proj"), targets=("qkv", "projection", "fc1", "fc2")),
-    "open_clip": VisionTower(parts=("visual",), targets=OF_OPEN_CLIP),
+FAMILIES = {
+    "clip": Family(
+        vision=("vision_model", "visual_projection"), text=("text_model", "text_projection"), targets=OF_TRANSFORMERS
+    ),
+    "siglip": Family(vision=("vision_model",), text=("text_model",), targets=OF_TRANSFORMERS),
+    "align": Family(vision=("vision_model",), text=("text_model", "text_projection"), targets=OF_TRANSFORMERS),
+    "blip": Family(
+        vision=("vision_model", "vision_proj"),
+        text=("text_encoder", "text_proj"),
+        targets=("qkv", "projection", "fc1", "fc2"),
+    ),
+    "open_clip": Family(
+        vision=("visual",),
+        text=("text", "transformer", "token_embedding", "positional_embedding", "ln_final", "text_projection"),
+        targets=OF_OPEN_CLIP,
+    ),
 }
 
 
 @dataclass(kw_only=True)
 class DualEncoder:
-    """A base in memory. `module` is its library's model with all weights frozen, `folder` that of its files."""
+    """A base in memory. `module` is its library's model, with all weights frozen until some are to be trained;
+    `folder` is that of its files."""
 
     row: Model
     towers: Towers
     module: torch.nn.Module
     folder: Path
-    vision: VisionTower
+    family: Family
     revision: str  # of its files
     hardware: Hardware
     adapted: PeftModel | None = None  # the module with LoRA, once it has it
     frozen: DualEncoder | None = None  # the base as it was, where training changes its weights themselves
+    trains_text: bool = False  # whether the text tower's weights are trained too
     _texts: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
 
     def vision_parts(self) -> list[torch.nn.Module]:
         """The modules of the vision tower."""
-        return [getattr(self.module, name) for name in self.vision.parts]
+        return [getattr(self.module, name) for name in self.family.vision]
+
+    def text_parts(self) -> list[torch.nn.Module | torch.nn.Parameter]:
+        """The modules and weights of the text tower; none where it has no such tower."""
+        if self.towers.text is None:
+            return []
+        parts = (getattr(self.module, name, None) for name in self.family.text)
+        return [part for part in parts if part is not None]
+
+    def unfreeze(self, *, text: bool) -> None:
+        """Makes all weights of the vision tower trainable, and with `text` those of the text tower."""
+        for part in (*self.vision_parts(), *(self.text_parts() if text else ())):
+            part.requires_grad_(True)
+        self.trains_text = text
 
     def prepared(self, image: Image.Image) -> Mapping[str, torch.Tensor]:
         """An RGB image's tensors, without a batch, on the CPU. Thread-safe."""
@@ -99,9 +125,12 @@ class DualEncoder:
                 self.training(was_training)
 
     def text_vectors(self, texts: Sequence[str]) -> torch.Tensor:
-        """(n, d) float32 of length 1, without gradients. The tower is frozen: the last TEXTS texts are cached."""
+        """(n, d) float32 of length 1: with gradients where the text tower is trained, else of the last TEXTS texts
+        cached."""
         import torch
 
+        if self.trains_text:
+            return self._together(texts)
         distinct = list(dict.fromkeys(texts))
         self._encode([text for text in distinct if text not in self._texts])
         self._texts |= {text: self._texts.pop(text) for text in distinct}  # the last used are at the end
@@ -109,6 +138,23 @@ class DualEncoder:
         for text in list(islice(self._texts, max(0, len(self._texts) - TEXTS))):
             del self._texts[text]
         return vectors
+
+    def base_text_vectors(self, texts: Sequence[str]) -> torch.Tensor:
+        """(n, d) float32 of length 1 of the base as it was before training, without gradients."""
+        import torch
+
+        if not self.trains_text:
+            return self.text_vectors(texts)
+        with torch.no_grad():
+            return (self.frozen or self)._together(texts)
+
+    def _together(self, texts: Sequence[str]) -> torch.Tensor:
+        """(n, d) float32 of length 1, with what gradients the weights have. Nothing is cached: new texts come each
+        step, and to encode them one length at a time takes 7 times as long."""
+        import torch
+
+        vectors = self.towers.run("text", [self.towers.prepare("text", text) for text in texts])
+        return torch.nn.functional.normalize(vectors.float(), dim=-1)
 
     def _encode(self, texts: Sequence[str]) -> None:
         """Encodes texts of equal length together, always TEXT_BATCH of them: the last batch is filled up."""
@@ -133,19 +179,21 @@ class DualEncoder:
         return {name: weight for name, weight in self.module.named_parameters() if weight.requires_grad}
 
     def checkpoint_activations(self) -> None:
-        """Computes the vision tower's activations again in the backward pass rather than storing them."""
+        """Computes the trained towers' activations again in the backward pass rather than storing them."""
         if hasattr(self.module, "gradient_checkpointing_enable"):
             self.module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         else:
-            self.module.visual.set_grad_checkpointing(True)
+            (self.module if self.trains_text else self.module.visual).set_grad_checkpointing(True)
 
     def training(self, on: bool) -> None:
-        """Dropout on in the vision tower, or off. Norms over a batch always use their stored statistics."""
+        """Dropout on in the trained towers, or off. Norms over a batch always use their stored statistics."""
         import torch
 
         self.module.eval()
         if on:
-            for part in self.vision_parts():
+            for part in (*self.vision_parts(), *(self.text_parts() if self.trains_text else ())):
+                if not isinstance(part, torch.nn.Module):
+                    continue
                 part.train()
                 for module in part.modules():
                     if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
@@ -182,11 +230,11 @@ def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS))
         towers=towers,
         module=module,
         folder=weights.local_folder(row, required=required),
-        vision=VISION_TOWERS[row.adapter],
+        family=FAMILIES[row.adapter],
         revision=weights.revision(row, required=required),
         hardware=hardware,
     )
-    missing = [part for part in base.vision.parts if getattr(module, part, None) is None]
+    missing = [part for part in base.family.vision if getattr(module, part, None) is None]
     if missing:
         raise CannotDo(f"{row.key} has no {missing[0]}, where its vision tower is expected: it cannot be tuned")
     module.requires_grad_(False)
@@ -241,9 +289,9 @@ def check(row: Model, *, tasks: Sequence[str]) -> None:
             f"{row.key} has no text tower, which the task {needed[0]} needs: choose a dual encoder, such as tiny"
         )
     family = ADAPTERS.get(row.adapter)
-    if family is not None and (family.trainable is None or row.adapter not in VISION_TOWERS):
+    if family is not None and (family.trainable is None or row.adapter not in FAMILIES):
         raise CannotDo(
-            f"{row.key}: models of adapter {row.adapter!r} cannot be tuned. Those of {', '.join(VISION_TOWERS)} can"
+            f"{row.key}: models of adapter {row.adapter!r} cannot be tuned. Those of {', '.join(FAMILIES)} can"
         )
     if not row.weights:
         raise BadInput(f"{row.key} names no weights, so there is nothing to tune")

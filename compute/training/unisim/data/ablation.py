@@ -7,7 +7,6 @@ stand in: they differ in what the background is, as real data sets differ in wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from compute.training.unisim.data import mini
 from compute.training.unisim.data.mini import DrawnExamples
@@ -17,17 +16,15 @@ TASK = "image-for-text"
 COUNT = mini.COUNT // len(DOMAINS)  # examples of each domain
 
 
-def examples(
-    domains: Sequence[str], *, seed: int, count: int = COUNT, others: int = mini.COUNT, cache: Path | None = None
-) -> list[DrawnExamples]:
+def examples(domains: Sequence[str], *, seed: int, count: int = COUNT, others: int = mini.COUNT) -> list[DrawnExamples]:
     """All core tasks' examples; of the image-for-text task those of these domains alone, `count` each.
 
-    `others`: how many of each other task. Both are rounded up to whole groups. `cache`: where content keys are stored.
-    Raises UnknownKey for a domain that is not in DOMAINS.
+    `others`: how many of each other task. Both are rounded up to whole groups. Raises UnknownKey for a domain that is
+    not in DOMAINS.
     """
-    rest = [part for part in mini.training(seed=seed, count=others, cache=cache) if part.task != TASK]
+    rest = [part for part in mini.training(seed=seed, count=others) if part.task != TASK]
     count = mini.whole_groups(count)
     return [
         *rest,
-        *(DrawnExamples(task=TASK, seed=seed, count=count, domain=domain, cache=cache) for domain in domains),
+        *(DrawnExamples(task=TASK, seed=seed, count=count, domain=domain) for domain in domains),
     ]

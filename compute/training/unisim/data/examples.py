@@ -87,6 +87,10 @@ class ExampleSet(Protocol):
     that each content of theirs is embedded once. Without it each example stands alone. Sets that have `shuffled_alike`,
     true, and are the only one of their task each, are shuffled in the same way, so that rows of one place, which may
     share contents with the other tasks', come in the same step.
+
+    A set that draws its contents has `recipe`, a text of all that decides them, which says what examples these are in
+    place of their keys: to list those takes as long as to draw every image. Its images are compared with the evaluated
+    ones when they are drawn, before they are trained on.
     """
 
     @property
@@ -181,6 +185,11 @@ def by_task(sets: Sequence[ExampleSet]) -> dict[str, list[ExampleSet]]:
         raise BadInput(f"No training examples. Name at least one data set of {', '.join(TASKS)}")
     tasks = {task: [part for part in sets if part.task == task] for task in TASKS}
     return {task: parts for task, parts in tasks.items() if parts}
+
+
+def is_drawn(part: ExampleSet) -> bool:
+    """Whether the set draws its contents: it then has a `recipe`."""
+    return hasattr(part, "recipe")
 
 
 def batches(sets: Sequence[ExampleSet], *, batch_size: int, seed: int, step: int) -> dict[str, list[TrainingExample]]:

@@ -10,7 +10,7 @@ and is not recognised; `python -m compute task check` compares near copies.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from compute.features.passes import DistinctItems, distinct
 from compute.progress import Progress
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import Source
-from compute.training.unisim.data.examples import TASKS, ExampleSet
+from compute.training.unisim.data.examples import TASKS, Content, ExampleSet
 from compute.types import BadInput, LikenessError, Task
 
 BENCHMARKS = ("unisim", "mini")  # whose tasks are evaluated beside a training
@@ -60,7 +60,7 @@ class EvaluatedImages:
 class LeakCheck:
     """What was compared and had no image in common: recorded with what was trained."""
 
-    trained: int  # distinct images of the training examples
+    trained: int  # distinct images of the training examples, and all that were drawn
     evaluated: int  # distinct images that they were compared with
     tasks: tuple[str, ...]  # compared in full
     by_items: tuple[str, ...]  # compared by the items that stored runs have
@@ -139,6 +139,20 @@ def check(sets: Sequence[ExampleSet], evaluated: EvaluatedImages, *, progress: P
     )
 
 
+def guard(evaluated: EvaluatedImages) -> Callable[[Content], None]:
+    """What compares one image with every evaluated one, from any thread; it raises BadInput naming both for a hit."""
+    known = frozenset(key for keys in evaluated.keys.values() for key in keys.tolist())
+
+    def compare(image: Content) -> None:
+        if (key := image.key()) in known:
+            raise BadInput(
+                f"A training image is evaluated too: {image.name()!r} is {evaluated.description(key)}. It was not "
+                "trained on. Take it out of what is drawn, and train again"
+            )
+
+    return compare
+
+
 def _short(keys: np.ndarray) -> np.ndarray:
     """(n,) uint64 of keys (n,) S32: equal keys have equal ones. They are sorted 20 times faster than the keys."""
     words = np.ascontiguousarray(keys).view(np.uint64).reshape(len(keys), len(MULTIPLIERS))
@@ -156,13 +170,16 @@ def _distinct(ordered: np.ndarray) -> int:
     return int((ordered[1:] != ordered[:-1]).sum()) + (len(ordered) > 0)
 
 
-def sentence(checked: LeakCheck) -> str:
-    """What a check without a hit says, for the log and the model card."""
+def sentence(checked: LeakCheck, *, are_drawn: bool = False) -> str:
+    """What a check without a hit says, for the log and the model card. `are_drawn`: images that are still to be drawn
+    are compared then, and so far there are none."""
     compared = len(checked.tasks) + len(checked.by_items)
-    text = (
-        f"None of {checked.trained:,} training images is one of {checked.evaluated:,} images of {compared} evaluated "
-        "tasks"
+    which = (
+        "Every training image, when it is drawn, is compared with"
+        if are_drawn
+        else (f"None of {checked.trained:,} training images is one of")
     )
+    text = f"{which} {checked.evaluated:,} images of {compared} evaluated tasks"
     if checked.by_items:
         text += f", {len(checked.by_items)} of them by the items of a stored run alone"
     unknown = len(checked.missing) + len(checked.unreadable)

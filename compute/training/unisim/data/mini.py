@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from random import Random
 from typing import ClassVar
@@ -67,7 +67,7 @@ class DrawnExamples:
     seed: int = 0
     count: int = COUNT
     domain: str = ""  # of the scenes that change: one of question_groups.DOMAINS, or any
-    cache: Path | None = None  # where content keys are stored, so that they are drawn for them only once
+    cache: Path | None = None  # where content keys are stored, for who lists them
 
     def __post_init__(self) -> None:
         check_task(self.task)
@@ -78,6 +78,21 @@ class DrawnExamples:
     def dataset(self) -> str:
         """Its key, and the domain."""
         return f"{DATASET}, {self.domain}" if self.domain else DATASET
+
+    @property
+    def recipe(self) -> str:
+        """All that decides the examples and their order, as JSON."""
+        return json.dumps(
+            [
+                "unisim training",
+                mini.GENERATOR_VERSION,
+                question_groups.VERSION,
+                self.task,
+                self.domain,
+                self.seed,
+                self.count,
+            ]
+        )
 
     def __len__(self) -> int:
         return self.count
@@ -111,16 +126,7 @@ class DrawnExamples:
 
     def stored_keys(self, rows: Sequence[int], *, of: str = "", progress: Progress | None = None) -> np.ndarray:
         """(n, 3) S32: the content keys of n rows. `of`: what the rows have in common, where they are not all."""
-        facts = [
-            "unisim training",
-            mini.GENERATOR_VERSION,
-            question_groups.VERSION,
-            self.task,
-            self.domain,
-            self.seed,
-            self.count,
-        ]
-        facts += [of, len(rows)] if of else []
+        facts = [*json.loads(self.recipe), *([of, len(rows)] if of else [])]
         return stored_keys(self.cache, json.dumps(facts), lambda: self._keys(rows, progress or Progress()))
 
     def _keys(self, rows: Sequence[int], progress: Progress) -> np.ndarray:
@@ -160,11 +166,12 @@ def _key(kind: str, seed: int, number: int, content: int) -> bytes:
 def _content(value: str | Shown, name: str) -> Content:
     if isinstance(value, str):
         return Content(modality="text", read=lambda: value, name=lambda: name)
+    pixels = cache(value.pixels)  # drawn once, for the key and for the model, while the group is in memory
     return Content(
         modality="image",
-        read=lambda: png(value.pixels()),
+        read=lambda: png(pixels()),
         name=lambda: name,
-        draw=lambda: Image.fromarray(value.pixels()),
+        draw=lambda: Image.fromarray(pixels()),
     )
 
 

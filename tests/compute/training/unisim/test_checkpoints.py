@@ -120,7 +120,7 @@ def test_a_state_is_safetensors_and_json_and_the_last_alone_stays(tmp_path: Path
     assert files == {"adapter_model.safetensors", "adapter_config.json", "optimiser.safetensors", "state.json"}
     full, _ = trained(tmp_path / "full", base(tmp_path / "base"), plan=replace(PLAN, tune="full", learning_rate=1e-4))
     (state,) = full.training.glob("step-*")
-    assert {file.name for file in state.iterdir()} == {"vision.safetensors", "optimiser.safetensors", "state.json"}
+    assert {file.name for file in state.iterdir()} == {"tuned.safetensors", "optimiser.safetensors", "state.json"}
 
 
 def test_a_damaged_state_is_named(tmp_path: Path) -> None:

@@ -189,6 +189,32 @@ def test_distilling_takes_a_single_image_and_no_caption(task: str, tmp_path: Pat
     assert all(map(math.isfinite, terms)) and terms[-1] > 0
 
 
+def test_every_image_is_compared_before_its_step_and_a_hit_ends_the_run_there(tmp_path: Path) -> None:
+    """What was trained until then stays; the count of compared images goes on with a run that goes on."""
+    compared: list[bytes] = []
+    plan = replace(PLAN, save_every=1)
+    folder, state = trained(
+        tmp_path / "all", base(tmp_path / "base"), plan=plan, compare=lambda image: compared.append(image.key())
+    )
+    distinct = [
+        {content.key() for part in batch.values() for example in part for content in example.contents if content.modality == "image"}
+        for batch in (batches(sets(), batch_size=plan.batch_size, seed=0, step=at) for at in range(plan.steps))
+    ]
+    assert set(compared) == set().union(*distinct) and state.compared == sum(map(len, distinct))
+    late = min(distinct[3] - set().union(*distinct[:3]), default=b"")
+
+    def refuse(image) -> None:
+        if image.key() == late:
+            raise BadInput(f"{image.name()} is evaluated too")
+
+    with pytest.raises(BadInput, match="is evaluated too"):
+        trained(tmp_path / "hit", base(tmp_path / "base"), plan=plan, compare=refuse)
+    (stored,) = (tmp_path / "hit" / "training").glob("step-*")
+    assert 0 < int(stored.name.removeprefix("step-")) <= 3
+    _, state = trained(tmp_path / "hit", base(tmp_path / "base"), plan=plan, compare=lambda image: None)
+    assert state.compared == sum(map(len, distinct))
+
+
 def test_a_diverging_rate_is_stopped_too(tmp_path: Path) -> None:
     plan = replace(PLAN, learning_rate=1e30, samples=400, tune="full")
     with pytest.raises(LikenessError, match="at step"):

@@ -47,10 +47,20 @@ def test_a_rotation_changes_features_but_no_similarity() -> None:
 def test_captions_leave_free_what_none_of_them_sees() -> None:
     """An image that turns away from the only caption costs the square of what its cosine loses; across it, nothing."""
     caption, across, further = torch.eye(3, dtype=torch.float64)
-    cost = partial(preserving.penalty, "distill", captions=caption[None])
+    cost = partial(preserving.penalty, "distill", captions=(caption[None], caption[None]))
     assert float(cost(tuned=across[None], base=caption[None])) == 1
     assert float(cost(tuned=further[None], base=across[None])) == 0
     assert float(preserving.penalty("distill", tuned=torch.eye(3), base=torch.ones(3, 3) / 3**0.5)) > 0  # no caption
+
+
+def test_a_caption_may_turn_with_its_image_in_distilling_alone() -> None:
+    """Both turned alike: no cosine changes, so nothing is lost by `distill`; `features` counts both squares of 2."""
+    caption, other = torch.eye(2, dtype=torch.float64)
+    turned = {"tuned": other[None], "base": caption[None], "captions": (other[None], caption[None])}
+    assert float(preserving.penalty("distill", **turned)) == 0
+    assert float(preserving.penalty("features", **turned)) == pytest.approx(2 + 2)
+    still = {**turned, "captions": (caption[None], caption[None])}
+    assert float(preserving.penalty("distill", **still)) == 1 and float(preserving.penalty("features", **still)) == 2
 
 
 def test_a_term_compares_a_bounded_number_of_images() -> None:
@@ -63,8 +73,15 @@ def test_a_term_compares_a_bounded_number_of_images() -> None:
             embedded.append(len(prepared))
             return torch.stack([item["vector"] for item in prepared])
 
+        def base_text_vectors(self, texts: Sequence[str]) -> torch.Tensor:
+            return torch.stack([images[int(text)] for text in texts])
+
     batch = SimpleNamespace(
-        base=Base(), prepared=[{"vector": vector} for vector in images], images=images, captions=images[:2]
+        base=Base(),
+        prepared=[{"vector": vector} for vector in images],
+        images=images,
+        stated=["0", "1"],
+        captions=images[:2],
     )
     (term,) = preserving.penalties("distill", 2.0)
     assert float(term(batch)) == 0 and embedded == [preserving.COMPARED]

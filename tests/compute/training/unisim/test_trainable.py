@@ -32,9 +32,35 @@ def test_images_have_gradients_in_the_vision_tower_alone_and_vectors_are_the_ada
     vectors[0].sum().backward()
     with_gradient = {name for name, weight in encoder.module.named_parameters() if weight.grad is not None}
     assert with_gradient and with_gradient <= encoder.parameters().keys()
-    assert all(name.partition(".")[0] in encoder.vision.parts for name in with_gradient)
+    assert all(name.partition(".")[0] in encoder.family.vision for name in with_gradient)
     texts = encoder.text_vectors(["a cat", "dog"])
     assert not texts.requires_grad and texts.norm(dim=-1).tolist() == pytest.approx([1, 1])
+
+
+@pytest.mark.parametrize("adapter", ["clip", "siglip", "align", "blip", "open_clip"])
+def test_both_towers_have_gradients_and_texts_the_adapter_s_vectors(tmp_path: Path, adapter: str) -> None:
+    """What has no gradient of the tower's weights is what its family does not use for a text's vector."""
+    encoder = base(tmp_path / "base", adapter)
+    usual = load(encoder.row, hardware=CPU)
+    loop.tune(encoder, replace(PLAN, tune="full", towers="both"))
+    texts = ["a cat", "two red squares", "a picture of a dog on green grass"]
+    vectors = encoder.text_vectors(texts)
+    same = torch.from_numpy(usual.embed("text", [usual.prepare("text", text) for text in texts]))
+    assert torch.allclose(vectors, torch.nn.functional.normalize(same, dim=-1), atol=1e-5)
+    vectors[0].sum().backward()
+    trained = encoder.parameters()
+    with_gradient = {name for name, weight in trained.items() if weight.grad is not None}
+    of_text = {name for name in trained if name.partition(".")[0] in encoder.family.text}
+    assert with_gradient <= of_text and {name.partition(".")[0] for name in with_gradient} == {
+        name for name in encoder.family.text if getattr(encoder.module, name, None) is not None
+    }
+    unused = ("crossattention", "text_model.head", "pooler") if adapter in ("blip", "align", "siglip") else ()
+    assert all(any(part in name for part in unused) for name in of_text - with_gradient)
+    rest = {name for name, _ in encoder.module.named_parameters()} - trained.keys()
+    assert all(name.startswith(("logit_", "temperature", "itm_head", "text_proj")) for name in rest)
+    encoder.checkpoint_activations()
+    encoder.training(True)
+    encoder.text_vectors(texts).sum().backward()
 
 
 def test_a_full_align_is_trained_with_its_norms_statistics_as_they_are(tmp_path: Path) -> None:
@@ -61,16 +87,21 @@ def test_each_text_is_encoded_once_and_whatever_stands_beside_it(tmp_path: Path,
 
 
 def test_what_the_base_gave_is_known_while_it_is_tuned(tmp_path: Path) -> None:
-    for tune in ("lora", "full"):
-        encoder = base(tmp_path / "base")
+    for tune, towers in (("lora", "vision"), ("full", "vision"), ("full", "both")):
+        encoder, texts = base(tmp_path / "base"), ["a cat", "two red squares"]
+        text_before = encoder.text_vectors(texts)
         prepared = [encoder.prepared(picture) for picture in checkpoints.images()[:2]]
         before = encoder.image_vectors(prepared)
-        loop.tune(encoder, replace(PLAN, tune=tune), keep_base=True)
+        loop.tune(encoder, replace(PLAN, tune=tune, towers=towers), keep_base=True)
         with torch.no_grad():
             for weight in encoder.parameters().values():
                 weight += 0.1
         assert not torch.allclose(encoder.image_vectors(prepared), before, atol=1e-3)
         assert torch.allclose(encoder.base_image_vectors(prepared), before, atol=1e-6)
+        # The base's texts: the frozen tower's own, or those of the copy.
+        assert torch.allclose(encoder.base_text_vectors(texts), text_before, atol=1e-6)
+        assert not encoder.base_text_vectors(texts).requires_grad
+        assert torch.equal(encoder.text_vectors(texts), text_before) == (towers == "vision")
 
 
 def test_a_base_without_a_tower_is_refused_before_it_is_loaded(tmp_path: Path) -> None:
