@@ -25,7 +25,7 @@ def train(
     base: Annotated[
         str,
         typer.Option(
-            help="The dual encoder whose vision tower is tuned: a key (python -m compute list models), a checkpoint's "
+            help="The dual encoder that is tuned: a key (python -m compute list models), a checkpoint's "
             "folder (./name), or hub:org/name@revision."
         ),
     ] = "",
@@ -132,22 +132,24 @@ def _tune(
     offline: bool,
 ) -> None:
     from compute.interface import train as interface
+    from compute.training.unisim.data import mini
     from compute.training.unisim.results import option_words, suite_to_run
 
-    tuned = interface.train(
-        base,
-        out=out,
-        suite=suite,
-        tasks=names(tasks),
-        datasets=datasets,
-        data=data,
-        options=plan.with_steps(suite, options, steps),
-        save=save,
-        track=track,
-        device=device,
-        offline=offline,
-        report=typer.echo,
-    )
+    with mini.second_process():
+        tuned = interface.train(
+            base,
+            out=out,
+            suite=suite,
+            tasks=names(tasks),
+            datasets=datasets,
+            data=data,
+            options=plan.with_steps(suite, options, steps),
+            save=save,
+            track=track,
+            device=device,
+            offline=offline,
+            report=typer.echo,
+        )
     loss = f", loss {tuned.losses[-1]['total']:.4f}" if tuned.losses else ""
     best = f"; the weights are of step {tuned.best}, the best" if tuned.best not in (None, tuned.steps) else ""
     typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s{loss}{best}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from compute import paths
 from compute.catalog import Catalog, shipped
 from compute.engine import named_models, workspace
+from compute.features import encoding
 from compute.interface import training_report
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
@@ -57,7 +58,7 @@ def train(
     final: bool = True,
     report: Callable[[str], None] | None = None,
 ) -> TrainingResult:
-    """Tunes a dual encoder's vision tower by UniSim's recipe (section 3.3, appendix B.2) and stores it in `out`.
+    """Tunes a dual encoder by UniSim's recipe (section 3.3, appendix B.2) and stores it in `out`.
 
     `base`: a key of the catalogue, a checkpoint's folder, or a hub id, `hub:org/name@revision`. `suite`: whose kind of
     examples it is trained on; none of the suite's own items is. `mini`'s are drawn; `unisim`'s are the training splits
@@ -76,6 +77,7 @@ def train(
     that step.
     """
     report = report or (lambda line: None)
+    encoding.share_cores()
     if suite not in plans.SUITES:
         raise BadInput(
             f"Nothing to train on for the suite {suite!r}.{suggestion(suite, plans.SUITES)} "
@@ -216,7 +218,7 @@ def _sets(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _LeakCheck:
+class _Compared:
     """What was compared before the first step, how drawn images are compared in training, and what could not be."""
 
     listed: leaks.LeakCheck
@@ -229,7 +231,7 @@ class _LeakCheck:
         return f"{found}. {self.warning}" if self.warning else found
 
 
-def _leak_check(sets: Sequence[ExampleSet], source: Source, *, report: Callable[[str], None]) -> _LeakCheck:
+def _leak_check(sets: Sequence[ExampleSet], source: Source, *, report: Callable[[str], None]) -> _Compared:
     """Compares what can be listed with what is evaluated; reports that, with a warning of what could not be compared.
 
     Raises BadInput where an image that is trained on is evaluated, naming it.
@@ -249,7 +251,7 @@ def _leak_check(sets: Sequence[ExampleSet], source: Source, *, report: Callable[
             "are not on this machine or cannot be read"
         )
         report(f"Warning: {warning}")
-    return _LeakCheck(listed=found, compare=leaks.guard(evaluated) if are_drawn else None, warning=warning)
+    return _Compared(listed=found, compare=leaks.guard(evaluated) if are_drawn else None, warning=warning)
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:

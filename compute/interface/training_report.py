@@ -79,7 +79,8 @@ def _stored(path: Path) -> list[TaskChange]:
 
 def _page(result: TrainingResult, rows: list[TaskChange], *, base: Model, suite: str) -> str:
     core, ood = (next((row for row in rows if row.key == side), None) for side in curves.TITLES)
-    lead = [f"{base.title}, its vision tower tuned by UniSim’s recipe in {result.steps:,} steps."]
+    towers = "both towers" if result.plan.towers == "both" else "its vision tower"
+    lead = [f"{base.title}, {towers} tuned by UniSim’s recipe in {result.steps:,} steps."]
     if core and ood:
         lead.append(
             f"On the {suite} suite’s own items the core average went from {curves.numbers(core)[0]} to "

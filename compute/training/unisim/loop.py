@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from compute.features import encoding
-from compute.training.unisim import lora, trainable
+from compute.training.unisim import in_parts, lora, trainable
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
 from compute.training.unisim.data.examples import QUALITY_PROMPT, Content, ExampleSet, TrainingExample, batches
 from compute.training.unisim.hinge import hinge
 from compute.training.unisim.optimisers import Optimiser, optimiser_of
-from compute.types import LikenessError
+from compute.types import BadInput, LikenessError
 
 if TYPE_CHECKING:
     import torch
@@ -111,19 +111,29 @@ def train(
     finite: the state before that step is then in the folder, and the base has the best weights so far. Raises BadInput
     before the first step for data or a plan that cannot be trained.
     """
+    import torch
+
     tune(base, plan, keep_base=bool(penalties) or plan.keep == "interpolate")
     optimiser = optimiser_of(base, plan)
     state = folder.load(base, optimiser)
     if state.step:
         report(f"Resumed after step {state.step} of {plan.steps}")
-    measured = _Measuring(base=base, plan=plan, folder=folder, evaluator=evaluator, tracker=tracker, report=report)
+    measured = _Measuring(
+        base=base,
+        plan=plan,
+        folder=folder,
+        evaluator=evaluator,
+        tracker=tracker,
+        report=report,
+        threads=torch.get_num_threads(),
+    )
     begun = time.perf_counter() - state.seconds
 
     def save() -> None:
         state.seconds = time.perf_counter() - begun
         folder.save(base, optimiser, state)
 
-    with _threads(plan.threads), _own_randomness(base), folder.loss_log(step=state.step) as log:
+    with _threads(plan.threads), _in_parts(base, plan), _own_randomness(base), folder.loss_log(step=state.step) as log:
         if state.step == 0 and not state.measurements:
             measured(state, losses={})
         base.training(True)
@@ -173,6 +183,11 @@ def tune(base: DualEncoder, plan: TuningPlan, *, keep_base: bool = False) -> Non
         if keep_base:
             base.frozen = trainable.load(base.row, hardware=base.hardware, tasks=())
         base.unfreeze(text=plan.towers == "both")
+    if plan.parallel > 1 and base.draws():
+        raise BadInput(
+            f"Training option parallel={plan.parallel}: {base.row.key} has dropout in training, whose random numbers "
+            "would come in any order. Train with parallel=1"
+        )
     if plan.checkpointing:
         base.checkpoint_activations()
 
@@ -266,6 +281,7 @@ class _Measuring:
     evaluator: Measures | None
     tracker: Tracker | None
     report: Callable[[str], None]
+    threads: int  # of torch while it is measured
 
     def __call__(self, state: TuningState, *, losses: Mapping[str, float]) -> None:
         loss = f", loss {losses['total']:.4f}" if losses else ""
@@ -274,7 +290,12 @@ class _Measuring:
             if losses:
                 self.report(start)
             return
-        with _as_stored(self.base, self.plan), self.base.evaluated() as towers, _autocast(self.base, self.plan):
+        with (
+            _threads(self.threads),
+            _as_stored(self.base, self.plan),
+            self.base.evaluated() as towers,
+            _autocast(self.base, self.plan),
+        ):
             measurement = self.evaluator.measure(
                 lambda images: towers.embed("image", [towers.prepare("image", image) for image in images])
             )
@@ -345,8 +366,9 @@ def _prepared(
     compare: Callable[[Content], None] | None = None,
 ) -> Iterator[dict[str, list[PreparedExample]]]:
     """The batches of the steps from `start` to before `end`; the next ones are prepared in threads meanwhile."""
-    pending: deque[dict[str, list[tuple[TrainingExample, list[Future]]]]] = deque()
+    pending: deque[Future[tuple[dict[str, list[TrainingExample]], dict[int, Future]]]] = deque()
     pool = ThreadPoolExecutor(max_workers=encoding.workers(), thread_name_prefix="examples")
+    chooser = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")  # examples may have to be drawn first
 
     def ready(content: Content) -> Any:
         if content.modality == "text":
@@ -355,31 +377,31 @@ def _prepared(
             compare(content)
         return base.prepared(content.image())
 
+    def chosen(number: int) -> tuple[dict[str, list[TrainingExample]], dict[int, Future]]:
+        taken = batches(sets, batch_size=plan.batch_size, seed=plan.seed, step=number)
+        contents = {id(each): each for part in taken.values() for example in part for each in example.contents}
+        return taken, {name: pool.submit(ready, each) for name, each in contents.items()}
+
     try:
         for number in range(start, end + AHEAD):
             if number < end:
-                taken = batches(sets, batch_size=plan.batch_size, seed=plan.seed, step=number)
-                contents = {id(each): each for part in taken.values() for example in part for each in example.contents}
-                futures = {name: pool.submit(ready, each) for name, each in contents.items()}
-                pending.append(
-                    {
-                        task: [(example, [futures[id(each)] for each in example.contents]) for example in part]
-                        for task, part in taken.items()
-                    }
-                )
+                pending.append(chooser.submit(chosen, number))
             if number >= start + AHEAD or number >= end:
                 if not pending:
                     return
+                taken, futures = pending.popleft().result()
                 yield {
                     task: [
                         PreparedExample(
-                            contents=tuple(future.result() for future in futures), preferred=example.preferred
+                            contents=tuple(futures[id(each)].result() for each in example.contents),
+                            preferred=example.preferred,
                         )
-                        for example, futures in part
+                        for example in part
                     ]
-                    for task, part in pending.popleft().items()
+                    for task, part in taken.items()
                 }
     finally:
+        chooser.shutdown(wait=True, cancel_futures=True)  # it fills the other pool
         pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -417,6 +439,22 @@ def _threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def _in_parts(base: DualEncoder, plan: TuningPlan) -> Iterator[None]:
+    """Within it, images are embedded in the plan's number of parts at once, where the base is on a CPU."""
+    if plan.parallel == 1 or base.hardware.device != "cpu":
+        yield
+        return
+    with in_parts.pool(plan.parallel) as threads:
+        for each in filter(None, (base, base.frozen)):
+            each.threads = threads
+        try:
+            yield
+        finally:
+            for each in filter(None, (base, base.frozen)):
+                each.threads = None
 
 
 @contextmanager

@@ -227,6 +227,7 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         apart=apart,
         adapter=save == "adapter",
         lora=plan.tune == "lora",
+        both=plan.towers == "both",
         options=option_words(options_beyond_files(row)),
         suite=suite_to_run(folder.identity["suite"]["name"]),
         rows=_rows(state),

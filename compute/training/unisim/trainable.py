@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,7 +14,7 @@ from compute.models import ADAPTERS, load_trainable, required_files
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import Towers
 from compute.models.files import weights
-from compute.training.unisim import preserving
+from compute.training.unisim import in_parts, preserving
 from compute.training.unisim.data.examples import TASKS
 from compute.types import BadInput, CannotDo, LikenessError, Model
 
@@ -76,6 +77,7 @@ class DualEncoder:
     adapted: PeftModel | None = None  # the module with LoRA, once it has it
     frozen: DualEncoder | None = None  # the base as it was, where training changes its weights themselves
     trains_text: bool = False  # whether the text tower's weights are trained too
+    threads: ThreadPoolExecutor | None = None  # that images are embedded in at once, each a part of them
     _texts: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
 
     def vision_parts(self) -> list[torch.nn.Module]:
@@ -101,6 +103,11 @@ class DualEncoder:
 
     def image_vectors(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
         """(n, d) float32 of length 1, with gradients."""
+        if self.threads is None or len(prepared) < 2:
+            return self._images(prepared)
+        return in_parts.run(self._images, prepared, weights=list(self.parameters().values()), threads=self.threads)
+
+    def _images(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
         import torch
 
         stacked = {
@@ -184,6 +191,15 @@ class DualEncoder:
             self.module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         else:
             (self.module if self.trains_text else self.module.visual).set_grad_checkpointing(True)
+
+    def draws(self) -> bool:
+        """Whether a pass of the vision tower in training draws at random: dropout, or whole layers left out."""
+        return any(
+            "drop" in f"{type(module).__name__} {name}".lower() and isinstance(value, float) and value > 0
+            for part in self.vision_parts()
+            for module in part.modules()
+            for name, value in vars(module).items()
+        )
 
     def training(self, on: bool) -> None:
         """Dropout on in the trained towers, or off. Norms over a batch always use their stored statistics."""

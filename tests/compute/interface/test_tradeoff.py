@@ -15,7 +15,7 @@ from compute.interface import tradeoff as interface
 from compute.interface.train import train
 from compute.training.unisim import held_out
 from compute.training.unisim.checkpoints import StepMeasurement
-from compute.training.unisim.data import ablation, leaks, mini, splits
+from compute.training.unisim.data import leaks, mini, splits
 from compute.training.unisim.evaluation import HeldOutTask
 from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.commands import assert_refused

@@ -152,12 +152,18 @@ def test_drawn_examples_are_compared_with_every_drawn_task() -> None:
 def test_a_drawn_image_is_compared_by_itself_and_named(folder: Path) -> None:
     evaluated = leaks.evaluated_images(tasks("nights"), source=source(folder))
     compare = leaks.guard(evaluated)
-    own, shown = (pairs((folder / "saraghznfri/unisim_data/nights/ref" / name).read_bytes()) for name in ("3.png", "0.png"))
+    own, shown = (
+        pairs((folder / "saraghznfri/unisim_data/nights/ref" / name).read_bytes()) for name in ("3.png", "0.png")
+    )
     compare(own[0].alternatives[1])  # of the training split
-    with pytest.raises(BadInput, match=r"'right, image 0' is '.*nights/ref/0.png' of unisim/nights. It was not trained"):
+    with pytest.raises(
+        BadInput, match=r"'right, image 0' is '.*nights/ref/0.png' of unisim/nights. It was not trained"
+    ):
         compare(shown[0].alternatives[1])
     found = leaks.check([], evaluated)
-    assert leaks.sentence(found, are_drawn=True).startswith("Every training image, when it is drawn, is compared with 6")
+    assert leaks.sentence(found, are_drawn=True).startswith(
+        "Every training image, when it is drawn, is compared with 6"
+    )
 
 
 def test_the_tasks_that_are_compared_are_those_with_items() -> None:

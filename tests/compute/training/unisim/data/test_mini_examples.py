@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +16,7 @@ from compute.tasks.data import every_column, size
 from compute.tasks.drawing.photographs import PARTS
 from compute.training.unisim.data import mini
 from compute.training.unisim.data.examples import TASKS, batches
+from compute.types import LikenessError
 
 COUNT = mini.whole_groups(1)
 
@@ -56,6 +61,57 @@ def test_an_example_is_the_same_from_any_thread_and_whatever_was_drawn_before(se
         drawn = list(pool.map(lambda row: [content.key() for content in sets[task][row].contents], range(COUNT)[::-1]))
     assert drawn[::-1] == sets[task].keys().tolist()
     assert mini.DrawnExamples(task=task, seed=6, count=COUNT).keys().tolist() != sets[task].keys().tolist()
+
+
+def test_a_second_process_draws_the_same(sets):
+    """Contents, keys and answers; what it drew is cached like what is drawn here, so each is asked anew."""
+
+    def drawn() -> list:
+        mini._group.cache_clear()
+        return [
+            (
+                content.key(),
+                content.data(),
+                content.name(),
+                content.image().tobytes() if content.modality == "image" else "",
+            )
+            for part in sets.values()
+            for row in (0, COUNT - 1)
+            for content in part[row].contents
+        ]
+
+    here = drawn()
+    with mini.second_process():
+        there = drawn()
+    mini._group.cache_clear()
+    assert here == there and len(here) == 24
+
+
+def test_a_second_process_that_ends_is_said_and_one_whose_parent_ends_ends_too(sets):
+    with mini.second_process():
+        mini._group.cache_clear()
+        sets["quality"][0]
+        (worker,) = mini._second._processes.values()
+        worker.kill()
+        worker.join()
+        with pytest.raises(LikenessError, match="The process that draws training images was ended"):
+            mini.DrawnExamples(task="quality", seed=77, count=COUNT)[0]
+    script = (
+        "import os, sys\nfrom compute.training.unisim.data import mini\n"
+        "if __name__ == '__main__':\n"
+        "    with mini.second_process():\n"
+        "        mini.training(count=144)[3][0]\n"
+        "        print(*mini._second._processes, flush=True)\n"
+        "        os.kill(os.getpid(), 9)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    child = int(run.stdout)
+    assert run.returncode == -9
+    for _ in range(100):
+        if not Path(f"/proc/{child}").exists():
+            return
+        time.sleep(0.1)
+    pytest.fail("the process still draws for nobody")
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -1,0 +1,75 @@
+"""A batch in parts at once: the values and gradients of the whole, the same every time, and nothing drawn at random."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from compute.training.unisim import in_parts, loop
+from compute.types import BadInput
+from tests.compute.training.unisim.small_training import PLAN, base, losses, trained
+
+FULL = replace(PLAN, tune="full", towers="both", learning_rate=3e-4)
+
+
+@pytest.mark.parametrize("count", [2, 3, 8])
+def test_values_and_gradients_are_those_of_the_whole(count: int) -> None:
+    """Also with fewer items than threads, and of a weight that is not used."""
+    torch.manual_seed(0)
+    weight, unused = torch.randn(4, 3, dtype=torch.float64, requires_grad=True), torch.ones(2, requires_grad=True)
+    items = list(torch.randn(5, 4, dtype=torch.float64))
+
+    def function(part: list[torch.Tensor]) -> torch.Tensor:
+        return (torch.stack(part) @ weight).tanh()
+
+    with in_parts.pool(count) as threads:
+        whole, parts = function(items), in_parts.run(function, items, weights=[weight, unused], threads=threads)
+        assert torch.allclose(parts, whole)
+        expected, given = (torch.autograd.grad((each**3).sum(), weight)[0] for each in (whole, parts))
+        assert torch.allclose(given, expected)
+        with torch.no_grad():
+            assert not in_parts.run(function, items, weights=[weight], threads=threads).requires_grad
+
+
+def test_the_caller_s_precision_and_threads_are_the_parts() -> None:
+    weight = torch.ones(4, 4, requires_grad=True)
+    seen = []
+
+    def function(part: list[torch.Tensor]) -> torch.Tensor:
+        seen.append(torch.get_num_threads())
+        return torch.stack(part) @ weight
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with in_parts.pool(2) as threads:
+            for lower, dtype in ((True, torch.bfloat16), (False, torch.float32)):
+                with torch.autocast("cpu", dtype=torch.bfloat16, enabled=lower):
+                    given = in_parts.run(function, list(torch.ones(4, 4)), weights=[weight], threads=threads)
+                assert given.dtype == dtype
+    finally:
+        torch.set_num_threads(before)
+    assert seen == [1] * 4
+
+
+def test_a_training_in_parts_is_the_same_every_time_and_nearly_that_of_the_whole(tmp_path: Path) -> None:
+    curves = []
+    for at, parallel in enumerate((2, 2, 1)):
+        plan = replace(FULL, parallel=parallel, keep="none")
+        folder, _ = trained(tmp_path / str(at), base(tmp_path / "base"), plan=plan)
+        curves.append(losses(folder))
+    assert curves[0] == curves[1]
+    assert curves[0] == pytest.approx(curves[2], abs=1e-3)
+
+
+def test_dropout_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="parallel=2: .* has dropout in training"):
+        loop.tune(base(tmp_path / "base"), replace(PLAN, parallel=2))
+    loop.tune(base(tmp_path / "base"), replace(PLAN, parallel=2, dropout=0.0))
+    encoder = base(tmp_path / "base")
+    encoder.module.vision_model.encoder.layers[0].self_attn.dropout = 0.1
+    with pytest.raises(BadInput, match="Train with parallel=1"):
+        loop.tune(encoder, replace(FULL, parallel=2))
