@@ -49,7 +49,7 @@ def tradeoff(
     from compute.interface import tradeoff as interface
     from compute.training.unisim import held_out
     from compute.training.unisim import tradeoff as rules
-    from compute.training.unisim.data import mini
+    from compute.training.unisim.data import drawn_groups
     from compute.training.unisim.plan import with_steps
 
     options = with_steps(suite, option or [], steps)
@@ -59,13 +59,13 @@ def tradeoff(
             raise BadInput("--ablation is of drawn data sets: leave out --suite, --datasets and --data")
         if methods:
             raise BadInput("--ablation is of plain tuning: leave out --methods")
-        with mini.second_process():
+        with drawn_groups.second_process():
             rows = interface.ablate(
                 base, out=out, seeds=numbers, options=options, device=device, offline=offline, report=typer.echo
             )
         lines = rules.lines(rows, names=[f"{row.strength:g} data set{'s' if row.strength > 1 else ''}" for row in rows])
     else:
-        with mini.second_process():
+        with drawn_groups.second_process():
             rows = interface.tradeoff(
                 base,
                 out=out,

@@ -132,10 +132,10 @@ def _tune(
     offline: bool,
 ) -> None:
     from compute.interface import train as interface
-    from compute.training.unisim.data import mini
+    from compute.training.unisim.data import drawn_groups
     from compute.training.unisim.results import option_words, suite_to_run
 
-    with mini.second_process():
+    with drawn_groups.second_process():
         tuned = interface.train(
             base,
             out=out,

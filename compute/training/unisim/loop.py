@@ -183,7 +183,7 @@ def tune(base: DualEncoder, plan: TuningPlan, *, keep_base: bool = False) -> Non
         if keep_base:
             base.frozen = trainable.load(base.row, hardware=base.hardware, tasks=())
         base.unfreeze(text=plan.towers == "both")
-    if plan.parallel > 1 and base.draws():
+    if plan.parallel > 1 and base.hardware.device == "cpu" and base.draws():
         raise BadInput(
             f"Training option parallel={plan.parallel}: {base.row.key} has dropout in training, whose random numbers "
             "would come in any order. Train with parallel=1"

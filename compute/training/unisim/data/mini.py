@@ -9,37 +9,26 @@ image that the suite has too. So the suite decides nothing: neither weights nor 
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from random import Random
-from threading import Thread
 from typing import ClassVar
 
 import numpy as np
-from PIL import Image
 
 from compute import tasks
-from compute.content.items import content_key
 from compute.progress import Progress
 from compute.tasks import mini
 from compute.tasks.data import Data, every_column
-from compute.tasks.drawing.render import Pixels
-from compute.tasks.drawing.variants import Shown
-from compute.tasks.mini.album import png
 from compute.tasks.source import stored_keys
-from compute.training.unisim.data import question_groups
-from compute.training.unisim.data.examples import TASKS, Content, TrainingExample, check_task
+from compute.training.unisim.data import drawn_groups, question_groups
+from compute.training.unisim.data.drawn_groups import DATASET
+from compute.training.unisim.data.examples import TASKS, TrainingExample, check_task
 from compute.training.unisim.data.question_groups import QUESTIONS, Question
-from compute.types import LikenessError, UnknownKey
+from compute.types import UnknownKey
 
-DATASET = "drawn-scenes-training"  # its key in the catalogue of data sets
 COUNT = 129_600  # examples of a task; there are as many as one likes
 VALIDATION = "validation"  # the seed of the items that a checkpoint is chosen by
 VALIDATION_COUNT = 600  # items of a core task before those with an image of the suite are taken out
@@ -108,7 +97,7 @@ class DrawnExamples:
     def __getitem__(self, row: int) -> TrainingExample:
         if not 0 <= row < self.count:
             raise IndexError(row)
-        contents = _group(self._kind(row), self.seed, row // QUESTIONS).contents
+        contents = drawn_groups.group(self._kind(row), self.seed, row // QUESTIONS).contents
         (reference, *alternatives), preferred = self._question(row)
         return TrainingExample(
             task=self.task,
@@ -123,7 +112,7 @@ class DrawnExamples:
 
     def _question(self, row: int) -> tuple[Question, int]:
         """Which contents of its group are reference and alternatives, and the preferred one's index."""
-        group = _group(self._kind(row), self.seed, row // QUESTIONS)
+        group = drawn_groups.group(self._kind(row), self.seed, row // QUESTIONS)
         reference, right, wrong = group.questions[self.task][row % QUESTIONS]
         preferred = _preferred(self.task, self.seed, row // QUESTIONS)[row % QUESTIONS]
         return (reference, wrong, right) if preferred else (reference, right, wrong), preferred
@@ -146,78 +135,6 @@ class DrawnExamples:
         return keys
 
 
-@dataclass(frozen=True)
-class _Group:
-    """The same contents for all questions about them, by task as question_groups.py has them."""
-
-    contents: tuple[Content, ...]
-    questions: Mapping[str, tuple[Question, ...]]
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    """A group whose images are drawn: what the second process gives back. The key of an image beside it, or a text."""
-
-    contents: tuple[tuple[Pixels, bytes] | str, ...]
-    questions: Mapping[str, tuple[Question, ...]]
-
-
-@lru_cache(maxsize=64)  # more than a step of MINI has; beyond it, tasks embed shared images once each
-def _group(kind: str, seed: int, number: int) -> _Group:
-    name = f"{DATASET}, {kind} {number}, content"
-    if _second is None:
-        group = question_groups.drawn(kind, seed=seed, number=number)
-        return _Group(
-            tuple(_content(value, f"{name} {at}") for at, value in enumerate(group.contents)), group.questions
-        )
-    try:
-        drawn = _second.submit(_drawn, kind, seed, number).result()
-    except BrokenProcessPool as error:
-        raise LikenessError(
-            "The process that draws training images was ended, as by a lack of memory. The same command goes on"
-        ) from error
-    return _Group(tuple(_given(each, f"{name} {at}") for at, each in enumerate(drawn.contents)), drawn.questions)
-
-
-_second: ProcessPoolExecutor | None = None
-
-
-@contextmanager
-def second_process() -> Iterator[None]:
-    """Within it, groups are drawn in a process of their own, image by image the same.
-
-    Drawing takes Python's lock for about a third of a step of MINI, in which the thread that trains waits. For commands
-    only: a new process begins with the program's own module, which in a script may start all over again.
-    """
-    global _second
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=_end_with_parent) as pool:
-        _second = pool
-        try:
-            yield
-        finally:
-            _second = None
-
-
-def _end_with_parent() -> None:
-    """A process whose parent was killed would wait for its next group for ever."""
-    parent = multiprocessing.parent_process()
-
-    def wait() -> None:
-        parent.join()
-        os._exit(1)
-
-    Thread(target=wait, daemon=True).start()
-
-
-def _drawn(kind: str, seed: int, number: int) -> _Drawn:
-    group = question_groups.drawn(kind, seed=seed, number=number)
-    contents = []
-    for value in group.contents:
-        pixels = value if isinstance(value, str) else value.pixels()
-        contents.append(pixels if isinstance(pixels, str) else (pixels, content_key(png(pixels))))
-    return _Drawn(tuple(contents), group.questions)
-
-
 @lru_cache(maxsize=64)
 def _preferred(task: str, seed: int, number: int) -> tuple[int, ...]:
     """On which side the preferred alternative of each question of a group stands."""
@@ -226,32 +143,7 @@ def _preferred(task: str, seed: int, number: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=2**17)  # the contents of a training's groups, as one task after the other asks
 def _key(kind: str, seed: int, number: int, content: int) -> bytes:
-    return _group(kind, seed, number).contents[content].key()
-
-
-def _given(value: str | tuple[Pixels, bytes], name: str) -> Content:
-    if isinstance(value, str):
-        return _content(value, name)
-    pixels, key = value
-    return Content(
-        modality="image",
-        read=lambda: png(pixels),
-        name=lambda: name,
-        draw=lambda: Image.fromarray(pixels),
-        known_key=key,
-    )
-
-
-def _content(value: str | Shown, name: str) -> Content:
-    if isinstance(value, str):
-        return Content(modality="text", read=lambda: value, name=lambda: name)
-    pixels = cache(value.pixels)  # drawn once, for the key and for the model, while the group is in memory
-    return Content(
-        modality="image",
-        read=lambda: png(pixels()),
-        name=lambda: name,
-        draw=lambda: Image.fromarray(pixels()),
-    )
+    return drawn_groups.group(kind, seed, number).contents[content].key()
 
 
 @dataclass(frozen=True, kw_only=True)

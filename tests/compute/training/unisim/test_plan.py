@@ -81,3 +81,14 @@ def test_a_number_of_steps_is_said_in_samples_of_the_batch_size() -> None:
     for option, message in (("batch_size", "has no value"), ("batch_size=x", "no whole number")):
         with pytest.raises(BadInput, match=message):
             with_steps("mini", [option], 3)
+
+
+def test_lora_changes_the_vision_tower_alone_and_draws_dropout() -> None:
+    """What the suite's plan says of full tuning is not taken over; named, it is refused."""
+    assert (MINI.tune, MINI.towers, MINI.parallel) == ("full", "both", 2)
+    plan = with_options(MINI, ["tune=lora"])
+    assert (plan.towers, plan.parallel) == ("vision", 1)
+    with pytest.raises(BadInput, match="towers=both needs tune=full"):
+        with_options(MINI, ["tune=lora", "towers=both"])
+    with pytest.raises(BadInput, match="towers: 'text' is none of vision, both"):
+        with_options(MINI, ["towers=text"])

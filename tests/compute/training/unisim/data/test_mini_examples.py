@@ -14,7 +14,7 @@ import pytest
 from compute.tasks import mini as suite
 from compute.tasks.data import every_column, size
 from compute.tasks.drawing.photographs import PARTS
-from compute.training.unisim.data import mini
+from compute.training.unisim.data import drawn_groups, mini
 from compute.training.unisim.data.examples import TASKS, batches
 from compute.types import LikenessError
 
@@ -67,7 +67,7 @@ def test_a_second_process_draws_the_same(sets):
     """Contents, keys and answers; what it drew is cached like what is drawn here, so each is asked anew."""
 
     def drawn() -> list:
-        mini._group.cache_clear()
+        drawn_groups.group.cache_clear()
         return [
             (
                 content.key(),
@@ -81,27 +81,27 @@ def test_a_second_process_draws_the_same(sets):
         ]
 
     here = drawn()
-    with mini.second_process():
+    with drawn_groups.second_process():
         there = drawn()
-    mini._group.cache_clear()
+    drawn_groups.group.cache_clear()
     assert here == there and len(here) == 24
 
 
 def test_a_second_process_that_ends_is_said_and_one_whose_parent_ends_ends_too(sets):
-    with mini.second_process():
-        mini._group.cache_clear()
+    with drawn_groups.second_process():
+        drawn_groups.group.cache_clear()
         sets["quality"][0]
-        (worker,) = mini._second._processes.values()
+        (worker,) = drawn_groups._second._processes.values()
         worker.kill()
         worker.join()
         with pytest.raises(LikenessError, match="The process that draws training images was ended"):
             mini.DrawnExamples(task="quality", seed=77, count=COUNT)[0]
     script = (
-        "import os, sys\nfrom compute.training.unisim.data import mini\n"
+        "import os\nfrom compute.training.unisim.data import drawn_groups, mini\n"
         "if __name__ == '__main__':\n"
-        "    with mini.second_process():\n"
+        "    with drawn_groups.second_process():\n"
         "        mini.training(count=144)[3][0]\n"
-        "        print(*mini._second._processes, flush=True)\n"
+        "        print(*drawn_groups._second._processes, flush=True)\n"
         "        os.kill(os.getpid(), 9)\n"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=120)

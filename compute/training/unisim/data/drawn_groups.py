@@ -1,0 +1,127 @@
+"""Groups of questions with contents that can be seen: drawn when they are used, here or in a second process."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from threading import Thread
+
+from PIL import Image
+
+from compute.content.items import content_key
+from compute.tasks.drawing.render import Pixels
+from compute.tasks.drawing.variants import Shown
+from compute.tasks.mini.album import png
+from compute.training.unisim.data import question_groups
+from compute.training.unisim.data.examples import Content
+from compute.training.unisim.data.question_groups import Question
+from compute.types import LikenessError
+
+DATASET = "drawn-scenes-training"  # its key in the catalogue of data sets
+
+
+@dataclass(frozen=True)
+class DrawnGroup:
+    """Contents, and the questions about them by task, as question_groups.py has them."""
+
+    contents: tuple[Content, ...]
+    questions: Mapping[str, tuple[Question, ...]]
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """What the second process sends of a group: texts, and images with their keys."""
+
+    contents: tuple[tuple[Pixels, bytes] | str, ...]
+    questions: Mapping[str, tuple[Question, ...]]
+
+
+@lru_cache(maxsize=64)  # more than a step of MINI has; beyond it, tasks embed shared images once each
+def group(kind: str, seed: int, number: int) -> DrawnGroup:
+    """A group of a kind of question_groups.py: the same for the same arguments, while it is cached the same object.
+
+    Raises LikenessError where the process that draws it has ended.
+    """
+    name = f"{DATASET}, {kind} {number}, content"
+    if _second is None:
+        made = question_groups.drawn(kind, seed=seed, number=number)
+        return DrawnGroup(
+            tuple(_content(value, f"{name} {at}") for at, value in enumerate(made.contents)), made.questions
+        )
+    try:
+        drawn = _second.submit(_drawn, kind, seed, number).result()
+    except BrokenProcessPool as error:
+        raise LikenessError(
+            "The process that draws training images was ended, as by a lack of memory. The same command goes on"
+        ) from error
+    return DrawnGroup(tuple(_given(each, f"{name} {at}") for at, each in enumerate(drawn.contents)), drawn.questions)
+
+
+_second: ProcessPoolExecutor | None = None  # that draws, within `second_process`
+
+
+@contextmanager
+def second_process() -> Iterator[None]:
+    """Within it, groups are drawn in a process of their own, image by image the same.
+
+    Drawing takes Python's lock for about a third of a step of MINI, in which the thread that trains waits. For commands
+    only: a new process begins with the program's own module, which in a script may start all over again.
+    """
+    global _second
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=_end_with_parent) as pool:
+        _second = pool
+        try:
+            yield
+        finally:
+            _second = None
+
+
+def _end_with_parent() -> None:
+    """A process whose parent was killed would wait for its next group for ever."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
+def _drawn(kind: str, seed: int, number: int) -> _Sent:
+    group = question_groups.drawn(kind, seed=seed, number=number)
+    contents = []
+    for value in group.contents:
+        pixels = value if isinstance(value, str) else value.pixels()
+        contents.append(pixels if isinstance(pixels, str) else (pixels, content_key(png(pixels))))
+    return _Sent(tuple(contents), group.questions)
+
+
+def _given(value: str | tuple[Pixels, bytes], name: str) -> Content:
+    if isinstance(value, str):
+        return _content(value, name)
+    pixels, key = value
+    return Content(
+        modality="image",
+        read=lambda: png(pixels),
+        name=lambda: name,
+        draw=lambda: Image.fromarray(pixels),
+        known_key=key,
+    )
+
+
+def _content(value: str | Shown, name: str) -> Content:
+    if isinstance(value, str):
+        return Content(modality="text", read=lambda: value, name=lambda: name)
+    pixels = cache(value.pixels)  # drawn once, for the key and for the model, while the group is in memory
+    return Content(
+        modality="image",
+        read=lambda: png(pixels()),
+        name=lambda: name,
+        draw=lambda: Image.fromarray(pixels()),
+    )
