@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import paths
+from compute import drafts, paths
 from compute.catalog import Catalog, shipped
 from compute.engine import named_models, workspace
 from compute.features import encoding
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from compute.training.unisim.trackers import Tracker
     from compute.types import Model
 
+EVALUATED = "evaluated.sha256"  # in a run's folder: of the keys that its drawn images are compared with
 # What decides the drawn items of validation, by suite.
 VALIDATION = {
     "mini": {"generator": GENERATOR_VERSION, "validation": mini.VALIDATION_COUNT},
@@ -73,11 +75,11 @@ def train(
 
     A call that was interrupted goes on from its last stored step with the same result; one that is complete returns it.
     Raises UnknownKey, BadInput, NotHere, CannotDo, CannotWrite before the first step, among them where another process
-    trains in `out`, and LikenessError where a loss is not finite: `out` is then a model with the best weights until
-    that step.
+    trains in `out`; BadInput where a drawn image is an evaluated one, before the step that would take it; LikenessError
+    where the process that draws has ended, and where a loss is not finite: `out` is then a model with the best weights
+    until that step.
     """
     report = report or (lambda line: None)
-    encoding.share_cores()
     if suite not in plans.SUITES:
         raise BadInput(
             f"Nothing to train on for the suite {suite!r}.{suggestion(suite, plans.SUITES)} "
@@ -87,6 +89,7 @@ def train(
     _check_suite(suite, examples=examples)
     trackers.check(track)
     with workspace.as_before():
+        encoding.share_cores()
         if offline:
             workspace.stay_offline()
         source = Source.keeping(paths.RESULTS, root=data_folder(data), offline=offline)
@@ -105,6 +108,7 @@ def train(
         encoder = trainable.load(row, hardware=hardware, tasks=kinds)
         results.check_save(encoder, save=save, plan=plan)
         lora.check(encoder, plan)
+        loop.check_parallel(encoder, plan)
         path = Path(out).expanduser()
         identity = {
             "base": {**asdict(weights.by_name(replace(row, revision=""))), "revision": encoder.revision},
@@ -168,7 +172,7 @@ def _tuned(
     Of a run that is stopped by a loss that is not finite, the best model until then is: raises LikenessError, and the
     same call goes on from the state before that step.
     """
-    check = _leak_check([*sets, *validation], source, report=report)
+    check = _leak_check([*sets, *validation], source, folder=folder, report=report)
     if suite == "unisim":
         report(held_out.DRAWN_OOD)
     try:
@@ -222,7 +226,7 @@ class _Compared:
     """What was compared before the first step, how drawn images are compared in training, and what could not be."""
 
     listed: leaks.LeakCheck
-    compare: Callable[[Content], None] | None  # None where no set is drawn
+    compare: Callable[[Content], None] | None  # None where all are listed
     warning: str
 
     def sentence(self, state: TuningState) -> str:
@@ -231,19 +235,19 @@ class _Compared:
         return f"{found}. {self.warning}" if self.warning else found
 
 
-def _leak_check(sets: Sequence[ExampleSet], source: Source, *, report: Callable[[str], None]) -> _Compared:
+def _leak_check(
+    sets: Sequence[ExampleSet], source: Source, *, folder: RunFolder, report: Callable[[str], None]
+) -> _Compared:
     """Compares what can be listed with what is evaluated; reports that, with a warning of what could not be compared.
 
-    Raises BadInput where an image that is trained on is evaluated, naming it.
+    Raises BadInput where an image that is trained on is evaluated, naming it, and where a run of drawn images that goes
+    on would compare them with others than it began with.
     """
     rows = leaks.evaluated_tasks(shipped())
     evaluated = leaks.evaluated_images(rows, source=source, roots=(paths.COMPUTED, paths.RESULTS))
-    listed = [part for part in sets if not is_drawn(part)]
-    found = leaks.check(listed, evaluated)
-    if listed:
-        report(leaks.sentence(found))
-    if are_drawn := len(listed) < len(sets):
-        report(leaks.sentence(found, are_drawn=True))
+    are_drawn = all(map(is_drawn, sets))
+    found = leaks.check([] if are_drawn else sets, evaluated)
+    report(leaks.sentence(found, are_drawn=are_drawn))
     warning = ""
     if unproven := leaks.uncompared(evaluated, rows=rows, sets=sets):
         warning = (
@@ -251,7 +255,18 @@ def _leak_check(sets: Sequence[ExampleSet], source: Source, *, report: Callable[
             "are not on this machine or cannot be read"
         )
         report(f"Warning: {warning}")
-    return _Compared(listed=found, compare=leaks.guard(evaluated) if are_drawn else None, warning=warning)
+    if not are_drawn:
+        return _Compared(listed=found, compare=None, warning=warning)
+    keys = sorted(key for part in evaluated.keys.values() for key in part.tolist())
+    evaluated_before = folder.training / EVALUATED
+    now = sha256(b"".join(keys)).hexdigest()
+    if evaluated_before.is_file() and evaluated_before.read_text(encoding="utf-8") != now:
+        raise BadInput(
+            f"The run in {folder.path} has compared its images with others than those that are evaluated now, as where "
+            "data was added. Train into another folder"
+        )
+    drafts.write_text(evaluated_before, now)
+    return _Compared(listed=found, compare=leaks.guard(evaluated), warning=warning)
 
 
 def model_row(base: str | Path, *, offline: bool) -> Model:

@@ -204,6 +204,19 @@ def test_from_python_the_result_has_its_curves_and_scores_as_the_evaluator_gives
     assert plan["plan"]["learning_rate"] == 1e-2 and plan["base"]["revision"].startswith("files-")
 
 
+def test_a_run_of_drawn_images_goes_on_only_with_what_it_was_compared_with(tmp_path: Path) -> None:
+    words = ("--base", "tiny", "--suite", "mini", "--out", str(tmp_path / "out"), "--tasks", "quality", "--steps", "1")
+    assert train(*words, *options()).exit_code == 0
+    training = tmp_path / "out" / "training"
+    (training / "finished.json").unlink()  # as a run that was stopped
+    assert train(*words, *options()).exit_code == 0
+    (training / "finished.json").unlink()
+    (training / "evaluated.sha256").write_text("of fewer images")
+    assert_refused(
+        train(*words, *options()), BadInput, "compared its images with others than those that are evaluated now"
+    )
+
+
 def test_an_image_that_is_evaluated_stops_the_run_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Training examples that are the suite's own items."""
     from compute.content.items import Column

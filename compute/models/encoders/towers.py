@@ -98,7 +98,7 @@ class Towers:
             return vectors.cpu().numpy()
 
     def run(self, modality: str, prepared: Sequence[Any]) -> torch.Tensor:
-        """(n, d) on the device, as the tower gives them: neither normalised nor without gradients."""
+        """(n, d) on the device, as the tower gives them: not normalised, and with gradients."""
         return self._images(prepared) if modality == "image" else self._texts(prepared)
 
     def patches(self, image: Image.Image) -> np.ndarray:

@@ -139,7 +139,7 @@ class Evaluator:
         *,
         row: Model,
         embed_texts: Callable[[Sequence[str]], np.ndarray],
-        frozen_texts: bool = True,
+        frozen_texts: bool = False,
         batch: int = BATCH,
     ) -> None:
         if not held_out:

@@ -6,8 +6,10 @@ core, took 0.28 s forward and backward where both cores at every layer took 0.41
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +19,25 @@ if TYPE_CHECKING:
     Function = Callable[[Sequence[Any]], torch.Tensor]
 
 
-def pool(count: int) -> ThreadPoolExecutor:
-    """Threads for so many parts; torch takes as many within each as the calling thread has."""
+@dataclass(frozen=True)
+class Threads:
+    """`count` threads, one a part."""
+
+    pool: ThreadPoolExecutor
+    count: int
+
+
+@contextmanager
+def opened(count: int) -> Iterator[Threads]:
+    """Threads for so many parts; torch takes as many of its own within each as the calling thread has."""
     import torch
 
-    return ThreadPoolExecutor(
-        count, thread_name_prefix="parts", initializer=partial(torch.set_num_threads, torch.get_num_threads())
-    )
+    own = partial(torch.set_num_threads, torch.get_num_threads())
+    with ThreadPoolExecutor(count, thread_name_prefix="parts", initializer=own) as pool:
+        yield Threads(pool, count)
 
 
-def run(
-    function: Function, items: Sequence[Any], *, weights: Sequence[torch.Tensor], threads: ThreadPoolExecutor
-) -> torch.Tensor:
+def run(function: Function, items: Sequence[Any], *, weights: Sequence[torch.Tensor], threads: Threads) -> torch.Tensor:
     """What `function` gives of all items, (n, d), computed in as many parts as there are threads.
 
     With gradients for `weights` alone, where gradients are on. The parts' gradients are added in their order, so the
@@ -36,14 +45,13 @@ def run(
     """
     import torch
 
-    count = min(threads._max_workers, len(items))
+    count = min(threads.count, len(items))
     parts = [items[len(items) * at // count : len(items) * (at + 1) // count] for at in range(count)]
-    device = "cpu"
-    settings = (torch.is_grad_enabled(), torch.is_autocast_enabled(device), torch.get_autocast_dtype(device))
+    settings = (torch.is_grad_enabled(), torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu"))
     called = partial(_as_called, function, settings)
     if not torch.is_grad_enabled():
-        return torch.cat(list(threads.map(called, parts)))
-    return _function().apply(called, parts, threads, *weights)
+        return torch.cat(list(threads.pool.map(called, parts)))
+    return _function().apply(called, parts, threads.pool, *weights)
 
 
 def _as_called(function: Function, settings: tuple[bool, bool, torch.dtype], part: Sequence[Any]) -> torch.Tensor:
@@ -62,9 +70,9 @@ def _function() -> type[torch.autograd.Function]:
 
     class InParts(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, called: Function, parts: list, threads: ThreadPoolExecutor, *weights: Any) -> Any:
-            ctx.threads, ctx.weights = threads, weights
-            ctx.outputs = list(threads.map(called, parts))
+        def forward(ctx: Any, called: Function, parts: list, pool: ThreadPoolExecutor, *weights: Any) -> Any:
+            ctx.pool, ctx.weights = pool, weights
+            ctx.outputs = list(pool.map(called, parts))
             return torch.cat([output.detach() for output in ctx.outputs])
 
         @staticmethod
@@ -73,7 +81,7 @@ def _function() -> type[torch.autograd.Function]:
                 return torch.autograd.grad(output, ctx.weights, own, allow_unused=True)
 
             shares = gradient.split([len(output) for output in ctx.outputs])
-            of_parts = list(ctx.threads.map(of_part, ctx.outputs, shares))
+            of_parts = list(ctx.pool.map(of_part, ctx.outputs, shares))
             return (None, None, None, *(None if each[0] is None else sum(each) for each in zip(*of_parts, strict=True)))
 
     return InParts

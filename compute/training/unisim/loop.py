@@ -183,13 +183,18 @@ def tune(base: DualEncoder, plan: TuningPlan, *, keep_base: bool = False) -> Non
         if keep_base:
             base.frozen = trainable.load(base.row, hardware=base.hardware, tasks=())
         base.unfreeze(text=plan.towers == "both")
-    if plan.parallel > 1 and base.hardware.device == "cpu" and base.draws():
+    if plan.checkpointing:
+        base.checkpoint_activations()
+
+
+def check_parallel(base: DualEncoder, plan: TuningPlan) -> None:
+    """Raises BadInput where the plan embeds images in parts at once and a pass draws at random: in any order, then."""
+    draws = base.draws() or (plan.tune == "lora" and plan.dropout > 0)
+    if plan.parallel > 1 and base.hardware.device == "cpu" and draws:
         raise BadInput(
             f"Training option parallel={plan.parallel}: {base.row.key} has dropout in training, whose random numbers "
             "would come in any order. Train with parallel=1"
         )
-    if plan.checkpointing:
-        base.checkpoint_activations()
 
 
 def step(
@@ -272,8 +277,8 @@ def embed(base: DualEncoder, batch: Mapping[str, Sequence[PreparedExample]]) -> 
 
 @dataclass(kw_only=True)
 class _Measuring:
-    """Measures the model in the plan's precision, reports it beside the base, stores the best weights, and says when to
-    stop."""
+    """Measures the model, in float32 unless the plan is for fast arithmetic throughout, reports it beside the base,
+    stores the best weights, and says when to stop."""
 
     base: DualEncoder
     plan: TuningPlan
@@ -294,7 +299,7 @@ class _Measuring:
             _threads(self.threads),
             _as_stored(self.base, self.plan),
             self.base.evaluated() as towers,
-            _autocast(self.base, self.plan),
+            _autocast(self.base, self.plan) if self.plan.precision == "fast" else nullcontext(),
         ):
             measurement = self.evaluator.measure(
                 lambda images: towers.embed("image", [towers.prepare("image", image) for image in images])
@@ -447,7 +452,7 @@ def _in_parts(base: DualEncoder, plan: TuningPlan) -> Iterator[None]:
     if plan.parallel == 1 or base.hardware.device != "cpu":
         yield
         return
-    with in_parts.pool(plan.parallel) as threads:
+    with in_parts.opened(plan.parallel) as threads:
         for each in filter(None, (base, base.frozen)):
             each.threads = threads
         try:

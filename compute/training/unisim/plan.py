@@ -81,6 +81,8 @@ def with_options(plan: TuningPlan, options: Mapping[str, Any] | Sequence[str]) -
     if changed.get("tune") == "lora":  # the plan's towers are those of its own way of tuning
         changed.setdefault("towers", "vision")
         changed.setdefault("parallel", 1)  # LoRA has dropout
+    if changed.get("parallel") == 1:
+        changed.setdefault("threads", 0)  # the plan's threads are those of each part
     keep = changed.get("keep", plan.keep)
     if keep != plan.keep and "strength" not in changed:  # the plan's strength is that of its own method
         preserving.check(keep, 0.0)
@@ -175,7 +177,7 @@ def _check(plan: TuningPlan) -> None:
 
 PAPER = TuningPlan()
 # For the mini suite and the bundled model. The paper's rate is for 400K samples a task and large pre-trained models;
-# with 311,040 drawn examples a task, and a small model it would change nothing. Each is seen once: seen four times, the
+# with 311,040 drawn examples a task and a small model it would change nothing. Each is seen once: seen four times, the
 # same number of steps ended 0.3 points lower on other items.
 MINI = TuningPlan(
     tune="full",

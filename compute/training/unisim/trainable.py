@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -31,8 +30,8 @@ TEXTS = 65_536  # texts whose vectors are cached: 200 MB of 768 dimensions
 class Family:
     """Where a family's module has its towers: names of their parts, and of the layers that LoRA changes.
 
-    `text` are modules or weights; those that a model lacks are passed over. `targets` are the family's names for the
-    paper's q, k, v, out_proj, fc1 and fc2, passed over alike.
+    `text` are modules or weights; those that a model lacks are skipped. `targets` are the family's names for the
+    paper's q, k, v, out_proj, fc1 and fc2, also skipped.
     """
 
     vision: tuple[str, ...]
@@ -77,7 +76,7 @@ class DualEncoder:
     adapted: PeftModel | None = None  # the module with LoRA, once it has it
     frozen: DualEncoder | None = None  # the base as it was, where training changes its weights themselves
     trains_text: bool = False  # whether the text tower's weights are trained too
-    threads: ThreadPoolExecutor | None = None  # that images are embedded in at once, each a part of them
+    threads: in_parts.Threads | None = None  # that images are embedded in at once, each a part of them
     _texts: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
 
     def vision_parts(self) -> list[torch.nn.Module]:
@@ -193,9 +192,10 @@ class DualEncoder:
             (self.module if self.trains_text else self.module.visual).set_grad_checkpointing(True)
 
     def draws(self) -> bool:
-        """Whether a pass of the vision tower in training draws at random: dropout, or whole layers left out."""
+        """Whether a pass of the vision tower in training draws at random, dropout or layers left out, by what its
+        modules are called. The text tower may: it runs in the thread that trains."""
         return any(
-            "drop" in f"{type(module).__name__} {name}".lower() and isinstance(value, float) and value > 0
+            "drop" in f"{type(module).__name__} {name}".lower() and type(value) in (int, float) and value > 0
             for part in self.vision_parts()
             for module in part.modules()
             for name, value in vars(module).items()

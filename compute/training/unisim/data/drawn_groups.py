@@ -1,9 +1,10 @@
-"""Groups of questions with contents that can be seen: drawn when they are used, here or in a second process."""
+"""Groups of drawn questions, images and texts: drawn when they are used, in this process or in a second one."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -58,7 +59,8 @@ def group(kind: str, seed: int, number: int) -> DrawnGroup:
         drawn = _second.submit(_drawn, kind, seed, number).result()
     except BrokenProcessPool as error:
         raise LikenessError(
-            "The process that draws training images was ended, as by a lack of memory. The same command goes on"
+            "The process that draws training images was ended, as by a lack of memory. Run the same command again to "
+            "go on"
         ) from error
     return DrawnGroup(tuple(_given(each, f"{name} {at}") for at, each in enumerate(drawn.contents)), drawn.questions)
 
@@ -83,7 +85,8 @@ def second_process() -> Iterator[None]:
 
 
 def _end_with_parent() -> None:
-    """A process whose parent was killed would wait for its next group for ever."""
+    """A process whose parent was killed would wait for its next group for ever. Ctrl-C is for the parent to answer."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
 
     def wait() -> None:

@@ -39,7 +39,7 @@ class Content:
     read: Callable[[], Any]  # an image file's bytes, or a text
     name: Callable[[], str]  # for messages
     draw: Callable[[], Image.Image] | None = None  # of drawn images, which need not be encoded to be seen
-    known_key: bytes | None = None  # where who drew it has taken the key
+    known_key: bytes | None = None  # the content key, where it has been computed already
 
     def text(self) -> str:
         """The text. Raises BadInput, naming it, where it is blank."""
@@ -89,9 +89,9 @@ class ExampleSet(Protocol):
     true, and are the only one of their task each, are shuffled in the same way, so that rows of one place, which may
     share contents with the other tasks', come in the same step.
 
-    A set that draws its contents has `recipe`, a text of all that decides them, which says what examples these are in
-    place of their keys: to list those takes as long as to draw every image. Its images are compared with the evaluated
-    ones when they are drawn, before they are trained on.
+    A set that draws its contents has `recipe`, a text of all that decides them. It identifies the examples in place of
+    their keys, as listing keys means drawing every image. Its images are compared with the evaluated ones when they are
+    drawn, before they are trained on.
     """
 
     @property

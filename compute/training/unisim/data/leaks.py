@@ -60,7 +60,7 @@ class EvaluatedImages:
 class LeakCheck:
     """What was compared and had no image in common: recorded with what was trained."""
 
-    trained: int  # distinct images of the training examples, and all that were drawn
+    trained: int  # distinct images of listed training examples; of drawn ones each as often as it was drawn
     evaluated: int  # distinct images that they were compared with
     tasks: tuple[str, ...]  # compared in full
     by_items: tuple[str, ...]  # compared by the items that stored runs have
@@ -147,7 +147,7 @@ def guard(evaluated: EvaluatedImages) -> Callable[[Content], None]:
         if (key := image.key()) in known:
             raise BadInput(
                 f"A training image is evaluated too: {image.name()!r} is {evaluated.description(key)}. It was not "
-                "trained on. Take it out of what is drawn, and train again"
+                "trained on. Train with another seed, into another folder"
             )
 
     return compare

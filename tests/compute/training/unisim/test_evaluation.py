@@ -89,7 +89,8 @@ def test_the_difference_is_paired_by_item() -> None:
     assert same is not None and same.difference == 0 and same.p == 1
 
 
-def test_each_content_is_embedded_once_and_texts_once_for_all_measurements() -> None:
+@pytest.mark.parametrize("frozen", [True, False])
+def test_each_content_is_embedded_once_and_texts_once_for_all_measurements(frozen: bool) -> None:
     seen: dict[str, list[int]] = {"image": [], "text": []}
 
     def counted(modality: str, embed: Callable[[Sequence[Any]], np.ndarray]) -> Callable[[Sequence[Any]], np.ndarray]:
@@ -107,10 +108,11 @@ def test_each_content_is_embedded_once_and_texts_once_for_all_measurements() -> 
         [HeldOutTask(task=TASKS["mini/quality"], data={"default": data})],
         row=ROW,
         embed_texts=counted("text", lambda texts: np.ones((len(texts), 3))),
+        frozen_texts=frozen,
     )
     for _ in range(2):
         assert evaluator.measure(counted("image", colour)).core == 0.5  # ties
-    assert seen == {"image": [2, 2], "text": [1]}
+    assert seen == {"image": [2, 2], "text": [1] if frozen else [1, 1]}
 
 
 def test_a_damaged_image_and_an_embedding_that_is_not_finite_are_named() -> None:

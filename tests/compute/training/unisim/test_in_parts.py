@@ -25,7 +25,7 @@ def test_values_and_gradients_are_those_of_the_whole(count: int) -> None:
     def function(part: list[torch.Tensor]) -> torch.Tensor:
         return (torch.stack(part) @ weight).tanh()
 
-    with in_parts.pool(count) as threads:
+    with in_parts.opened(count) as threads:
         whole, parts = function(items), in_parts.run(function, items, weights=[weight, unused], threads=threads)
         assert torch.allclose(parts, whole)
         expected, given = (torch.autograd.grad((each**3).sum(), weight)[0] for each in (whole, parts))
@@ -45,7 +45,7 @@ def test_the_caller_s_precision_and_threads_are_the_parts() -> None:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        with in_parts.pool(2) as threads:
+        with in_parts.opened(2) as threads:
             for lower, dtype in ((True, torch.bfloat16), (False, torch.float32)):
                 with torch.autocast("cpu", dtype=torch.bfloat16, enabled=lower):
                     given = in_parts.run(function, list(torch.ones(4, 4)), weights=[weight], threads=threads)
@@ -66,10 +66,11 @@ def test_a_training_in_parts_is_the_same_every_time_and_nearly_that_of_the_whole
 
 
 def test_dropout_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="parallel=2: .* has dropout in training"):
-        loop.tune(base(tmp_path / "base"), replace(PLAN, parallel=2))
-    loop.tune(base(tmp_path / "base"), replace(PLAN, parallel=2, dropout=0.0))
     encoder = base(tmp_path / "base")
+    with pytest.raises(BadInput, match="parallel=2: .* has dropout in training"):
+        loop.check_parallel(encoder, replace(PLAN, parallel=2))
+    for fine in (PLAN, replace(PLAN, parallel=2, dropout=0.0), replace(FULL, parallel=2)):
+        loop.check_parallel(encoder, fine)
     encoder.module.vision_model.encoder.layers[0].self_attn.dropout = 0.1
     with pytest.raises(BadInput, match="Train with parallel=1"):
-        loop.tune(encoder, replace(FULL, parallel=2))
+        loop.check_parallel(encoder, replace(FULL, parallel=2))

@@ -87,7 +87,9 @@ def test_lora_changes_the_vision_tower_alone_and_draws_dropout() -> None:
     """What the suite's plan says of full tuning is not taken over; named, it is refused."""
     assert (MINI.tune, MINI.towers, MINI.parallel) == ("full", "both", 2)
     plan = with_options(MINI, ["tune=lora"])
-    assert (plan.towers, plan.parallel) == ("vision", 1)
+    assert (plan.towers, plan.parallel, plan.threads) == ("vision", 1, 0)
+    assert with_options(MINI, ["parallel=1"]).threads == 0
+    assert with_options(MINI, ["parallel=1", "threads=1"]).threads == MINI.threads == 1
     with pytest.raises(BadInput, match="towers=both needs tune=full"):
         with_options(MINI, ["tune=lora", "towers=both"])
     with pytest.raises(BadInput, match="towers: 'text' is none of vision, both"):

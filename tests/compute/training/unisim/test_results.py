@@ -45,13 +45,18 @@ def vectors(encoder) -> np.ndarray:
         ("align", "full", "merged"),
         ("open_clip", "lora", "merged"),
         ("open_clip", "full", "merged"),
+        ("clip", "both", "merged"),
+        ("siglip", "both", "merged"),
+        ("blip", "both", "merged"),
+        ("open_clip", "both", "merged"),
     ],
 )
 def test_the_stored_model_gives_the_logits_of_the_one_in_memory(
     tmp_path: Path, adapter: str, tune: str, save: str
 ) -> None:
     encoder = base(tmp_path / "base", adapter)
-    plan = replace(PLAN, tune=tune, learning_rate=1e-2 if tune == "lora" else 1e-3)
+    ways = {"tune": "full", "towers": "both"} if tune == "both" else {"tune": tune}
+    plan = replace(PLAN, **ways, learning_rate=1e-2 if tune == "lora" else 1e-3)
     before = vectors(encoder.towers)
     parts = sets("image-choice") if adapter == "align" else sets()
     folder, state = trained(tmp_path / "tuned", encoder, plan=plan, parts=parts)
