@@ -25,7 +25,7 @@ NOT_AT_START = (*HEAVY, "scipy.stats", "scipy.special")
 # The order, from the bottom to the top. A file may import what stands in a lower row, and anything of its own room; two
 # rooms of one row do not know each other. A file belongs to the room with the longest name that begins its own.
 ROOMS = (
-    ("compute.types", "compute.paths", "compute.arrays", "compute.versions"),
+    ("compute.types", "compute.paths", "compute.arrays", "compute.versions", "compute.processes"),
     ("compute.tables", "compute.rounding", "compute.drafts", "compute.records", "compute.delimited"),
     ("compute.storage",),
     ("compute.mirror",),

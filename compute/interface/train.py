@@ -5,11 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import drafts, paths
+from compute import paths
 from compute.catalog import Catalog, shipped
 from compute.engine import named_models, workspace
 from compute.features import encoding
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from compute.training.unisim.trackers import Tracker
     from compute.types import Model
 
-EVALUATED = "evaluated.sha256"  # in a run's folder: of the keys that its drawn images are compared with
 # What decides the drawn items of validation, by suite.
 VALIDATION = {
     "mini": {"generator": GENERATOR_VERSION, "validation": mini.VALIDATION_COUNT},
@@ -257,15 +255,7 @@ def _leak_check(
         report(f"Warning: {warning}")
     if not are_drawn:
         return _Compared(listed=found, compare=None, warning=warning)
-    keys = sorted(key for part in evaluated.keys.values() for key in part.tolist())
-    evaluated_before = folder.training / EVALUATED
-    now = sha256(b"".join(keys)).hexdigest()
-    if evaluated_before.is_file() and evaluated_before.read_text(encoding="utf-8") != now:
-        raise BadInput(
-            f"The run in {folder.path} has compared its images with others than those that are evaluated now, as where "
-            "data was added. Train into another folder"
-        )
-    drafts.write_text(evaluated_before, now)
+    folder.compare_with(evaluated.digest)
     return _Compared(listed=found, compare=leaks.guard(evaluated), warning=warning)
 
 

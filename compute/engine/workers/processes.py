@@ -4,9 +4,7 @@ procedures run in the process that started them."""
 from __future__ import annotations
 
 import multiprocessing
-import os
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from functools import partial
 from multiprocessing.synchronize import Event
 from typing import Any
 
+from compute import processes
 from compute.engine.execution import Execution
 from compute.engine.plan import Job
 from compute.engine.workers import assigning, handing
@@ -77,16 +76,9 @@ _worker: Worker | None = None  # of this process
 
 def _begin(assignment: Assignment, threads: int, stopped: Event) -> None:
     global _worker
-    # A process whose parent was killed would wait for its next call for ever.
-    for ending in (multiprocessing.parent_process().join, stopped.wait):
-        threading.Thread(target=_end_after, args=(ending,), daemon=True).start()
+    processes.end_after(multiprocessing.parent_process().join, stopped.wait)
     assigning.limit_threads(threads)
     _worker = Worker(assignment)
-
-
-def _end_after(ending: Callable[[], Any]) -> None:
-    ending()
-    os._exit(0)
 
 
 def _call(method: str, *arguments: Any) -> Any:

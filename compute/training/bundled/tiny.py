@@ -7,13 +7,12 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compute import drafts
+from compute import drafts, processes
 from compute.tasks.drawing.render import SIDE
 from compute.training.bundled import lessons, losses, tokens
 from compute.types import BadInput
@@ -151,7 +150,7 @@ def schedule(step: int, plan: TrainingPlan) -> float:
 
 def _lessons(plan: TrainingPlan, *, start: int, ahead: int = 4) -> Iterator[tuple[int, lessons.Lesson]]:
     """The steps' batches in order, drawn in a second process a few steps ahead."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+    with processes.second() as pool:
         waiting: list[Future[lessons.Lesson]] = []
         for step in range(start, plan.steps + ahead):
             if step < plan.steps:

@@ -4,6 +4,7 @@
     training/losses.jsonl   a line a step
     training/step-000100/   the state after 100 steps; written to a draft and moved, so it is whole or not there
     training/best-000050/   the weights with the highest core average, of step 50
+    training/evaluated.sha256  of the images that drawn ones are compared with, where there are such
     training/finished.json  written last: the model beside it is complete
     training/lock           locked by the process that trains
 
@@ -52,6 +53,7 @@ PARTS = {
     "data": "other training data",
     "validation": "other validation data",
 }
+EVALUATED = "evaluated.sha256"
 ADAPTER, TUNED, OPTIMISER = "adapter_model.safetensors", "tuned.safetensors", "optimiser.safetensors"
 
 
@@ -121,6 +123,16 @@ class RunFolder:
                     f"Another process is training in {self.path}. Wait until it ends, or name another folder"
                 )
             yield
+
+    def compare_with(self, evaluated: str) -> None:
+        """Records the digest of what the run's drawn images are compared with. Raises BadInput where it was another."""
+        path = self.training / EVALUATED
+        if path.is_file() and path.read_text(encoding="utf-8") != evaluated:
+            raise BadInput(
+                f"The run in {self.path} has compared its images with others than those that are evaluated now, as "
+                "where data was added. Train into another folder"
+            )
+        drafts.write_text(path, evaluated)
 
     def finished(self) -> TuningState | None:
         """The state of a run that is complete; None before."""

@@ -189,8 +189,9 @@ def tune(base: DualEncoder, plan: TuningPlan, *, keep_base: bool = False) -> Non
 
 def check_parallel(base: DualEncoder, plan: TuningPlan) -> None:
     """Raises BadInput where the plan embeds images in parts at once and a pass draws at random: in any order, then."""
-    draws = base.draws() or (plan.tune == "lora" and plan.dropout > 0)
-    if plan.parallel > 1 and base.hardware.device == "cpu" and draws:
+    if plan.parallel == 1 or base.hardware.device != "cpu":
+        return
+    if base.draws() or (plan.tune == "lora" and plan.dropout > 0):
         raise BadInput(
             f"Training option parallel={plan.parallel}: {base.row.key} has dropout in training, whose random numbers "
             "would come in any order. Train with parallel=1"

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from threading import Thread
 
 from PIL import Image
 
+from compute import processes
 from compute.content.items import content_key
 from compute.tasks.drawing.render import Pixels
 from compute.tasks.drawing.variants import Shown
@@ -49,20 +46,9 @@ def group(kind: str, seed: int, number: int) -> DrawnGroup:
 
     Raises LikenessError where the process that draws it has ended.
     """
+    made = question_groups.drawn(kind, seed=seed, number=number) if _second is None else _sent(kind, seed, number)
     name = f"{DATASET}, {kind} {number}, content"
-    if _second is None:
-        made = question_groups.drawn(kind, seed=seed, number=number)
-        return DrawnGroup(
-            tuple(_content(value, f"{name} {at}") for at, value in enumerate(made.contents)), made.questions
-        )
-    try:
-        drawn = _second.submit(_drawn, kind, seed, number).result()
-    except BrokenProcessPool as error:
-        raise LikenessError(
-            "The process that draws training images was ended, as by a lack of memory. Run the same command again to "
-            "go on"
-        ) from error
-    return DrawnGroup(tuple(_given(each, f"{name} {at}") for at, each in enumerate(drawn.contents)), drawn.questions)
+    return DrawnGroup(tuple(_content(value, f"{name} {at}") for at, value in enumerate(made.contents)), made.questions)
 
 
 _second: ProcessPoolExecutor | None = None  # that draws, within `second_process`
@@ -73,10 +59,10 @@ def second_process() -> Iterator[None]:
     """Within it, groups are drawn in a process of their own, image by image the same.
 
     Drawing takes Python's lock for about a third of a step of MINI, in which the thread that trains waits. For commands
-    only: a new process begins with the program's own module, which in a script may start all over again.
+    only, as `processes.second` says.
     """
     global _second
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=_end_with_parent) as pool:
+    with processes.second() as pool:
         _second = pool
         try:
             yield
@@ -84,16 +70,14 @@ def second_process() -> Iterator[None]:
             _second = None
 
 
-def _end_with_parent() -> None:
-    """A process whose parent was killed would wait for its next group for ever. Ctrl-C is for the parent to answer."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-
-    def wait() -> None:
-        parent.join()
-        os._exit(1)
-
-    Thread(target=wait, daemon=True).start()
+def _sent(kind: str, seed: int, number: int) -> _Sent:
+    try:
+        return _second.submit(_drawn, kind, seed, number).result()
+    except BrokenProcessPool as error:
+        raise LikenessError(
+            "The process that draws training images was ended, as by a lack of memory. Run the same command again to "
+            "go on"
+        ) from error
 
 
 def _drawn(kind: str, seed: int, number: int) -> _Sent:
@@ -105,26 +89,15 @@ def _drawn(kind: str, seed: int, number: int) -> _Sent:
     return _Sent(tuple(contents), group.questions)
 
 
-def _given(value: str | tuple[Pixels, bytes], name: str) -> Content:
-    if isinstance(value, str):
-        return _content(value, name)
-    pixels, key = value
-    return Content(
-        modality="image",
-        read=lambda: png(pixels),
-        name=lambda: name,
-        draw=lambda: Image.fromarray(pixels),
-        known_key=key,
-    )
-
-
-def _content(value: str | Shown, name: str) -> Content:
+def _content(value: str | Shown | tuple[Pixels, bytes], name: str) -> Content:
     if isinstance(value, str):
         return Content(modality="text", read=lambda: value, name=lambda: name)
-    pixels = cache(value.pixels)  # drawn once, for the key and for the model, while the group is in memory
+    # Drawn once, for the key and for the model, while the group is in memory.
+    pixels, key = (cache(value.pixels), None) if isinstance(value, Shown) else ((lambda: value[0]), value[1])
     return Content(
         modality="image",
         read=lambda: png(pixels()),
         name=lambda: name,
         draw=lambda: Image.fromarray(pixels()),
+        known_key=key,
     )

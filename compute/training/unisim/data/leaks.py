@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,11 @@ class EvaluatedImages:
     def keys(self) -> dict[str, np.ndarray]:
         """Task -> (n,) S32, the distinct content keys of its images."""
         return {task: part.keys for task, part in self.items.items()} | self.stored
+
+    @property
+    def digest(self) -> str:
+        """Of the content keys, whatever tasks have them."""
+        return sha256(b"".join(sorted(set().union(*(keys.tolist() for keys in self.keys.values()))))).hexdigest()
 
     def description(self, key: bytes) -> str:
         """The image of a content key in words, by the first task that has it."""
