@@ -78,7 +78,7 @@ def in_order(make: Callable[[int], Any], count: int, *, threads: int, ahead: int
     waiting: deque[Future[list[Any]]] = deque()
     starts = iter(range(0, count, PIECE))
     with _own_threads():
-        pool = ThreadPoolExecutor(threads, thread_name_prefix="prepare", initializer=_alone)
+        pool = ThreadPoolExecutor(threads, thread_name_prefix="prepare", initializer=use_one_core)
         try:
             while True:
                 while len(waiting) * PIECE < max(ahead, PIECE) and (start := next(starts, None)) is not None:
@@ -91,8 +91,8 @@ def in_order(make: Callable[[int], Any], count: int, *, threads: int, ahead: int
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _alone() -> None:
-    """Preparing threads use one core each: many small tensor operations that all want every core are slower."""
+def use_one_core() -> None:
+    """For a thread that prepares: many small tensor operations that all want every core are slower."""
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 

@@ -94,10 +94,10 @@ def load(
         for name, value in load_file(checkpoint.folder / WEIGHTS).items()
     }
     vision, text = _ClipVision(checkpoint.vision, weights), _ClipText(checkpoint.text, weights)
-    limits = (max_tokens, checkpoint.text["max_position_embeddings"], checkpoint.tokenizer["model_max_length"])
-    longest = min(limit for limit in limits if limit)
+    longest = _longest(checkpoint, max_tokens=max_tokens)
+    pixels, tokens = inputs(checkpoint, prefix=prefix, max_tokens=max_tokens)
     reads, described = tower_of(
-        _tokens(checkpoint, longest=longest, prefix=prefix),
+        tokens,
         run=text.vectors,
         tokenizer=checkpoint.tokenizer["tokenizer_class"],
         longest=longest,
@@ -123,7 +123,7 @@ def load(
         },
         hardware=hardware,
         image=ImageTower(
-            ready=_pixels(checkpoint.processor),
+            ready=pixels,
             run=vision.vectors,
             patches=lay,
             frame=framing.of_processor(processing, patch=patch),
@@ -199,6 +199,19 @@ def _expected(checkpoint: ClipCheckpoint) -> dict[str, tuple[int, ...]]:
 
 
 # ---- inputs
+
+
+def inputs(
+    checkpoint: ClipCheckpoint, *, prefix: str, max_tokens: int | None
+) -> tuple[Callable[[Image.Image], dict[str, torch.Tensor]], Callable[[str], list[int]]]:
+    """What makes an image's tensors, and what makes a text's tokens: the library's, in half its time."""
+    longest = _longest(checkpoint, max_tokens=max_tokens)
+    return _pixels(checkpoint.processor), _tokens(checkpoint, longest=longest, prefix=prefix)
+
+
+def _longest(checkpoint: ClipCheckpoint, *, max_tokens: int | None) -> int:
+    limits = (max_tokens, checkpoint.text["max_position_embeddings"], checkpoint.tokenizer["model_max_length"])
+    return min(limit for limit in limits if limit)
 
 
 def _pixels(processor: Mapping[str, Any]) -> Callable[[Image.Image], dict[str, torch.Tensor]]:

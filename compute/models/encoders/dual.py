@@ -78,16 +78,16 @@ def _load(
     causal: bool = False,
     module: bool = False,
 ) -> Towers:
-    """`module`: the library's model is needed behind the towers, even where torch alone could run them."""
+    """`module`: the library's model is needed behind the towers, even where torch alone could run them; images and
+    texts are then still made ready without the library."""
     options = chosen(row, {**OPTIONS, "normalise": False})
     _check_kind(row, folder, kinds)
     texts = _reads_texts(row)
-    by_library = (
-        module or kinds != CLIP or not texts or options["random"] or options["image_backend"] or options["lora"]
-    )
-    if not by_library and (plain := clip.read(folder)):
-        own = {name: options[name] for name in ("max_tokens", "normalise")}
-        return clip.load(row, hardware, plain, prefix=options["text_prefix"], **own)
+    by_library = kinds != CLIP or not texts or options["random"] or options["image_backend"] or options["lora"]
+    plain = None if by_library else clip.read(folder)
+    own = {"prefix": options["text_prefix"], "max_tokens": options["max_tokens"]}
+    if plain is not None and not module:
+        return clip.load(row, hardware, plain, normalise=options["normalise"], **own)
     model, _ = pretrained.model(row, "AutoModel", folder=folder, hardware=hardware, options=options)
 
     def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -97,7 +97,7 @@ def _load(
         masked = {} if full_length or causal else {"attention_mask": mask}
         return model.get_text_features(input_ids=ids, **masked).pooler_output
 
-    return _towers(
+    towers = _towers(
         row,
         hardware,
         folder,
@@ -110,6 +110,9 @@ def _load(
         lay=_patches(model, of=row.key),
         pooling="the model's own, projected",
     )
+    if plain is not None:
+        towers.image.ready, towers.text.ready = clip.inputs(plain, **own)
+    return towers
 
 
 # CLIP (Radford et al. 2021) and MetaCLIP 2 look back only and read their vector at the end token: padding is not seen.

@@ -188,10 +188,10 @@ def tune(base: DualEncoder, plan: TuningPlan, *, keep_base: bool = False) -> Non
 
 
 def check_parallel(base: DualEncoder, plan: TuningPlan) -> None:
-    """Raises BadInput where the plan embeds images in parts at once and a pass draws at random: in any order, then."""
+    """Raises BadInput where the plan embeds a batch in parts at once and a pass draws at random: in any order, then."""
     if plan.parallel == 1 or base.hardware.device != "cpu":
         return
-    if base.draws() or (plan.tune == "lora" and plan.dropout > 0):
+    if base.draws(text=plan.towers == "both") or (plan.tune == "lora" and plan.dropout > 0):
         raise BadInput(
             f"Training option parallel={plan.parallel}: {base.row.key} has dropout in training, whose random numbers "
             "would come in any order. Train with parallel=1"
@@ -241,7 +241,7 @@ def step(
         raise Diverged(f"The loss of {bad[0]} is {values[bad[0]]} at step {number + 1}", plan=plan)
     if not math.isfinite(norm):
         raise Diverged(f"The gradient is not finite at step {number + 1}", plan=plan)
-    optimiser.step()
+    optimiser.step(base.threads)
     return {**values, "total": sum(values.values())}
 
 
@@ -255,8 +255,7 @@ def embed(base: DualEncoder, batch: Mapping[str, Sequence[PreparedExample]]) -> 
     distinct = dict(zip(names, contents, strict=True))
     prepared = [content for content in distinct.values() if not isinstance(content, str)]
     texts_alone = [content for content in distinct.values() if isinstance(content, str)]
-    images = base.image_vectors(prepared)
-    texts = base.text_vectors(texts_alone) if texts_alone else None
+    images, texts = base.vectors(prepared, texts_alone)
     vectors = images if texts is None else torch.cat([images, texts])
     place = {id(content): at for at, content in enumerate(prepared)}
     place |= {text: len(prepared) + at for at, text in enumerate(texts_alone)}
@@ -372,8 +371,8 @@ def _prepared(
     compare: Callable[[Content], None] | None = None,
 ) -> Iterator[dict[str, list[PreparedExample]]]:
     """The batches of the steps from `start` to before `end`; the next ones are prepared in threads meanwhile."""
-    pending: deque[Future[tuple[dict[str, list[TrainingExample]], dict[int, Future]]]] = deque()
-    pool = ThreadPoolExecutor(max_workers=encoding.workers(), thread_name_prefix="examples")
+    pending: deque[Future[tuple[dict[str, list[TrainingExample]], list[Future[dict[int, Any]]]]]] = deque()
+    pool = ThreadPoolExecutor(encoding.workers(), thread_name_prefix="examples", initializer=encoding.use_one_core)
     chooser = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")  # examples may have to be drawn first
 
     def ready(content: Content) -> Any:
@@ -383,10 +382,15 @@ def _prepared(
             compare(content)
         return base.prepared(content.image())
 
-    def chosen(number: int) -> tuple[dict[str, list[TrainingExample]], dict[int, Future]]:
+    def piece(part: Sequence[Content]) -> dict[int, Any]:
+        return {id(content): ready(content) for content in part}
+
+    def chosen(number: int) -> tuple[dict[str, list[TrainingExample]], list[Future[dict[int, Any]]]]:
         taken = batches(sets, batch_size=plan.batch_size, seed=plan.seed, step=number)
-        contents = {id(each): each for part in taken.values() for example in part for each in example.contents}
-        return taken, {name: pool.submit(ready, each) for name, each in contents.items()}
+        every = (each for part in taken.values() for example in part for each in example.contents)
+        contents = list({id(each): each for each in every}.values())
+        starts = range(0, len(contents), encoding.PIECE)
+        return taken, [pool.submit(piece, contents[start : start + encoding.PIECE]) for start in starts]
 
     try:
         for number in range(start, end + AHEAD):
@@ -396,11 +400,11 @@ def _prepared(
                 if not pending:
                     return
                 taken, futures = pending.popleft().result()
+                made = {name: value for future in futures for name, value in future.result().items()}
                 yield {
                     task: [
                         PreparedExample(
-                            contents=tuple(futures[id(each)].result() for each in example.contents),
-                            preferred=example.preferred,
+                            contents=tuple(made[id(each)] for each in example.contents), preferred=example.preferred
                         )
                         for example in part
                     ]
@@ -449,18 +453,16 @@ def _threads(count: int) -> Iterator[None]:
 
 @contextmanager
 def _in_parts(base: DualEncoder, plan: TuningPlan) -> Iterator[None]:
-    """Within it, images are embedded in the plan's number of parts at once, where the base is on a CPU."""
+    """Within it, images and texts are embedded in the plan's number of parts at once, where the base is on a CPU."""
     if plan.parallel == 1 or base.hardware.device != "cpu":
         yield
         return
     with in_parts.opened(plan.parallel) as threads:
-        for each in filter(None, (base, base.frozen)):
-            each.threads = threads
+        base.threads = threads
         try:
             yield
         finally:
-            for each in filter(None, (base, base.frozen)):
-                each.threads = None
+            base.threads = None
 
 
 @contextmanager

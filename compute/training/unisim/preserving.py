@@ -41,12 +41,10 @@ def check(keep: str, strength: float) -> None:
 class KnowsBase(Protocol):
     """A model in training that still gives what its base gave."""
 
-    def base_image_vectors(self, prepared: Sequence[Mapping[str, Any]]) -> Tensor:
-        """(n, d) of length 1, without gradients."""
-        ...
-
-    def base_text_vectors(self, texts: Sequence[str]) -> Tensor:
-        """(n, d) of length 1, without gradients."""
+    def base_vectors(
+        self, prepared: Sequence[Mapping[str, Any]], texts: Sequence[str] = ()
+    ) -> tuple[Tensor, Tensor | None]:
+        """(n, d) of images and (k, d) of texts, None without any; of length 1, without gradients."""
         ...
 
 
@@ -82,8 +80,8 @@ class Preserving:
         import torch
 
         chosen = spread(len(batch.prepared))
-        base = batch.base.base_image_vectors([batch.prepared[at] for at in chosen])
-        captions = None if batch.captions is None else (batch.captions, batch.base.base_text_vectors(batch.stated))
+        base, base_captions = batch.base.base_vectors([batch.prepared[at] for at in chosen], batch.stated)
+        captions = None if batch.captions is None else (batch.captions, base_captions)
         with torch.autocast(batch.images.device.type, enabled=False):
             term = penalty(self.key, tuned=batch.images[chosen].float(), base=base.float(), captions=captions)
         if term is None:

@@ -13,7 +13,7 @@ from compute.models import ADAPTERS, load_trainable, required_files
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import Towers
 from compute.models.files import weights
-from compute.training.unisim import in_parts, preserving
+from compute.training.unisim import in_parts, light_layers, preserving
 from compute.training.unisim.data.examples import TASKS
 from compute.types import BadInput, CannotDo, LikenessError, Model
 
@@ -76,7 +76,7 @@ class DualEncoder:
     adapted: PeftModel | None = None  # the module with LoRA, once it has it
     frozen: DualEncoder | None = None  # the base as it was, where training changes its weights themselves
     trains_text: bool = False  # whether the text tower's weights are trained too
-    threads: in_parts.Threads | None = None  # that images are embedded in at once, each a part of them
+    threads: in_parts.Threads | None = None  # that images and texts are embedded in at once, each a part of them
     _texts: dict[str, torch.Tensor] = field(default_factory=dict, repr=False)
 
     def vision_parts(self) -> list[torch.nn.Module]:
@@ -100,35 +100,50 @@ class DualEncoder:
         """An RGB image's tensors, without a batch, on the CPU. Thread-safe."""
         return self.towers.prepare("image", image)
 
-    def image_vectors(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
-        """(n, d) float32 of length 1, with gradients."""
-        if self.threads is None or len(prepared) < 2:
-            return self._images(prepared)
-        return in_parts.run(self._images, prepared, weights=list(self.parameters().values()), threads=self.threads)
+    def vectors(
+        self, prepared: Sequence[Mapping[str, torch.Tensor]], texts: Sequence[str] = ()
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """(n, d) of images and (k, d) of texts, None without any: `image_vectors` and `text_vectors`, at once in
+        `threads` where there are some."""
+        return self._vectors(self, prepared, texts)
 
-    def _images(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
-        import torch
-
-        stacked = {
-            name: torch.stack([item[name] for item in prepared]).to(self.hardware.device, non_blocking=True)
-            for name in prepared[0]
-        }
-        return torch.nn.functional.normalize(self.towers.image.run(stacked).float(), dim=-1)
-
-    def base_image_vectors(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
-        """(n, d) float32 of length 1 of the base as it was before training, without gradients or dropout."""
+    def base_vectors(
+        self, prepared: Sequence[Mapping[str, torch.Tensor]], texts: Sequence[str] = ()
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """The same of the base as it was before training, without gradients or dropout."""
         import torch
 
         with torch.no_grad():
             if self.adapted is None:
-                return (self.frozen or self).image_vectors(prepared)
+                return self._vectors(self.frozen or self, prepared, texts)
             was_training = self.adapted.training or any(part.training for part in self.vision_parts())
             self.training(False)
             try:
                 with self.adapted.disable_adapter():
-                    return self.image_vectors(prepared)
+                    return self._vectors(self, prepared, texts)
             finally:
                 self.training(was_training)
+
+    def _vectors(
+        self, of: DualEncoder, prepared: Sequence[Mapping[str, torch.Tensor]], texts: Sequence[str]
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Those `of` this encoder or its base; a text tower that is not trained gives the same of both."""
+        passes = [(of.image_vectors, prepared)]
+        if texts and self.trains_text:
+            passes.append((of._together, texts))
+        if self.threads is None:
+            made = [function(items) for function, items in passes]
+        else:
+            made = in_parts.run(passes, weights=list(self.parameters().values()), threads=self.threads)
+        if texts and not self.trains_text:
+            made.append(self.text_vectors(texts))
+        return made[0], made[1] if texts else None
+
+    def image_vectors(self, prepared: Sequence[Mapping[str, torch.Tensor]]) -> torch.Tensor:
+        """(n, d) float32 of length 1, with gradients."""
+        import torch
+
+        return torch.nn.functional.normalize(self.towers.run("image", prepared).float(), dim=-1)
 
     def text_vectors(self, texts: Sequence[str]) -> torch.Tensor:
         """(n, d) float32 of length 1: with gradients where the text tower is trained, else of the last TEXTS texts
@@ -144,15 +159,6 @@ class DualEncoder:
         for text in list(islice(self._texts, max(0, len(self._texts) - TEXTS))):
             del self._texts[text]
         return vectors
-
-    def base_text_vectors(self, texts: Sequence[str]) -> torch.Tensor:
-        """(n, d) float32 of length 1 of the base as it was before training, without gradients."""
-        import torch
-
-        if not self.trains_text:
-            return self.text_vectors(texts)
-        with torch.no_grad():
-            return (self.frozen or self)._together(texts)
 
     def _together(self, texts: Sequence[str]) -> torch.Tensor:
         """(n, d) float32 of length 1, with what gradients the weights have. Nothing is cached: new texts come each
@@ -191,12 +197,15 @@ class DualEncoder:
         else:
             (self.module if self.trains_text else self.module.visual).set_grad_checkpointing(True)
 
-    def draws(self) -> bool:
-        """Whether a pass of the vision tower in training draws at random, dropout or layers left out, by what its
-        modules are called. The text tower may: it runs in the thread that trains."""
+    def draws(self, *, text: bool) -> bool:
+        """Whether a pass of the vision tower, or with `text` of either, draws at random in training, dropout or layers
+        left out, by what its modules are called."""
+        import torch
+
         return any(
             "drop" in f"{type(module).__name__} {name}".lower() and type(value) in (int, float) and value > 0
-            for part in self.vision_parts()
+            for part in (*self.vision_parts(), *(self.text_parts() if text else ()))
+            if isinstance(part, torch.nn.Module)
             for module in part.modules()
             for name, value in vars(module).items()
         )
@@ -254,8 +263,8 @@ def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS))
     if missing:
         raise CannotDo(f"{row.key} has no {missing[0]}, where its vision tower is expected: it cannot be tuned")
     module.requires_grad_(False)
-    if hardware.device == "cpu" and hasattr(module, "set_attn_implementation"):
-        module.set_attn_implementation("eager")  # torch's fused attention takes 1.5 times as long backward on a CPU
+    if hardware.device == "cpu":
+        light_layers.lighten(module)
     return base
 
 

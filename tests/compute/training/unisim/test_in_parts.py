@@ -17,21 +17,29 @@ FULL = replace(PLAN, tune="full", towers="both", learning_rate=3e-4)
 
 @pytest.mark.parametrize("count", [2, 3, 8])
 def test_values_and_gradients_are_those_of_the_whole(count: int) -> None:
-    """Also with fewer items than threads, and of a weight that is not used."""
+    """Of two passes, also with fewer items than threads, of weights that one pass uses or none."""
     torch.manual_seed(0)
-    weight, unused = torch.randn(4, 3, dtype=torch.float64, requires_grad=True), torch.ones(2, requires_grad=True)
+    weight, second = (torch.randn(4, 3, dtype=torch.float64, requires_grad=True) for _ in range(2))
+    unused = torch.ones(2, requires_grad=True)
     items = list(torch.randn(5, 4, dtype=torch.float64))
 
     def function(part: list[torch.Tensor]) -> torch.Tensor:
         return (torch.stack(part) @ weight).tanh()
 
+    def other(part: list[torch.Tensor]) -> torch.Tensor:
+        return torch.stack(part) @ (weight * second)
+
     with in_parts.opened(count) as threads:
-        whole, parts = function(items), in_parts.run(function, items, weights=[weight, unused], threads=threads)
-        assert torch.allclose(parts, whole)
-        expected, given = (torch.autograd.grad((each**3).sum(), weight)[0] for each in (whole, parts))
-        assert torch.allclose(given, expected)
+        passes = [(function, items), (other, items[:3])]
+        whole = [each(own) for each, own in passes]
+        parts = in_parts.run(passes, weights=[weight, second, unused], threads=threads)
+        assert all(map(torch.allclose, parts, whole))
+        expected, given = (
+            torch.autograd.grad((one**3).sum() + two.sum(), [weight, second]) for one, two in (whole, parts)
+        )
+        assert all(map(torch.allclose, given, expected))
         with torch.no_grad():
-            assert not in_parts.run(function, items, weights=[weight], threads=threads).requires_grad
+            assert not any(each.requires_grad for each in in_parts.run(passes, weights=[weight], threads=threads))
 
 
 def test_the_caller_s_precision_and_threads_are_the_parts() -> None:
@@ -48,7 +56,7 @@ def test_the_caller_s_precision_and_threads_are_the_parts() -> None:
         with in_parts.opened(2) as threads:
             for lower, dtype in ((True, torch.bfloat16), (False, torch.float32)):
                 with torch.autocast("cpu", dtype=torch.bfloat16, enabled=lower):
-                    given = in_parts.run(function, list(torch.ones(4, 4)), weights=[weight], threads=threads)
+                    (given,) = in_parts.run([(function, list(torch.ones(4, 4)))], weights=[weight], threads=threads)
                 assert given.dtype == dtype
     finally:
         torch.set_num_threads(before)
@@ -71,6 +79,9 @@ def test_dropout_is_refused(tmp_path: Path) -> None:
         loop.check_parallel(encoder, replace(PLAN, parallel=2))
     for fine in (PLAN, replace(PLAN, parallel=2, dropout=0.0), replace(FULL, parallel=2)):
         loop.check_parallel(encoder, fine)
-    encoder.module.vision_model.encoder.layers[0].self_attn.dropout = 0.1
-    with pytest.raises(BadInput, match="Train with parallel=1"):
-        loop.check_parallel(encoder, replace(FULL, parallel=2))
+    encoder.module.text_model.encoder.layers[0].self_attn.dropout = 0.1
+    loop.check_parallel(encoder, replace(FULL, towers="vision", parallel=2))
+    for towers in (encoder.module.text_model, encoder.module.vision_model):
+        towers.encoder.layers[0].self_attn.dropout = 0.1
+        with pytest.raises(BadInput, match="Train with parallel=1"):
+            loop.check_parallel(encoder, replace(FULL, parallel=2))

@@ -52,7 +52,7 @@ def trained_on(encoder: DualEncoder) -> tuple[list, tuple[torch.Tensor, torch.Te
     texts = [content.text() for content in contents if content.modality == "text"]
     stated = [text for text in texts if text != QUALITY_PROMPT]
     with torch.no_grad():
-        return images, (encoder.text_vectors(stated), encoder.base_text_vectors(stated))
+        return images, (encoder.text_vectors(stated), encoder.base_vectors(images, stated)[1])
 
 
 @pytest.mark.parametrize("tune", PLANS)
@@ -111,7 +111,7 @@ def test_a_term_of_the_loss_holds_the_model_near_its_base(tune: str, keep: str, 
             encoder.frozen = small_training.base(folder)
         images, captions = trained_on(encoder)
         term = preserving.penalty(
-            keep, tuned=vectors(encoder, images), base=encoder.base_image_vectors(images), captions=captions
+            keep, tuned=vectors(encoder, images), base=encoder.base_vectors(images)[0], captions=captions
         )
         far.append(float(term))
     assert far[1] < far[0] / 2

@@ -253,7 +253,7 @@ def test_fewer_tasks_and_penalties(tmp_path: Path) -> None:
         key = "away"
 
         def __call__(self, batch: loop.EmbeddedBatch) -> torch.Tensor:
-            return (batch.images - batch.base.base_image_vectors(batch.prepared)).square().sum(-1).mean()
+            return (batch.images - batch.base.base_vectors(batch.prepared)[0]).square().sum(-1).mean()
 
     folder, _ = trained(
         tmp_path / "run", base(tmp_path / "base"), plan=STILL, parts=sets("image-choice"), penalties=[Away()]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from compute.training.unisim import loop, optimisers
+from compute.training.unisim import in_parts, loop, optimisers
 from compute.training.unisim.plan import TuningPlan
 from compute.training.unisim.trainable import DualEncoder
 from compute.types import BadInput
@@ -40,8 +40,8 @@ def test_muon_has_the_matrices_of_linear_layers_and_adamw_what_is_left(tmp_path:
     encoder, optimiser = tuned(tmp_path / "base", replace(PLAN, tune=tune, optimiser="muon"), adapter)
     names = {id(weight): name for name, weight in encoder.parameters().items()}
     of = {
-        part: [names[id(weight)] for group in each.param_groups for weight in group["params"]]
-        for part, each in optimiser.parts.items()
+        part: [names[id(weight)] for each in several for group in each.param_groups for weight in group["params"]]
+        for part, several in optimiser.parts.items()
     }
     together = [name for part in of.values() for name in part]
     assert sorted(together) == sorted(names.values())  # each weight once
@@ -62,8 +62,8 @@ def test_muons_first_change_is_orthogonal_and_of_adamws_size(tmp_path: Path) -> 
     for weight in encoder.parameters().values():
         weight.grad = torch.randn_like(weight)
     optimiser.step()
-    (matrices,) = optimiser.parts["muon"].param_groups
-    multiply = {id(weight) for weight in matrices["params"]}
+    (matrices,) = optimiser.parts["muon"]
+    multiply = {id(weight) for group in matrices.param_groups for weight in group["params"]}
     for name, weight in encoder.parameters().items():
         change = (weight.detach() - before[name]).double()
         if id(weight) in multiply:
@@ -87,7 +87,7 @@ def test_what_is_kept_of_each_weight_is_restored(tmp_path: Path) -> None:
     again = optimisers.optimiser_of(encoder, plan)
     for weight in encoder.parameters().values():
         again.restore(weight, optimiser.moments(weight), step=1)
-    kept = {part: {len(each.state[weight]) for weight in each.state} for part, each in again.parts.items()}
+    kept = {part: {len(kept) for kept in each.state.values()} for part, (each,) in again.parts.items()}
     assert kept == {"muon": {1}, "adamw": {3}}
     for weight in encoder.parameters().values():
         first, second = optimiser.moments(weight), again.moments(weight)
@@ -96,3 +96,26 @@ def test_what_is_kept_of_each_weight_is_restored(tmp_path: Path) -> None:
     weight = next(iter(encoder.parameters().values()))
     with pytest.raises(BadInput, match=r"stored state has other of a weight.*train again"):
         again.restore(weight, {"other": torch.zeros(1)}, step=1)
+
+
+def test_muon_in_two_parts_at_once_changes_the_weights_as_in_one(tmp_path: Path) -> None:
+    """And goes on from what a run in one part stored."""
+    weights: list[list[torch.Tensor]] = []
+    stored: list[dict[str, torch.Tensor]] = []
+    with in_parts.opened(2) as threads:
+        for parallel in (1, 2):
+            encoder, optimiser = tuned(tmp_path / "base", replace(FULL, optimiser="muon", parallel=parallel))
+            assert len(optimiser.parts["muon"]) == parallel
+            own = list(encoder.parameters().values())
+            for number in range(2):
+                torch.manual_seed(number)
+                for weight in own:
+                    weight.grad = torch.randn_like(weight)
+                if parallel == 2 and number == 1:
+                    for weight, moments in zip(own, stored, strict=True):
+                        optimiser.restore(weight, moments, step=1)
+                optimiser.step(threads if parallel == 2 else None)
+                if parallel == 1 and number == 0:
+                    stored = [{name: value.clone() for name, value in optimiser.moments(each).items()} for each in own]
+            weights.append(own)
+    assert all(map(torch.equal, *weights))

@@ -69,12 +69,11 @@ def test_a_term_compares_a_bounded_number_of_images() -> None:
     images = directions(n=150).float()
 
     class Base:
-        def base_image_vectors(self, prepared: Sequence[Mapping[str, Any]]) -> torch.Tensor:
+        def base_vectors(
+            self, prepared: Sequence[Mapping[str, Any]], texts: Sequence[str]
+        ) -> tuple[torch.Tensor, torch.Tensor]:
             embedded.append(len(prepared))
-            return torch.stack([item["vector"] for item in prepared])
-
-        def base_text_vectors(self, texts: Sequence[str]) -> torch.Tensor:
-            return torch.stack([images[int(text)] for text in texts])
+            return torch.stack([item["vector"] for item in prepared]), torch.stack([images[int(at)] for at in texts])
 
     batch = SimpleNamespace(
         base=Base(),

@@ -97,10 +97,13 @@ def test_what_the_base_gave_is_known_while_it_is_tuned(tmp_path: Path) -> None:
             for weight in encoder.parameters().values():
                 weight += 0.1
         assert not torch.allclose(encoder.image_vectors(prepared), before, atol=1e-3)
-        assert torch.allclose(encoder.base_image_vectors(prepared), before, atol=1e-6)
+        assert torch.allclose(encoder.base_vectors(prepared)[0], before, atol=1e-6)
         # The base's texts: the frozen tower's own, or those of the copy.
-        assert torch.allclose(encoder.base_text_vectors(texts), text_before, atol=1e-6)
-        assert not encoder.base_text_vectors(texts).requires_grad
+        of_base = encoder.base_vectors(prepared, texts)[1]
+        assert torch.allclose(of_base, text_before, atol=1e-6) and not of_base.requires_grad
+        encoder.training(False)
+        alone = encoder.image_vectors(prepared), encoder.text_vectors(texts)
+        assert all(map(torch.equal, encoder.vectors(prepared, texts), alone))
         assert torch.equal(encoder.text_vectors(texts), text_before) == (towers == "vision")
 
 
@@ -147,5 +150,5 @@ def test_the_base_s_vectors_are_without_dropout(tmp_path: Path) -> None:
     loop.tune(encoder, PLAN)
     encoder.training(True)
     assert not torch.allclose(encoder.image_vectors(images), expected, atol=1e-4)
-    assert torch.allclose(encoder.base_image_vectors(images), expected, atol=1e-5)
+    assert torch.allclose(encoder.base_vectors(images)[0], expected, atol=1e-5)
     assert encoder.vision_parts()[0].training
