@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from compute.features import encoding
 from compute.training.unisim import in_parts, lora, trainable
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
-from compute.training.unisim.data.examples import QUALITY_PROMPT, Content, ExampleSet, TrainingExample, batches
+from compute.training.unisim.data.examples import QUALITY_PROMPT, Content, ExampleSet
 from compute.training.unisim.hinge import hinge
 from compute.training.unisim.optimisers import Optimiser, optimiser_of
+from compute.training.unisim.preparing import PreparedExample, batches_ahead
 from compute.types import BadInput, LikenessError
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from compute.training.unisim.trackers import Tracker
     from compute.training.unisim.trainable import DualEncoder
 
-AHEAD = 2  # steps whose images are prepared while one runs
 # Instructions of a processor that multiply in bfloat16: 2.8 times as many images a second with AVX-512's.
 FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")
 
@@ -55,14 +52,6 @@ class Measures(Protocol):
     def measure(self, embed_images: Callable[[Sequence[Image.Image]], np.ndarray]) -> Measurement:
         """The measurement with the image tower as it is now; `embed_images` gives (n, d) of n RGB images."""
         ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class PreparedExample:
-    """An example as the towers take it: of reference and alternatives an image's tensors, or a text."""
-
-    contents: tuple[Any, Any, Any]
-    preferred: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +96,7 @@ def train(
 
     Best is the highest core average of the evaluator among those within `plan.max_ood_drop`; without an evaluator, the
     last weights; interpolated with the base's where the plan says so. `compare` is called with every image before the
-    step that takes it, from any thread, and what it raises ends the run there. Raises Diverged at a loss that is not
+    step that takes it, from any thread or process, and what it raises ends the run there. Raises Diverged at a loss that is not
     finite: the state before that step is then in the folder, and the base has the best weights so far. Raises BadInput
     before the first step for data or a plan that cannot be trained.
     """
@@ -138,7 +127,7 @@ def train(
             measured(state, losses={})
         base.training(True)
         end = plan.steps if not state.stopped else state.step
-        for batch in _prepared(base, sets, plan, start=state.step, end=end, compare=compare):
+        for batch in batches_ahead(base, sets, plan, start=state.step, end=end, compare=compare):
             try:
                 losses = step(base, batch, plan=plan, number=state.step, optimiser=optimiser, penalties=penalties)
             except Diverged as error:
@@ -359,60 +348,6 @@ def _parts(
             task: examples[len(examples) * number // count : len(examples) * (number + 1) // count]
             for task, examples in batch.items()
         }
-
-
-def _prepared(
-    base: DualEncoder,
-    sets: Sequence[ExampleSet],
-    plan: TuningPlan,
-    *,
-    start: int,
-    end: int,
-    compare: Callable[[Content], None] | None = None,
-) -> Iterator[dict[str, list[PreparedExample]]]:
-    """The batches of the steps from `start` to before `end`; the next ones are prepared in threads meanwhile."""
-    pending: deque[Future[tuple[dict[str, list[TrainingExample]], list[Future[dict[int, Any]]]]]] = deque()
-    pool = ThreadPoolExecutor(encoding.workers(), thread_name_prefix="examples", initializer=encoding.use_one_core)
-    chooser = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")  # examples may have to be drawn first
-
-    def ready(content: Content) -> Any:
-        if content.modality == "text":
-            return content.text()
-        if compare is not None:
-            compare(content)
-        return base.prepared(content.image())
-
-    def piece(part: Sequence[Content]) -> dict[int, Any]:
-        return {id(content): ready(content) for content in part}
-
-    def chosen(number: int) -> tuple[dict[str, list[TrainingExample]], list[Future[dict[int, Any]]]]:
-        taken = batches(sets, batch_size=plan.batch_size, seed=plan.seed, step=number)
-        every = (each for part in taken.values() for example in part for each in example.contents)
-        contents = list({id(each): each for each in every}.values())
-        starts = range(0, len(contents), encoding.PIECE)
-        return taken, [pool.submit(piece, contents[start : start + encoding.PIECE]) for start in starts]
-
-    try:
-        for number in range(start, end + AHEAD):
-            if number < end:
-                pending.append(chooser.submit(chosen, number))
-            if number >= start + AHEAD or number >= end:
-                if not pending:
-                    return
-                taken, futures = pending.popleft().result()
-                made = {name: value for future in futures for name, value in future.result().items()}
-                yield {
-                    task: [
-                        PreparedExample(
-                            contents=tuple(made[id(each)] for each in example.contents), preferred=example.preferred
-                        )
-                        for example in part
-                    ]
-                    for task, part in taken.items()
-                }
-    finally:
-        chooser.shutdown(wait=True, cancel_futures=True)  # it fills the other pool
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _autocast(base: DualEncoder, plan: TuningPlan) -> AbstractContextManager:

@@ -70,6 +70,12 @@ def second_process() -> Iterator[None]:
             _second = None
 
 
+def draw_here() -> None:
+    """Has a process that was forked from one with a second process draw its groups itself."""
+    global _second
+    _second = None
+
+
 def _sent(kind: str, seed: int, number: int) -> _Sent:
     try:
         return _second.submit(_drawn, kind, seed, number).result()

@@ -27,7 +27,7 @@ from compute.tasks.drawing.variants import Shown, distorted, shift
 from compute.tasks.mini.album import scene, unlike
 from compute.training.unisim.data.examples import QUALITY_PROMPT
 
-VERSION = 5  # of what is drawn: content keys that are stored are of this one
+VERSION = 6  # of what is drawn: content keys that are stored are of this one
 PART = "train"
 DOMAINS = ("photographs", "plain", "textures")  # of backgrounds, in the order in which the ablation adds them
 QUESTIONS = 144  # of a group, for each of its tasks
@@ -43,7 +43,7 @@ DISTORTED = 16  # one group of image-choice in so many is of distortions
 DISTORTED_SCENES = 16  # of such a group, each beside all strengths of one distortion
 STRENGTHS = range(1, 6)  # of a distortion
 WEAKEST = 3  # the highest strength of the better of two images
-DAMAGED = 12  # scenes of a group, each in two strengths of one distortion
+DAMAGED = 10  # scenes of a group, each in two strengths of one distortion
 
 Question = tuple[int, int, int]  # which contents are the reference, the preferred alternative, and the other
 

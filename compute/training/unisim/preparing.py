@@ -1,0 +1,223 @@
+"""The batches of the steps to come: their images read, decoded and made ready for the towers while a step runs.
+
+On a CPU in threads, as the cores are the model's too. For CUDA in processes: a thread that prepares holds Python's lock
+a third of its time, so that 16 of them made 915 images of 512 x 512 pixels a second for a CLIP ViT-B/32, which trains on
+3,400 a second (NVIDIA H200, 16 cores), and a thread that starts the device's work waits for them meanwhile.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute.features import encoding
+from compute.training.unisim.data import drawn_groups
+from compute.training.unisim.data.examples import Content, ExampleSet, TrainingExample, batches
+from compute.types import BadInput, LikenessError
+
+if TYPE_CHECKING:
+    import torch
+
+    from compute.training.unisim.plan import TuningPlan
+    from compute.training.unisim.trainable import DualEncoder
+
+AHEAD = 2  # steps whose images threads prepare while one runs
+SHARED = Path("/dev/shm")  # where processes leave what they prepared; a container may have 64 MB of it
+SHARE = 0.5  # of what is free there, at most
+STEPS_OF_A_PROCESS = 2  # one that waits to be taken, one in the making
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedExample:
+    """An example as the towers take it: of reference and alternatives an image's tensors, or a text."""
+
+    contents: tuple[Any, Any, Any]
+    preferred: int
+
+
+Batch = dict[str, list[PreparedExample]]  # by task
+
+
+def batches_ahead(
+    base: DualEncoder,
+    sets: Sequence[ExampleSet],
+    plan: TuningPlan,
+    *,
+    start: int,
+    end: int,
+    compare: Callable[[Content], None] | None = None,
+    processes: int | None = None,
+) -> Iterator[Batch]:
+    """The batches of the steps from `start` to before `end`; what examples share of a step is one object.
+
+    `compare` is called with every image before its step is given, and what it raises is raised here. `processes`: how
+    many prepare, 0 for threads; default: as many as there are cores and shared memory for, where the base is on CUDA.
+    """
+    steps = _Steps(base=base, sets=sets, plan=plan, compare=compare)
+    if processes is None and start < end and base.hardware.device.startswith("cuda"):
+        yield from (first := list(_in_threads(steps, start, start + 1)))
+        start, processes = start + 1, _affordable(first[0])
+    yield from _in_processes(steps, start, end, count=processes) if processes else _in_threads(steps, start, end)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Steps:
+    base: DualEncoder
+    sets: Sequence[ExampleSet]
+    plan: TuningPlan
+    compare: Callable[[Content], None] | None
+
+    def examples(self, number: int) -> dict[str, list[TrainingExample]]:
+        return batches(self.sets, batch_size=self.plan.batch_size, seed=self.plan.seed, step=number)
+
+    def ready(self, content: Content) -> Any:
+        if content.modality == "text":
+            return content.text()
+        if self.compare is not None:
+            self.compare(content)
+        return self.base.prepared(content.image())
+
+
+def _distinct(examples: Mapping[str, Sequence[TrainingExample]]) -> list[Content]:
+    every = (each for part in examples.values() for example in part for each in example.contents)
+    return list({id(each): each for each in every}.values())
+
+
+# ---- in threads
+
+
+def _in_threads(steps: _Steps, start: int, end: int) -> Iterator[Batch]:
+    pending: deque[Future[tuple[dict[str, list[TrainingExample]], list[Future[dict[int, Any]]]]]] = deque()
+    pool = ThreadPoolExecutor(encoding.workers(), thread_name_prefix="examples", initializer=encoding.use_one_core)
+    chooser = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")  # examples may have to be drawn first
+
+    def piece(part: Sequence[Content]) -> dict[int, Any]:
+        return {id(content): steps.ready(content) for content in part}
+
+    def chosen(number: int) -> tuple[dict[str, list[TrainingExample]], list[Future[dict[int, Any]]]]:
+        examples = steps.examples(number)
+        contents = _distinct(examples)
+        starts = range(0, len(contents), encoding.PIECE)
+        return examples, [pool.submit(piece, contents[at : at + encoding.PIECE]) for at in starts]
+
+    try:
+        for number in range(start, end + AHEAD):
+            if number < end:
+                pending.append(chooser.submit(chosen, number))
+            if number >= start + AHEAD or number >= end:
+                if not pending:
+                    return
+                examples, futures = pending.popleft().result()
+                made = {name: value for future in futures for name, value in future.result().items()}
+                yield {
+                    task: [
+                        PreparedExample(
+                            contents=tuple(made[id(each)] for each in example.contents), preferred=example.preferred
+                        )
+                        for example in part
+                    ]
+                    for task, part in examples.items()
+                }
+    finally:
+        chooser.shutdown(wait=True, cancel_futures=True)  # it fills the other pool
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+# ---- in processes
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sent:
+    """A step as a process sends it: its images' tensors stacked, in shared memory."""
+
+    contents: Sequence[str | int]  # a text, or an image's place among the stacked
+    images: Mapping[str, torch.Tensor]
+    examples: Mapping[str, Sequence[tuple[tuple[int, ...], int]]]  # places among `contents`, and the preferred one
+
+
+class _Prepares:
+    """Step by step, for torch's DataLoader. What is wrong with a step is sent, not raised: the loader would make it
+    another message."""
+
+    def __init__(self, steps: _Steps) -> None:
+        self.steps = steps
+
+    def __getitem__(self, number: int) -> _Sent | LikenessError:
+        import torch
+
+        try:
+            examples = self.steps.examples(number)
+            distinct = _distinct(examples)
+            ready = [self.steps.ready(content) for content in distinct]
+        except LikenessError as error:
+            return (BadInput if isinstance(error, BadInput) else LikenessError)(str(error))  # which can be sent
+        place = {id(content): at for at, content in enumerate(distinct)}
+        images = [value for value in ready if not isinstance(value, str)]
+        numbers = iter(range(len(images)))
+        return _Sent(
+            contents=[value if isinstance(value, str) else next(numbers) for value in ready],
+            images={name: torch.stack([image[name] for image in images]) for name in images[0]} if images else {},
+            examples={
+                task: [(tuple(place[id(each)] for each in example.contents), example.preferred) for example in part]
+                for task, part in examples.items()
+            },
+        )
+
+
+def _in_processes(steps: _Steps, start: int, end: int, *, count: int) -> Iterator[Batch]:
+    """Each process prepares a step at a time, so each step comes when it would have, only sooner."""
+    from torch.utils.data import DataLoader
+
+    loader = DataLoader(
+        _Prepares(steps),
+        batch_size=None,
+        sampler=range(start, end),
+        num_workers=count,
+        prefetch_factor=STEPS_OF_A_PROCESS - 1,
+        worker_init_fn=_begin,
+        multiprocessing_context="fork",  # what reads a data set cannot be sent; no process touches the device
+    )
+    try:
+        for sent in loader:
+            if isinstance(sent, LikenessError):
+                raise sent
+            yield _received(sent)
+    except RuntimeError as error:
+        if "DataLoader worker" not in str(error):
+            raise
+        raise LikenessError(
+            "A process that prepares training images was ended, as by a lack of memory. Run the same command again to "
+            "go on"
+        ) from error
+
+
+def _begin(_: int) -> None:
+    drawn_groups.draw_here()
+
+
+def _received(sent: _Sent) -> Batch:
+    images = [dict(zip(sent.images, tensors, strict=True)) for tensors in zip(*sent.images.values(), strict=True)]
+    contents = [each if isinstance(each, str) else images[each] for each in sent.contents]
+    return {
+        task: [
+            PreparedExample(contents=tuple(contents[at] for at in places), preferred=preferred)
+            for places, preferred in part
+        ]
+        for task, part in sent.examples.items()
+    }
+
+
+def _affordable(batch: Batch) -> int:
+    """Processes whose steps, as large as this one, fit into shared memory; one core is left to this process."""
+    if "fork" not in multiprocessing.get_all_start_methods() or not SHARED.is_dir():
+        return 0
+    images = {id(each): each for part in batch.values() for example in part for each in example.contents}.values()
+    size = sum(tensor.nbytes for each in images if not isinstance(each, str) for tensor in each.values())
+    room = SHARE * shutil.disk_usage(SHARED).free / (STEPS_OF_A_PROCESS * max(size, 1))
+    return max(0, min(encoding.workers() - 1, int(room)))
