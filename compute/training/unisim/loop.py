@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -96,9 +96,9 @@ def train(
 
     Best is the highest core average of the evaluator among those within `plan.max_ood_drop`; without an evaluator, the
     last weights; interpolated with the base's where the plan says so. `compare` is called with every image before the
-    step that takes it, from any thread or process, and what it raises ends the run there. Raises Diverged at a loss that is not
-    finite: the state before that step is then in the folder, and the base has the best weights so far. Raises BadInput
-    before the first step for data or a plan that cannot be trained.
+    step that takes it, from any thread or process, and what it raises ends the run there. Raises Diverged at a loss
+    that is not finite: the state before that step is then in the folder, and the base has the best weights so far.
+    Raises BadInput before the first step for data or a plan that cannot be trained.
     """
     import torch
 
