@@ -16,11 +16,12 @@ def second() -> ProcessPoolExecutor:
 
     For commands only: a new process begins with the program's own module, which in a script may start all over again.
     """
-    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=_begin)
+    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=follow_parent)
 
 
-def _begin() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent to answer
+def follow_parent() -> None:
+    """For a process that was begun by another: leaves Ctrl-C to it, and ends with it, also where it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_after(multiprocessing.parent_process().join)
 
 

@@ -77,7 +77,7 @@ def in_order(make: Callable[[int], Any], count: int, *, threads: int, ahead: int
 
     waiting: deque[Future[list[Any]]] = deque()
     starts = iter(range(0, count, PIECE))
-    with _own_threads():
+    with own_threads():
         pool = ThreadPoolExecutor(threads, thread_name_prefix="prepare", initializer=use_one_core)
         try:
             while True:
@@ -98,7 +98,7 @@ def use_one_core() -> None:
 
 
 @contextlib.contextmanager
-def _own_threads() -> Iterator[None]:
+def own_threads() -> Iterator[None]:
     """Keeps the number of threads that the model runs with: torch counts them by thread, but starts new ones alike."""
     torch = sys.modules.get("torch")
     before = torch.get_num_threads() if torch else 0

@@ -74,8 +74,8 @@ def train(
     A call that was interrupted goes on from its last stored step with the same result; one that is complete returns it.
     Raises UnknownKey, BadInput, NotHere, CannotDo, CannotWrite before the first step, among them where another process
     trains in `out`; BadInput where a drawn image is an evaluated one, before the step that would take it; LikenessError
-    where the process that draws has ended, and where a loss is not finite: `out` is then a model with the best weights
-    until that step.
+    where a process that draws or prepares images was killed, and where a loss is not finite: `out` is then a model with
+    the best weights until that step.
     """
     report = report or (lambda line: None)
     if suite not in plans.SUITES:

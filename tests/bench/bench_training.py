@@ -22,7 +22,7 @@ import pytest
 from PIL import Image
 
 from compute.models.adapter import Hardware
-from compute.training.unisim import loop, optimisers, preparing, trainable
+from compute.training.unisim import loop, optimisers, prepared_batches, trainable
 from compute.training.unisim.data.examples import TASKS, ColumnExamples
 from compute.training.unisim.plan import TuningPlan
 from tests.compute.models import checkpoints
@@ -86,8 +86,8 @@ def main() -> None:
     optimiser = optimisers.optimiser_of(base, plan)
     base.training(True)
     sets = photographs(side=arguments.side, count=batch)
-    first = next(preparing.batches_ahead(base, sets, plan, start=0, end=1))
-    steps = preparing.batches_ahead(base, sets, plan, start=0, end=plan.steps)
+    first = next(prepared_batches.batches_ahead(base, sets, plan, start=0, end=1))
+    steps = prepared_batches.batches_ahead(base, sets, plan, start=0, end=plan.steps)
     texts = [
         content for part in first.values() for each in part for content in each.contents if isinstance(content, str)
     ]

@@ -95,7 +95,7 @@ def load(
     }
     vision, text = _ClipVision(checkpoint.vision, weights), _ClipText(checkpoint.text, weights)
     longest = _longest(checkpoint, max_tokens=max_tokens)
-    pixels, tokens = inputs(checkpoint, prefix=prefix, max_tokens=max_tokens)
+    pixels, tokens = preparation(checkpoint, prefix=prefix, max_tokens=max_tokens)
     reads, described = tower_of(
         tokens,
         run=text.vectors,
@@ -201,10 +201,11 @@ def _expected(checkpoint: ClipCheckpoint) -> dict[str, tuple[int, ...]]:
 # ---- inputs
 
 
-def inputs(
+def preparation(
     checkpoint: ClipCheckpoint, *, prefix: str, max_tokens: int | None
 ) -> tuple[Callable[[Image.Image], dict[str, torch.Tensor]], Callable[[str], list[int]]]:
-    """What makes an image's tensors, and what makes a text's tokens: the library's, in half its time."""
+    """What makes an RGB image's tensors, (3, side, side) in float32, and a text's token ids: as the library makes them,
+    in half the time."""
     longest = _longest(checkpoint, max_tokens=max_tokens)
     return _pixels(checkpoint.processor), _tokens(checkpoint, longest=longest, prefix=prefix)
 

@@ -111,7 +111,7 @@ def _load(
         pooling="the model's own, projected",
     )
     if plain is not None:
-        towers.image.ready, towers.text.ready = clip.inputs(plain, **own)
+        towers.image.ready, towers.text.ready = clip.preparation(plain, **own)
     return towers
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 import zipfile
 from collections import defaultdict
@@ -29,7 +30,7 @@ class Member:
     def read(self) -> bytes:
         """The bytes of the file."""
         if self.inner:
-            return _archive(self.container).read(self.inner)
+            return _archive(self.container, os.getpid()).read(self.inner)
         if self.offset is None:
             return self.container.read_bytes()
         with self.container.open("rb") as handle:
@@ -138,8 +139,9 @@ def _tar(path: Path) -> dict[str, Member]:
 
 
 @lru_cache(maxsize=8)
-def _archive(path: Path) -> zipfile.ZipFile:
-    """Left open, for its list of members is read with it; reading one is thread-safe."""
+def _archive(path: Path, process: int) -> zipfile.ZipFile:
+    """Left open, for its list of members is read with it; reading one is thread-safe. Each process opens its own:
+    forked ones would share the position in the file."""
     return zipfile.ZipFile(path)
 
 

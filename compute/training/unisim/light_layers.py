@@ -12,15 +12,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-ATTENTION = "light"  # its name among the library's
+ATTENTION = "light"  # its name among those of the transformers library
+TAKES_ATTENTION = ("clip", "metaclip_2", "siglip", "siglip2", "align")  # of its models that are tuned; BLIP has its own
 
 
 def lighten(module: torch.nn.Module) -> None:
-    """Gives a module of the transformers library this file's attention, and its norms an output in the precision that
-    runs, float32 unless within torch's autocast. Its weights stay as they are."""
+    """Gives a module this file's attention, where its library takes one, and its norms an output in the precision that
+    runs, float32 unless within torch's autocast. Its weights stay as they are.
+
+    Where a norm's output is what the layers add to, as after CLIP's first norm, their sums are of that precision too:
+    on CUDA, which is not lightened, they stay in float32.
+    """
     import torch
 
-    if hasattr(module, "set_attn_implementation"):
+    if getattr(getattr(module, "config", None), "model_type", "") in TAKES_ATTENTION:
         _register()
         module.set_attn_implementation(ATTENTION)
     for part in module.modules():
@@ -47,7 +52,7 @@ def attention(
 
     weights = torch.matmul(query * scaling, key.transpose(-1, -2))
     if attention_mask is not None:
-        weights = weights + attention_mask
+        weights = weights + attention_mask.to(weights.dtype)
     weights = torch.nn.functional.dropout(weights.softmax(dim=-1), p=dropout, training=module.training)
     return torch.matmul(weights, value).transpose(1, 2).contiguous(), weights
 
@@ -63,7 +68,7 @@ def _register() -> None:
 
 
 def _in_running_precision(module: torch.nn.Module, inputs: tuple[Any, ...], output: torch.Tensor) -> torch.Tensor:
-    """Once, where each layer that reads the norm's output would take it to that precision for itself."""
+    """Once, where each linear layer that reads the norm's output would take it to that precision for itself."""
     import torch
 
     kind = output.device.type

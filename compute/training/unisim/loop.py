@@ -20,7 +20,7 @@ from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, Tuni
 from compute.training.unisim.data.examples import QUALITY_PROMPT, Content, ExampleSet
 from compute.training.unisim.hinge import hinge
 from compute.training.unisim.optimisers import Optimiser, optimiser_of
-from compute.training.unisim.preparing import PreparedExample, batches_ahead
+from compute.training.unisim.prepared_batches import PreparedExample, batches_ahead
 from compute.types import BadInput, LikenessError
 
 if TYPE_CHECKING:

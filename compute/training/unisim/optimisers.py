@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from operator import call
 from typing import TYPE_CHECKING, Any
 
 from compute.types import BadInput
@@ -22,7 +23,7 @@ class Optimiser:
     """Several of torch's optimisers that share a base's trained weights, as one."""
 
     def __init__(self, parts: Mapping[str, Sequence[torch.optim.Optimizer]]) -> None:
-        """`parts`: by name, of MOMENTS; those of one name may step at once."""
+        """`parts`: by name, of MOMENTS."""
         self.parts = {name: list(each) for name, each in parts.items()}
 
     @property
@@ -38,7 +39,7 @@ class Optimiser:
     def step(self, threads: in_parts.Threads | None = None) -> None:
         """Changes the weights by their gradients, at once in `threads` where there are some."""
         steps = [each.step for each in self._each()]
-        list(map(_call, steps) if threads is None else threads.pool.map(_call, steps))
+        list(map(call, steps) if threads is None else threads.pool.map(call, steps))
 
     def moments(self, weight: torch.Tensor) -> dict[str, torch.Tensor]:
         """What is kept of a weight, by name of MOMENTS; empty before the first step."""
@@ -70,10 +71,6 @@ class Optimiser:
 
     def _each(self) -> list[torch.optim.Optimizer]:
         return [each for part in self.parts.values() for each in part]
-
-
-def _call(step: Callable[[], Any]) -> None:
-    step()
 
 
 def optimiser_of(base: DualEncoder, plan: TuningPlan) -> Optimiser:

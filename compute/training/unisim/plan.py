@@ -47,7 +47,9 @@ class TuningPlan:
     precision: str = "auto"  # of matrix products: bfloat16 on CUDA, else float32; fast: also with AMX or AVX-512
     seed: int = 0
     threads: int = 0  # of torch on a CPU, which decide the order of sums; 0: as many as it takes
-    parallel: int = 1  # parts of a batch's images that a CPU embeds at once, each by so many threads; without dropout
+    parallel: int = (
+        1  # parts of a batch that a CPU embeds at once, each by so many threads, and of Muon's matrices; no dropout
+    )
     evaluate_every: int = 500  # steps
     save_every: int = 100  # steps after which a killed run goes on
     max_ood_drop: float = 0.0  # points that the out-of-distribution average may fall before training stops; 0: any

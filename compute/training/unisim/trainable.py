@@ -103,8 +103,8 @@ class DualEncoder:
     def vectors(
         self, prepared: Sequence[Mapping[str, torch.Tensor]], texts: Sequence[str] = ()
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """(n, d) of images and (k, d) of texts, None without any: `image_vectors` and `text_vectors`, at once in
-        `threads` where there are some."""
+        """(n, d) of images and (k, d) of texts, None without any: `image_vectors` and `text_vectors`, those of trained
+        towers at once in `threads` where there are some."""
         return self._vectors(self, prepared, texts)
 
     def base_vectors(
@@ -125,12 +125,12 @@ class DualEncoder:
                 self.training(was_training)
 
     def _vectors(
-        self, of: DualEncoder, prepared: Sequence[Mapping[str, torch.Tensor]], texts: Sequence[str]
+        self, encoder: DualEncoder, prepared: Sequence[Mapping[str, torch.Tensor]], texts: Sequence[str]
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Those `of` this encoder or its base; a text tower that is not trained gives the same of both."""
-        passes = [(of.image_vectors, prepared)]
+        """Those of `encoder`, this one or its base; a text tower that is not trained gives the same of both."""
+        passes = [(encoder.image_vectors, prepared)]
         if texts and self.trains_text:
-            passes.append((of._together, texts))
+            passes.append((encoder._together, texts))
         if self.threads is None:
             made = [function(items) for function, items in passes]
         else:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import multiprocessing
+import zipfile
 from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -332,3 +334,25 @@ def test_a_missing_data_set_is_named(tmp_path: Path) -> None:
     unisim_files.write(tmp_path, "nights")
     with pytest.raises(NotHere, match="koniq10k/koniq10k_distributions_sets.csv"):
         load(tmp_path, "koniq-10k")
+
+
+def test_forked_processes_read_one_zip_at_once(tmp_path: Path) -> None:
+    """One that the parent has open: they would share its position in the file."""
+    contents = {f"{at}.bin": np.random.default_rng(at).bytes(200_000) for at in range(8)}
+    with zipfile.ZipFile(tmp_path / "images.zip", "w") as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    members = Files.of("org/name", tmp_path).members
+    read = {f"images/{name}": content for name, content in contents.items()}
+    assert all(members[name].read() == content for name, content in read.items())
+
+    def reads_all() -> None:
+        for _ in range(20):
+            assert all(members[name].read() == content for name, content in read.items())
+
+    processes = [multiprocessing.get_context("fork").Process(target=reads_all) for _ in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 4

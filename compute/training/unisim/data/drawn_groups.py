@@ -81,8 +81,8 @@ def _sent(kind: str, seed: int, number: int) -> _Sent:
         return _second.submit(_drawn, kind, seed, number).result()
     except BrokenProcessPool as error:
         raise LikenessError(
-            "The process that draws training images was ended, as by a lack of memory. Run the same command again to "
-            "go on"
+            "The process that draws training images was killed, perhaps because memory ran out. Run the same command "
+            "again to go on"
         ) from error
 
 

@@ -33,7 +33,8 @@ QUALITY_PROMPT = "A high quality photo."  # the reference of every quality examp
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """One image or text, read or drawn only when it is used, from any thread. The same contract as a Column's row."""
+    """One image or text, read or drawn only when it is used, from any thread or forked process. The same contract as a
+    Column's row."""
 
     modality: str  # "image" or "text"
     read: Callable[[], Any]  # an image file's bytes, or a text
@@ -109,7 +110,7 @@ class ExampleSet(Protocol):
         ...
 
     def __getitem__(self, row: int) -> TrainingExample:
-        """The example of a row from 0; always the same for the same row, from any thread."""
+        """The example of a row from 0; always the same for the same row, from any thread or forked process."""
         ...
 
     def keys(self, progress: Progress | None = None) -> np.ndarray:

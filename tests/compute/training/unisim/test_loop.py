@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from compute.training.unisim import loop, preparing, preserving
+from compute.training.unisim import loop, prepared_batches, preserving
 from compute.training.unisim.data.examples import TASKS, batches
 from compute.training.unisim.hinge import hinge
 from compute.types import BadInput, LikenessError
@@ -38,9 +38,9 @@ class Scores:
         return type("Scored", (), {"record": lambda self: record})()
 
 
-def prepared(encoder, plan) -> dict[str, list[preparing.PreparedExample]]:
+def prepared(encoder, plan) -> dict[str, list[prepared_batches.PreparedExample]]:
     """The batch of the first step."""
-    return next(preparing.batches_ahead(encoder, sets(), plan, start=0, end=1))
+    return next(prepared_batches.batches_ahead(encoder, sets(), plan, start=0, end=1))
 
 
 def test_examples_are_learnt_by_heart_and_the_text_tower_stays(tmp_path: Path) -> None:

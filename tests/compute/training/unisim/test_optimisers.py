@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -100,22 +101,25 @@ def test_what_is_kept_of_each_weight_is_restored(tmp_path: Path) -> None:
 
 def test_muon_in_two_parts_at_once_changes_the_weights_as_in_one(tmp_path: Path) -> None:
     """And goes on from what a run in one part stored."""
-    weights: list[list[torch.Tensor]] = []
-    stored: list[dict[str, torch.Tensor]] = []
+
+    def learn(encoder: DualEncoder, optimiser: optimisers.Optimiser, number: int, **more: Any) -> list[torch.Tensor]:
+        torch.manual_seed(number)
+        for weight in encoder.parameters().values():
+            weight.grad = torch.randn_like(weight)
+        optimiser.step(**more)
+        return [weight.detach().clone() for weight in encoder.parameters().values()]
+
+    plan = replace(FULL, optimiser="muon")
+    one, optimiser = tuned(tmp_path / "base", plan)
+    two, in_two = tuned(tmp_path / "base", replace(plan, parallel=2))
+    assert [len(each.parts["muon"]) for each in (optimiser, in_two)] == [1, 2]
+    first = learn(one, optimiser, 0)
+    stored = [optimiser.moments(weight) for weight in one.parameters().values()]
+    stored = [{name: value.clone() for name, value in moments.items()} for moments in stored]
+    second = learn(one, optimiser, 1)
     with in_parts.opened(2) as threads:
-        for parallel in (1, 2):
-            encoder, optimiser = tuned(tmp_path / "base", replace(FULL, optimiser="muon", parallel=parallel))
-            assert len(optimiser.parts["muon"]) == parallel
-            own = list(encoder.parameters().values())
-            for number in range(2):
-                torch.manual_seed(number)
-                for weight in own:
-                    weight.grad = torch.randn_like(weight)
-                if parallel == 2 and number == 1:
-                    for weight, moments in zip(own, stored, strict=True):
-                        optimiser.restore(weight, moments, step=1)
-                optimiser.step(threads if parallel == 2 else None)
-                if parallel == 1 and number == 0:
-                    stored = [{name: value.clone() for name, value in optimiser.moments(each).items()} for each in own]
-            weights.append(own)
-    assert all(map(torch.equal, *weights))
+        assert all(map(torch.equal, learn(two, in_two, 0, threads=threads), first))
+        again = optimisers.optimiser_of(two, replace(plan, parallel=2))
+        for weight, moments in zip(two.parameters().values(), stored, strict=True):
+            again.restore(weight, moments, step=1)
+        assert all(map(torch.equal, learn(two, again, 1, threads=threads), second))

@@ -94,7 +94,7 @@ def test_a_second_process_that_ends_is_said_and_one_whose_parent_ends_ends_too(s
         (worker,) = drawn_groups._second._processes.values()
         worker.kill()
         worker.join()
-        with pytest.raises(LikenessError, match="The process that draws training images was ended"):
+        with pytest.raises(LikenessError, match="The process that draws training images was killed"):
             mini.DrawnExamples(task="quality", seed=77, count=COUNT)[0]
     script = (
         "import os\nfrom compute.training.unisim.data import drawn_groups, mini\n"

@@ -2,24 +2,29 @@
 
 On a CPU in threads, as the cores are the model's too. For CUDA in processes: threads that prepare wait for one another,
 for Python's lock, and the thread that starts the device's work waits for them. On 16 cores beside an NVIDIA H200, 16
-threads made 915 images of 512 x 512 pixels a second for a CLIP ViT-B/32 that trains on 3,400, and one made 267.
+threads made 915 images of 512 x 512 pixels a second for a CLIP ViT-B/32 that trains on 3,400; a single thread, 267.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import shutil
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from compute import processes as child_processes
 from compute.features import encoding
 from compute.training.unisim.data import drawn_groups
 from compute.training.unisim.data.examples import Content, ExampleSet, TrainingExample, batches
-from compute.types import BadInput, LikenessError
+from compute.types import LikenessError
 
 if TYPE_CHECKING:
     import torch
@@ -58,11 +63,12 @@ def batches_ahead(
 
     `compare` is called with every image before its step is given, and what it raises is raised here. `processes`: how
     many prepare, 0 for threads; default: as many as there are cores and shared memory for, where the base is on CUDA.
+    Raises LikenessError where a process that prepares was killed.
     """
     steps = _Steps(base=base, sets=sets, plan=plan, compare=compare)
     if processes is None and start < end and base.hardware.device.startswith("cuda"):
         (first,) = _in_threads(steps, start, start + 1)
-        start, processes = start + 1, _affordable(first)
+        start, processes = start + 1, min(_affordable(first), end - start - 1)
         yield first
         del first
     yield from _in_processes(steps, start, end, count=processes) if processes else _in_threads(steps, start, end)
@@ -78,7 +84,7 @@ class _Steps:
     def examples(self, number: int) -> dict[str, list[TrainingExample]]:
         return batches(self.sets, batch_size=self.plan.batch_size, seed=self.plan.seed, step=number)
 
-    def ready(self, content: Content) -> Any:
+    def prepared(self, content: Content) -> Any:
         if content.modality == "text":
             return content.text()
         if self.compare is not None:
@@ -99,72 +105,73 @@ def _in_threads(steps: _Steps, start: int, end: int) -> Iterator[Batch]:
     pool = ThreadPoolExecutor(encoding.workers(), thread_name_prefix="examples", initializer=encoding.use_one_core)
     chooser = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")  # examples may have to be drawn first
 
-    def piece(part: Sequence[Content]) -> dict[int, Any]:
-        return {id(content): steps.ready(content) for content in part}
+    def prepared(part: Sequence[Content]) -> dict[int, Any]:
+        return {id(content): steps.prepared(content) for content in part}
 
-    def chosen(number: int) -> tuple[dict[str, list[TrainingExample]], list[Future[dict[int, Any]]]]:
+    def submitted(number: int) -> tuple[dict[str, list[TrainingExample]], list[Future[dict[int, Any]]]]:
         examples = steps.examples(number)
         contents = _distinct(examples)
         starts = range(0, len(contents), encoding.PIECE)
-        return examples, [pool.submit(piece, contents[at : at + encoding.PIECE]) for at in starts]
+        return examples, [pool.submit(prepared, contents[at : at + encoding.PIECE]) for at in starts]
 
-    try:
-        for number in range(start, end + AHEAD):
-            if number < end:
-                pending.append(chooser.submit(chosen, number))
-            if number >= start + AHEAD or number >= end:
-                if not pending:
-                    return
-                examples, futures = pending.popleft().result()
-                made = {name: value for future in futures for name, value in future.result().items()}
-                yield {
-                    task: [
-                        PreparedExample(
-                            contents=tuple(made[id(each)] for each in example.contents), preferred=example.preferred
-                        )
-                        for example in part
-                    ]
-                    for task, part in examples.items()
-                }
-    finally:
-        chooser.shutdown(wait=True, cancel_futures=True)  # it fills the other pool
-        pool.shutdown(wait=False, cancel_futures=True)
+    with encoding.own_threads():
+        try:
+            for number in range(start, end + AHEAD):
+                if number < end:
+                    pending.append(chooser.submit(submitted, number))
+                if number >= start + AHEAD or number >= end:
+                    if not pending:
+                        return
+                    examples, futures = pending.popleft().result()
+                    ready = {name: value for future in futures for name, value in future.result().items()}
+                    yield {task: [_as_prepared(example, ready) for example in part] for task, part in examples.items()}
+        finally:
+            chooser.shutdown(wait=True, cancel_futures=True)  # it fills the other pool
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _as_prepared(example: TrainingExample, ready: Mapping[int, Any]) -> PreparedExample:
+    """`ready`: what each content is made into, by its id."""
+    return PreparedExample(contents=tuple(ready[id(each)] for each in example.contents), preferred=example.preferred)
 
 
 # ---- in processes
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Sent:
-    """A step as a process sends it: its images' tensors stacked, in shared memory."""
+class _StackedBatch:
+    """A step's batch as a process sends it: its images' tensors stacked, in shared memory."""
 
     contents: Sequence[str | int]  # a text, or an image's place among the stacked
     images: Mapping[str, torch.Tensor]
     examples: Mapping[str, Sequence[tuple[tuple[int, ...], int]]]  # places among `contents`, and the preferred one
 
 
-class _Prepares:
-    """Step by step, for torch's DataLoader. What is wrong with a step is sent, not raised: the loader would make it
-    another message."""
+class _BatchDataset:
+    """The batches by step, for torch's DataLoader. Errors are returned, because it would rewrite their messages."""
 
     def __init__(self, steps: _Steps) -> None:
         self.steps = steps
 
-    def __getitem__(self, number: int) -> _Sent | LikenessError:
+    def __getitem__(self, number: int) -> _StackedBatch | LikenessError:
         import torch
 
         try:
             examples = self.steps.examples(number)
             distinct = _distinct(examples)
-            ready = [self.steps.ready(content) for content in distinct]
+            prepared = [self.steps.prepared(content) for content in distinct]
         except LikenessError as error:
-            return (BadInput if isinstance(error, BadInput) else LikenessError)(str(error))  # which can be sent
+            return _sendable(error)
         place = {id(content): at for at, content in enumerate(distinct)}
-        images = [value for value in ready if not isinstance(value, str)]
+        images = [value for value in prepared if not isinstance(value, str)]
+        stacked = {name: torch.stack([image[name] for image in images]) for name in images[0]} if images else {}
+        for tensor in stacked.values():
+            # Here, where a lack of room is an error: the loader shares in a thread whose errors are lost.
+            tensor.share_memory_()
         numbers = iter(range(len(images)))
-        return _Sent(
-            contents=[value if isinstance(value, str) else next(numbers) for value in ready],
-            images={name: torch.stack([image[name] for image in images]) for name in images[0]} if images else {},
+        return _StackedBatch(
+            contents=[value if isinstance(value, str) else next(numbers) for value in prepared],
+            images=stacked,
             examples={
                 task: [(tuple(place[id(each)] for each in example.contents), example.preferred) for example in part]
                 for task, part in examples.items()
@@ -172,46 +179,74 @@ class _Prepares:
         )
 
 
+def _sendable(error: LikenessError) -> LikenessError:
+    """The error itself, or its message alone where it cannot be made again from what is sent of it."""
+    try:
+        return pickle.loads(pickle.dumps(error))
+    except TypeError:
+        return LikenessError(str(error))
+
+
 def _in_processes(steps: _Steps, start: int, end: int, *, count: int) -> Iterator[Batch]:
-    """Each process prepares a step at a time, so each step comes when it would have, only sooner."""
+    """Each process prepares a step at a time; the steps come in their order."""
     from torch.utils.data import DataLoader
 
     loader = DataLoader(
-        _Prepares(steps),
+        _BatchDataset(steps),
         batch_size=None,
         sampler=range(start, end),
         num_workers=count,
-        prefetch_factor=STEPS_OF_A_PROCESS - 1,
+        prefetch_factor=STEPS_OF_A_PROCESS,
         worker_init_fn=_begin,
         multiprocessing_context="fork",  # what reads a data set cannot be sent; no process touches the device
     )
+    with _own_signals():
+        sent = iter(loader)
+    while True:
+        try:
+            batch = next(sent, None)
+        except RuntimeError as error:
+            if "DataLoader worker (pid" not in str(error):
+                raise
+            raise LikenessError(
+                "A process that prepares training images was killed, perhaps because memory ran out. Run the same "
+                "command again to go on"
+            ) from error
+        if batch is None:
+            return
+        if isinstance(batch, LikenessError):
+            raise batch
+        yield _unstacked(batch)
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Takes back the loader's handler of killed children, which would raise in the middle of a step. That one was
+    killed is seen when its batch is due."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # where the loader sets none
+        return
+    before = signal.getsignal(signal.SIGCHLD)
     try:
-        for sent in loader:
-            if isinstance(sent, LikenessError):
-                raise sent
-            yield _received(sent)
-    except RuntimeError as error:
-        if "DataLoader worker" not in str(error):
-            raise
-        raise LikenessError(
-            "A process that prepares training images was ended, as by a lack of memory. Run the same command again to "
-            "go on"
-        ) from error
+        yield
+    finally:
+        signal.signal(signal.SIGCHLD, before)
 
 
 def _begin(_: int) -> None:
+    child_processes.follow_parent()
     drawn_groups.draw_here()
 
 
-def _received(sent: _Sent) -> Batch:
-    images = [dict(zip(sent.images, tensors, strict=True)) for tensors in zip(*sent.images.values(), strict=True)]
-    contents = [each if isinstance(each, str) else images[each] for each in sent.contents]
+def _unstacked(batch: _StackedBatch) -> Batch:
+    images = [dict(zip(batch.images, tensors, strict=True)) for tensors in zip(*batch.images.values(), strict=True)]
+    contents = [each if isinstance(each, str) else images[each] for each in batch.contents]
     return {
         task: [
             PreparedExample(contents=tuple(contents[at] for at in places), preferred=preferred)
             for places, preferred in part
         ]
-        for task, part in sent.examples.items()
+        for task, part in batch.examples.items()
     }
 
 
