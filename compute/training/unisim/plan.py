@@ -188,7 +188,7 @@ MINI = TuningPlan(
     margin=0.06,
     batch_size=432,
     samples=449_280,
-    learning_rate=1.5e-3,
+    learning_rate=1.2e-3,
     weight_decay=0.05,
     warm_up=20,
     clip_norm=1.0,
@@ -198,6 +198,6 @@ MINI = TuningPlan(
     evaluate_every=520,
     save_every=100,
     keep="distill",
-    strength=5.0,
+    strength=4.0,
 )
 SUITES = {"mini": MINI, "unisim": PAPER}  # the plan that each suite is trained by where no option says otherwise
