@@ -9,12 +9,13 @@ from compute import drafts, paths
 from compute.interface.pages import tradeoff as tradeoff_page
 from compute.interface.train import train
 from compute.tasks.source import Source, data_folder
-from compute.training.unisim import held_out, preserving
+from compute.training.unisim import held_out
 from compute.training.unisim import plan as plans
 from compute.training.unisim import tradeoff as rules
 from compute.training.unisim.data import ablation, mini
 from compute.training.unisim.evaluation import SIDES
 from compute.training.unisim.results import TrainingResult
+from compute.training.unisim.steps import preserving
 from compute.training.unisim.tradeoff import STRENGTHS, SettingSummary, Trial, TrialOutcome
 from compute.types import BadInput, NotHere
 

@@ -18,13 +18,14 @@ from compute.models.files import weights
 from compute.progress import Progress
 from compute.tasks.mini import GENERATOR_VERSION
 from compute.tasks.source import Source, data_folder
-from compute.training.unisim import held_out, loop, lora, preserving, results, trackers, trainable
+from compute.training.unisim import held_out, loop, lora, results, trackers, trainable
 from compute.training.unisim import plan as plans
 from compute.training.unisim.checkpoints import RunFolder, data_identity
 from compute.training.unisim.data import leaks, mini, splits
 from compute.training.unisim.data.examples import Content, ExampleSet, by_task, check_task, is_drawn
 from compute.training.unisim.evaluation import Evaluator, HeldOutTask
 from compute.training.unisim.results import TrainingResult
+from compute.training.unisim.steps import preserving
 from compute.types import BadInput, LikenessError, suggestion
 
 if TYPE_CHECKING:

@@ -22,9 +22,10 @@ import pytest
 from PIL import Image
 
 from compute.models.adapter import Hardware
-from compute.training.unisim import loop, optimisers, prepared_batches, trainable
+from compute.training.unisim import loop, trainable
 from compute.training.unisim.data.examples import TASKS, ColumnExamples
 from compute.training.unisim.plan import TuningPlan
+from compute.training.unisim.steps import optimisers, prepared_batches
 from tests.compute.models import checkpoints
 from tests.compute.training.unisim import small_training
 

@@ -12,7 +12,7 @@ from compute.interface.pages import plot as plots
 from compute.interface.pages.plot import Label
 from compute.rounding import rounded
 from compute.training.unisim import held_out, tradeoff
-from compute.training.unisim.preserving import METHODS
+from compute.training.unisim.steps.preserving import METHODS
 from compute.training.unisim.tradeoff import SettingSummary, Spread, TrialOutcome
 
 HEIGHT, RIGHT = 300, 12  # units of the plot

@@ -33,7 +33,7 @@ from compute.types import BadInput, CannotWrite
 if TYPE_CHECKING:
     from compute.progress import Progress
     from compute.training.unisim.data.examples import ExampleSet
-    from compute.training.unisim.optimisers import Optimiser
+    from compute.training.unisim.steps.optimisers import Optimiser
     from compute.training.unisim.trainable import DualEncoder
 
 FOLDER, PLAN, LOSSES, FINISHED, LOCK, BEST, STATE = (

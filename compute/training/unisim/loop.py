@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from compute.training.unisim import in_parts, lora, trainable
+from compute.training.unisim import lora, trainable
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
 from compute.training.unisim.data.examples import QUALITY_PROMPT, Content, ExampleSet
-from compute.training.unisim.hinge import hinge
-from compute.training.unisim.optimisers import Optimiser, optimiser_of
-from compute.training.unisim.prepared_batches import PreparedExample, batches_ahead
+from compute.training.unisim.steps import in_parts
+from compute.training.unisim.steps.hinge import hinge
+from compute.training.unisim.steps.optimisers import Optimiser, optimiser_of
+from compute.training.unisim.steps.prepared_batches import PreparedExample, batches_ahead
 from compute.types import BadInput, LikenessError
 
 if TYPE_CHECKING:

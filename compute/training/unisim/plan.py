@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from compute.training.unisim import preserving
+from compute.training.unisim.steps import preserving
 from compute.types import BadInput, suggestion
 
 TUNINGS = ("lora", "full")

@@ -13,8 +13,8 @@ from compute.models import ADAPTERS, load_trainable, required_files
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import Towers
 from compute.models.files import weights
-from compute.training.unisim import in_parts, light_layers, preserving
 from compute.training.unisim.data.examples import TASKS
+from compute.training.unisim.steps import in_parts, light_layers, preserving
 from compute.types import BadInput, CannotDo, LikenessError, Model
 
 if TYPE_CHECKING:

@@ -13,11 +13,12 @@ from PIL import Image
 from compute.interface import training_report
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source
-from compute.training.unisim import curves, preserving, trainable
+from compute.training.unisim import curves, trainable
 from compute.training.unisim.checkpoints import StepMeasurement
 from compute.training.unisim.curves import TaskChange
 from compute.training.unisim.data.examples import QUALITY_PROMPT
 from compute.training.unisim.results import SUITE_TABLE, TrainingResult
+from compute.training.unisim.steps import preserving
 from compute.training.unisim.trainable import DualEncoder
 from compute.types import BadInput, LikenessError, Model
 from tests.compute.training.unisim import small_training

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from compute.training.unisim import loop, prepared_batches, preserving
+from compute.training.unisim import loop
 from compute.training.unisim.data.examples import TASKS, batches
-from compute.training.unisim.hinge import hinge
+from compute.training.unisim.steps import prepared_batches, preserving
+from compute.training.unisim.steps.hinge import hinge
 from compute.types import BadInput, LikenessError
 from tests.compute.training.unisim.small_training import PLAN, base, losses, sets, trained
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from compute.training.unisim import preserving
+from compute.training.unisim.steps import preserving
 from compute.types import BadInput
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from compute.training.unisim.hinge import hinge
+from compute.training.unisim.steps.hinge import hinge
 
 
 def unit(*degrees: float) -> torch.Tensor:

@@ -11,8 +11,8 @@ from compute.types import BadInput
 if TYPE_CHECKING:
     import torch
 
-    from compute.training.unisim import in_parts
     from compute.training.unisim.plan import TuningPlan
+    from compute.training.unisim.steps import in_parts
     from compute.training.unisim.trainable import DualEncoder
 
 # What each keeps of a weight from step to step, beside AdamW's count of steps.

@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 import torch
 
-from compute.training.unisim import prepared_batches
 from compute.training.unisim.data import drawn_groups, mini
 from compute.training.unisim.data.examples import Content, ExampleSet
+from compute.training.unisim.steps import prepared_batches
 from compute.training.unisim.trainable import DualEncoder
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.training.unisim.small_training import PLAN, base, sets
@@ -107,7 +107,7 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     script = """
 import sys, time
 from tests.compute.training.unisim import small_training
-from compute.training.unisim import prepared_batches
+from compute.training.unisim.steps import prepared_batches
 from pathlib import Path
 import multiprocessing
 encoder = small_training.base(Path(sys.argv[1]))

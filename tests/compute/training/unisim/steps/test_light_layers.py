@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from compute.models import load_trainable
-from compute.training.unisim import light_layers
+from compute.training.unisim.steps import light_layers
 from tests.compute.models import checkpoints
 from tests.compute.training.unisim.small_training import CPU
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from compute.training.unisim import in_parts, loop
+from compute.training.unisim import loop
+from compute.training.unisim.steps import in_parts
 from compute.types import BadInput
 from tests.compute.training.unisim.small_training import PLAN, base, losses, trained
 

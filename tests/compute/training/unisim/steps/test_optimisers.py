@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from compute.training.unisim import in_parts, loop, optimisers
+from compute.training.unisim import loop
 from compute.training.unisim.plan import TuningPlan
+from compute.training.unisim.steps import in_parts, optimisers
 from compute.training.unisim.trainable import DualEncoder
 from compute.types import BadInput
 from tests.compute.training.unisim.small_training import PLAN, base
