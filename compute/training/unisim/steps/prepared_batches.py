@@ -65,17 +65,17 @@ def batches_ahead(
     many prepare, 0 for threads; default: as many as there are cores and shared memory for, where the base is on CUDA.
     Raises LikenessError where a process that prepares was killed.
     """
-    steps = _Steps(base=base, sets=sets, plan=plan, compare=compare)
+    source = _BatchSource(base=base, sets=sets, plan=plan, compare=compare)
     if processes is None and start < end and base.hardware.device.startswith("cuda"):
-        (first,) = _in_threads(steps, start, start + 1)
+        (first,) = _in_threads(source, start, start + 1)
         start, processes = start + 1, min(_affordable(first), end - start - 1)
         yield first
         del first
-    yield from _in_processes(steps, start, end, count=processes) if processes else _in_threads(steps, start, end)
+    yield from _in_processes(source, start, end, count=processes) if processes else _in_threads(source, start, end)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Steps:
+class _BatchSource:
     base: DualEncoder
     sets: Sequence[ExampleSet]
     plan: TuningPlan
@@ -100,16 +100,16 @@ def _distinct(examples: Mapping[str, Sequence[TrainingExample]]) -> list[Content
 # ---- in threads
 
 
-def _in_threads(steps: _Steps, start: int, end: int) -> Iterator[Batch]:
+def _in_threads(source: _BatchSource, start: int, end: int) -> Iterator[Batch]:
     pending: deque[Future[tuple[dict[str, list[TrainingExample]], list[Future[dict[int, Any]]]]]] = deque()
     pool = ThreadPoolExecutor(encoding.workers(), thread_name_prefix="examples", initializer=encoding.use_one_core)
     chooser = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")  # examples may have to be drawn first
 
     def prepared(part: Sequence[Content]) -> dict[int, Any]:
-        return {id(content): steps.prepared(content) for content in part}
+        return {id(content): source.prepared(content) for content in part}
 
     def submitted(number: int) -> tuple[dict[str, list[TrainingExample]], list[Future[dict[int, Any]]]]:
-        examples = steps.examples(number)
+        examples = source.examples(number)
         contents = _distinct(examples)
         starts = range(0, len(contents), encoding.PIECE)
         return examples, [pool.submit(prepared, contents[at : at + encoding.PIECE]) for at in starts]
@@ -150,16 +150,16 @@ class _StackedBatch:
 class _BatchDataset:
     """The batches by step, for torch's DataLoader. Errors are returned, because it would rewrite their messages."""
 
-    def __init__(self, steps: _Steps) -> None:
-        self.steps = steps
+    def __init__(self, source: _BatchSource) -> None:
+        self.source = source
 
     def __getitem__(self, number: int) -> _StackedBatch | LikenessError:
         import torch
 
         try:
-            examples = self.steps.examples(number)
+            examples = self.source.examples(number)
             distinct = _distinct(examples)
-            prepared = [self.steps.prepared(content) for content in distinct]
+            prepared = [self.source.prepared(content) for content in distinct]
         except LikenessError as error:
             return _sendable(error)
         place = {id(content): at for at, content in enumerate(distinct)}
@@ -187,12 +187,12 @@ def _sendable(error: LikenessError) -> LikenessError:
         return LikenessError(str(error))
 
 
-def _in_processes(steps: _Steps, start: int, end: int, *, count: int) -> Iterator[Batch]:
+def _in_processes(source: _BatchSource, start: int, end: int, *, count: int) -> Iterator[Batch]:
     """Each process prepares a step at a time; the steps come in their order."""
     from torch.utils.data import DataLoader
 
     loader = DataLoader(
-        _BatchDataset(steps),
+        _BatchDataset(source),
         batch_size=None,
         sampler=range(start, end),
         num_workers=count,
@@ -202,21 +202,30 @@ def _in_processes(steps: _Steps, start: int, end: int, *, count: int) -> Iterato
     )
     with _own_signals():
         sent = iter(loader)
-    while True:
-        try:
-            batch = next(sent, None)
-        except RuntimeError as error:
-            if "DataLoader worker (pid" not in str(error):
-                raise
-            raise LikenessError(
-                "A process that prepares training images was killed, perhaps because memory ran out. Run the same "
-                "command again to go on"
-            ) from error
-        if batch is None:
-            return
-        if isinstance(batch, LikenessError):
-            raise batch
-        yield _unstacked(batch)
+    try:
+        while True:
+            try:
+                batch = next(sent, None)
+            except RuntimeError as error:
+                batch = _killed(error)
+            if batch is None:
+                return
+            if isinstance(batch, LikenessError):
+                raise batch
+            yield _unstacked(batch)
+    finally:
+        del sent  # which ends the processes, also while an error's traceback has this frame
+
+
+def _killed(error: RuntimeError) -> LikenessError:
+    """What is said of a process that was killed; any other error is raised, which states where in the process it was:
+    without the frames of this one, which would keep the loader and so its processes."""
+    if "DataLoader worker (pid" not in str(error):
+        raise error.with_traceback(None)
+    return LikenessError(
+        "A process that prepares training images was killed, perhaps because memory ran out. Run the same command "
+        "again to go on"
+    )
 
 
 @contextmanager
