@@ -64,11 +64,18 @@ def run(passes: Sequence[Pass], *, weights: Sequence[torch.Tensor], threads: Thr
 
 
 def _as_called(function: Callable, settings: tuple[bool, bool, torch.dtype], items: Sequence[Any]) -> torch.Tensor:
-    """In another thread, with the caller's gradients and precision, which are each thread's own."""
+    """In another thread, with the caller's gradients and precision, which are each thread's own.
+
+    Weights are cast at each use: the casts that autocast stores are all threads' own, and go when the first thread is
+    done, so that a weight's gradients would be added before or after their cast as it comes.
+    """
     import torch
 
     gradients, is_lower, dtype = settings
-    with torch.set_grad_enabled(gradients), torch.autocast("cpu", dtype=dtype, enabled=is_lower):
+    with (
+        torch.set_grad_enabled(gradients),
+        torch.autocast("cpu", dtype=dtype, enabled=is_lower, cache_enabled=False),
+    ):
         return function(items)
 
 
