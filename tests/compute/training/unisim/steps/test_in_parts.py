@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -86,3 +89,32 @@ def test_dropout_is_refused(tmp_path: Path) -> None:
         towers.encoder.layers[0].self_attn.dropout = 0.1
         with pytest.raises(BadInput, match="Train with parallel=1"):
             loop.check_parallel(encoder, replace(FULL, parallel=2))
+
+
+def test_gradients_do_not_depend_on_which_part_is_done_first() -> None:
+    """In bfloat16, of a weight that a part uses twice: whether another part is done between the two uses."""
+    torch.manual_seed(0)
+    weight, items = torch.randn(64, 64, requires_grad=True), list(torch.randn(2, 8, 64))
+    gradients = []
+    for is_between in (True, False):
+        done = threading.Event()
+
+        def function(part: list[torch.Tensor], done: threading.Event = done, is_between: bool = is_between) -> Any:
+            used = part[0] @ weight
+            if part[0] is items[0]:
+                if not is_between:
+                    done.wait(10)
+                used = used @ weight
+            elif is_between:
+                done.wait(10)
+                time.sleep(0.2)  # the other part has left its function before, now also its autocast
+            used = used @ weight
+            if (part[0] is items[0]) == is_between:
+                done.set()
+            return used
+
+        with in_parts.opened(2) as threads:
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                (given,) = in_parts.run([(function, items)], weights=[weight], threads=threads)
+            gradients += torch.autograd.grad(given.float().square().sum(), weight)
+    assert torch.equal(*gradients)
