@@ -21,7 +21,7 @@ from compute.training.unisim.data.examples import QUALITY_PROMPT, Content, Examp
 from compute.training.unisim.steps import in_parts
 from compute.training.unisim.steps.hinge import hinge
 from compute.training.unisim.steps.optimisers import Optimiser, optimiser_of
-from compute.training.unisim.steps.prepared_batches import PreparedExample, batches_ahead
+from compute.training.unisim.steps.prepared_batches import PreparedExample, batches_ahead, distinct_images
 from compute.types import BadInput, LikenessError
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def train(
             if tracker is not None:
                 tracker.log({f"loss/{name}": loss for name, loss in losses.items()}, step=state.step)
             state.step += 1
-            state.compared += 0 if compare is None else _image_count(batch)
+            state.compared += 0 if compare is None else len(distinct_images(batch))
             last = state.step == plan.steps
             if last or state.step % plan.evaluate_every == 0:
                 measured(state, losses=losses)
@@ -333,11 +333,6 @@ def _remedy(plan: TuningPlan) -> str:
         f"Train again with a lower learning_rate than {plan.learning_rate:g}, with "
         "precision=float32, or with clip_norm=1, into another folder"
     )
-
-
-def _image_count(batch: Mapping[str, Sequence[PreparedExample]]) -> int:
-    contents = (content for examples in batch.values() for example in examples for content in example.contents)
-    return len({id(content) for content in contents if not isinstance(content, str)})
 
 
 def _parts(

@@ -7,8 +7,8 @@ threads made 915 images of 512 x 512 pixels a second for a CLIP ViT-B/32 that tr
 
 from __future__ import annotations
 
+import copy
 import multiprocessing
-import pickle
 import shutil
 import signal
 import threading
@@ -47,6 +47,12 @@ class PreparedExample:
 
 
 Batch = dict[str, list[PreparedExample]]  # by task
+
+
+def distinct_images(batch: Mapping[str, Sequence[PreparedExample]]) -> list[Mapping[str, torch.Tensor]]:
+    """The tensors of each image of a batch; one that examples share comes once."""
+    contents = (each for part in batch.values() for example in part for each in example.contents)
+    return list({id(each): each for each in contents if not isinstance(each, str)}.values())
 
 
 def batches_ahead(
@@ -182,7 +188,7 @@ class _BatchDataset:
 def _sendable(error: LikenessError) -> LikenessError:
     """The error itself, or its message alone where it cannot be made again from what is sent of it."""
     try:
-        return pickle.loads(pickle.dumps(error))
+        return copy.copy(error)  # as it is made again where it is received
     except TypeError:
         return LikenessError(str(error))
 
@@ -263,7 +269,6 @@ def _affordable(batch: Batch) -> int:
     """Processes whose steps, as large as this one, fit into shared memory; one core is left to this process."""
     if "fork" not in multiprocessing.get_all_start_methods() or not SHARED.is_dir():
         return 0
-    images = {id(each): each for part in batch.values() for example in part for each in example.contents}.values()
-    size = sum(tensor.nbytes for each in images if not isinstance(each, str) for tensor in each.values())
+    size = sum(tensor.nbytes for image in distinct_images(batch) for tensor in image.values())
     room = SHARE * shutil.disk_usage(SHARED).free / (STEPS_OF_A_PROCESS * max(size, 1))
     return max(0, min(encoding.workers() - 1, int(room)))
