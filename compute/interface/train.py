@@ -16,7 +16,7 @@ from compute.interface import training_report
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
 from compute.progress import Progress
-from compute.tasks.mini import GENERATOR_VERSION
+from compute.tasks.mini import version
 from compute.tasks.source import Source, data_folder
 from compute.training.unisim import held_out, loop, lora, results, trackers, trainable
 from compute.training.unisim import plan as plans
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 # What decides the drawn items of validation, by suite.
 VALIDATION = {
-    "mini": {"generator": GENERATOR_VERSION, "validation": mini.VALIDATION_COUNT},
-    "unisim": {"generator": GENERATOR_VERSION},
+    "mini": {"generator": [version(key) for key in held_out.MINI], "validation": mini.VALIDATION_COUNT},
+    "unisim": {"generator": [version(key) for key in mini.OOD]},
 }
 
 

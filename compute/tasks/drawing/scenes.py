@@ -123,6 +123,11 @@ def facts(scene: Scene) -> frozenset[str]:
     return frozenset(statements)
 
 
+def differing(first: Scene, second: Scene) -> int:
+    """How many facts hold for one of two scenes and not for the other."""
+    return len(facts(first) ^ facts(second))
+
+
 def cell(position: int) -> tuple[int, int]:
     """Line and column of the page's cell with this number."""
     return divmod(position, CELLS[1])

@@ -18,7 +18,8 @@ from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.source import Need, Source
 from compute.types import Task, UnknownKey
 
-GENERATOR_VERSION = 1  # part of every fingerprint: raise it when any item changes
+GENERATOR_VERSION = 1  # part of every fingerprint: raise it when items of all tasks change
+CHANGED = {"mini/image-choice": 1}  # how often the items of one task changed alone
 PROCEDURES = (
     "choice",
     "odd_one_out",
@@ -89,10 +90,15 @@ def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:
     return {}
 
 
+def version(key: str) -> int:
+    """Of what is drawn for a key of TASKS or PAIRS."""
+    return GENERATOR_VERSION + CHANGED.get(key, 0)
+
+
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
-    """The generator's version; of pairs also those of their drawing and of the transformations."""
+    """The version of what is drawn; of pairs also those of their drawing and of the transformations."""
     drawn = {"pairs": making.VERSION, "perturb": PERTURB_VERSION} if task.key in PAIRS else {}
-    return {"generator": GENERATOR_VERSION, **drawn}
+    return {"generator": version(task.key), **drawn}
 
 
 def needs(task: Task, *, source: Source) -> Need:

@@ -12,7 +12,7 @@ from random import Random
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import Caption, caption
 from compute.tasks.drawing.lexicon import DAMAGES, DISTORTIONS
-from compute.tasks.drawing.scenes import Scene, facts
+from compute.tasks.drawing.scenes import Scene, differing, facts
 from compute.tasks.drawing.variants import Shown, distorted, shift
 from compute.tasks.mini.album import scene, unlike
 
@@ -31,16 +31,22 @@ def _distortions(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
 
 
 def _changes(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
-    """The same scene moved and a little lighter or darker, or with one change; the other has three."""
-    first = scene(rng, part=part)
-    far = once = compose.edited(first, rng)
-    for _ in range(2):
-        far = compose.edited(far, rng)
-    if rng.random() < 0.5:
-        near = Shown(scene=first, shift=shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
-    else:
-        near = Shown(scene=once, shift=shift(rng))
-    return Shown(scene=first), near, Shown(scene=far, shift=shift(rng))
+    """The same scene moved and a little lighter or darker, or with one change; the other has three.
+
+    Drawn again where the nearer scene does not differ in fewer facts: changes may undo each other, and one may replace
+    all there is.
+    """
+    while True:
+        first = scene(rng, part=part)
+        far = once = compose.edited(first, rng)
+        for _ in range(2):
+            far = compose.edited(far, rng)
+        if rng.random() < 0.5:
+            near = Shown(scene=first, shift=shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
+        else:
+            near = Shown(scene=once, shift=shift(rng))
+        if differing(first, near.scene) < differing(first, far):
+            return Shown(scene=first), near, Shown(scene=far, shift=shift(rng))
 
 
 def stated(rng: Random, *, part: str) -> tuple[Scene, Caption]:

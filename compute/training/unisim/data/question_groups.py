@@ -2,8 +2,8 @@
 
 A step's time goes into its images. One question takes two or three; a scene that is changed five times, with captions,
 answers dozens, of three tasks. So examples are drawn a group at a time, tasks share groups, and a step embeds each
-image once. What is asked follows the suite's rules (compute/tasks/mini/triplets.py) but for `_nearer`, from scenes that
-the suite never shows, with the hard form of each more often: what any two scenes have in common is learnt already.
+image once. What is asked follows the suite's rules (compute/tasks/mini/triplets.py), from scenes that the suite never
+shows, with the hard form of each more often: what any two scenes have in common is learnt already.
 Two side effects of what is reserved for the suite are imitated: which changes are frequent (`_edited`), and how much a
 photograph is enlarged (CUT).
 """
@@ -192,9 +192,7 @@ def _nearer(known: Sequence[frozenset[str]]) -> list[Question]:
     """A state's neighbour is nearer than a state at least FAR changes away; the first and the last, seen differently,
     are nearer to themselves than any other state.
 
-    Dropped where the near state does not differ in fewer facts than the far one: changes may undo each other, and one
-    may replace all there is. The suite asks such questions too: 17 of its 80 about changes. Of 310 such items of
-    another seed the bundled model answers 48% as the suite does.
+    Dropped where the near state does not differ in fewer facts than the far one, as in the suite.
     """
     states = range(CHANGES + 1)
     differently = {0: CHANGES + 1, CHANGES: CHANGES + 2}
