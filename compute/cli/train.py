@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -131,6 +132,7 @@ def _tune(
     device: str,
     offline: bool,
 ) -> None:
+    from compute.engine import named_models
     from compute.interface import train as interface
     from compute.training.unisim.data import drawn_groups
     from compute.training.unisim.results import option_words, suite_to_run
@@ -153,8 +155,8 @@ def _tune(
     loss = f", loss {tuned.losses[-1]['total']:.4f}" if tuned.losses else ""
     best = f"; the weights are of step {tuned.best}, the best" if tuned.best not in (None, tuned.steps) else ""
     typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s{loss}{best}")
-    path = tuned.folder if tuned.folder.is_absolute() else Path(".") / tuned.folder
-    loaded = " ".join(filter(None, (str(path), option_words(tuned.model_options))))
+    folder = shlex.quote(named_models.of_path(tuned.folder))
+    loaded = " ".join(filter(None, (folder, option_words(tuned.model_options))))
     typer.echo(f"Its scores: python -m compute run --suite {suite_to_run(suite)} --models {loaded}")
 
 

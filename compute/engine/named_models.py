@@ -72,6 +72,12 @@ def of_folder(text: str) -> bool:
     return text in (".", "..") or text.startswith(PATHS) or Path(text).is_dir()
 
 
+def of_path(folder: Path) -> str:
+    """A folder as a text that is no key, whatever its name."""
+    text = str(folder)
+    return text if text.startswith(PATHS) else f"./{text}"
+
+
 def settled(model: NamedModel, *, results: Path) -> NamedModel:
     """The model under the key that `record_named` gives it; nothing is written."""
     if model.source is None:

@@ -181,10 +181,9 @@ def _with_named(
 
     Raises UnknownKey for what is none of these, NotHere, BadInput, CannotWrite.
     """
-    known, text = {row.key for row in space.catalog.models}, str(model)
-    if isinstance(model, Path) and not named_models.of_folder(text):
-        text = f"./{text}"
-    elif (
+    known = {row.key for row in space.catalog.models}
+    text = named_models.of_path(model) if isinstance(model, Path) else model
+    if (
         text not in known
         and not named_models.of_folder(text)
         and checkpoints.REPOSITORY.fullmatch(text.partition("@")[0])

@@ -12,7 +12,8 @@ from compute.tasks.source import Source, data_folder
 from compute.training.unisim import held_out
 from compute.training.unisim import plan as plans
 from compute.training.unisim import tradeoff as rules
-from compute.training.unisim.data import ablation, mini
+from compute.training.unisim.data import ablation
+from compute.training.unisim.data.question_groups import DOMAINS
 from compute.training.unisim.evaluation import SIDES
 from compute.training.unisim.results import TrainingResult
 from compute.training.unisim.steps import preserving
@@ -44,9 +45,7 @@ def tradeoff(
     Writes `tradeoff.html`. Raises BadInput for a method, a strength or seeds that cannot be, NotHere where the suite's
     own items of a side are not on this machine, and what `train` raises.
     """
-    if not seeds or len(set(seeds)) < len(seeds):
-        raise BadInput(f"Seeds are different whole numbers, at least one: {list(seeds)}")
-    _check_options(options, remedy="name what to compare by `methods`, --methods on the command line")
+    _check(seeds, options, remedy="name what to compare by `methods`, --methods on the command line")
     methods = {"none": (0.0,), **methods}
     for keep, strengths in methods.items():
         for strength in strengths:
@@ -90,26 +89,22 @@ def ablate(
 ) -> list[SettingSummary]:
     """Table 4 on drawn data: the image-for-text task trained on one, two and three data sets, the others alike.
 
-    The data sets are stand-ins (`ablation.DOMAINS`); nothing preserves generalisation, as in the paper. Rows are as
-    `tradeoff` gives them, a row a number of data sets. Raises BadInput for options of what is preserved.
+    The data sets are stand-ins (`question_groups.DOMAINS`); nothing preserves generalisation, as in the paper. Rows
+    are as `tradeoff` gives them, a row a number of data sets. Raises BadInput for seeds that cannot be and for options
+    of what is preserved.
     """
-    _check_options(options, remedy="the ablation is of plain tuning")
+    _check(seeds, options, remedy="the ablation is of plain tuning")
     options = ["keep=none", *options]
     root, outcomes = Path(out).expanduser(), []
     samples = plans.with_options(plans.MINI, options).samples
     for seed in seeds:
-        for count in range(1, len(ablation.DOMAINS) + 1):
-            names = ablation.DOMAINS[:count]
+        for count in range(1, len(DOMAINS) + 1):
+            names = DOMAINS[:count]
             report(f"Image for a text from {', '.join(names)}, seed {seed}")
             tuned = train(
                 base,
                 out=root / f"{count}-data-sets-seed-{seed}",
-                examples=ablation.examples(
-                    names,
-                    seed=seed,
-                    count=min(ablation.COUNT, samples),
-                    others=min(mini.COUNT, samples),
-                ),
+                examples=ablation.examples(names, seed=seed, count=samples),
                 options=[*options, f"seed={seed}"],
                 device=device,
                 offline=offline,
@@ -120,9 +115,13 @@ def ablate(
     return rules.summaries(outcomes)
 
 
-def _check_options(options: Sequence[str], *, remedy: str) -> None:
-    """Raises BadInput where options name what each training decides for itself."""
+def _check(seeds: Sequence[int], options: Sequence[str], *, remedy: str) -> None:
+    """Raises BadInput for seeds that cannot be, and where options name what each training decides for itself."""
+    if not seeds or len(set(seeds)) < len(seeds) or min(seeds) < 0:
+        raise BadInput(f"Seeds are different whole numbers from 0, at least one: {list(seeds)}")
     for name, _ in plans.named(options):
+        if name == "seed":
+            raise BadInput("Training option seed cannot be common to all trainings: name seeds, --seeds")
         if name in ("keep", "strength"):
             raise BadInput(f"Training option {name} cannot be common to all trainings: {remedy}")
 

@@ -16,7 +16,7 @@ from compute.interface import training_report
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
 from compute.progress import Progress
-from compute.tasks.mini import version
+from compute.tasks.mini import edition
 from compute.tasks.source import Source, data_folder
 from compute.training.unisim import held_out, loop, lora, results, trackers, trainable
 from compute.training.unisim import plan as plans
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 # What decides the drawn items of validation, by suite.
 VALIDATION = {
-    "mini": {"generator": [version(key) for key in held_out.MINI], "validation": mini.VALIDATION_COUNT},
-    "unisim": {"generator": [version(key) for key in mini.OOD]},
+    "mini": {"drawn": edition(), "validation": mini.VALIDATION_COUNT},
+    "unisim": {"drawn": edition()},
 }
 
 
@@ -50,7 +50,7 @@ def train(
     tasks: str | Sequence[str] = (),
     datasets: Sequence[str] = (),
     data: str | Path | None = None,
-    examples: Sequence[ExampleSet] = (),
+    examples: Sequence[ExampleSet] | None = None,
     options: Mapping[str, Any] | Sequence[str] = (),
     save: str = "merged",
     track: str = "",
@@ -66,11 +66,11 @@ def train(
     of Table 5, some of which choose the stored step beside drawn items out of distribution, with the paper's plan.
     `tasks`: only these of image-choice, image-for-text, text-for-image and quality. `datasets`: those of a task, as
     `image-for-text=hpdv2,magicbrush`. `data`: a folder of data sets as <org>/<name>/, searched before the hub's
-    cache. `examples`: what to train on instead. `options`: values of the plan (compute/training/unisim/plan.py), as a
-    mapping or as `name=value`; the others are the suite's. `save`: merged, a whole checkpoint, or adapter, LoRA weights
-    alone. `track`: tensorboard, or another tracker of accelerate. `report` takes a line at every evaluation. At the end
-    base and tuned model are measured on the suite's own items, and `training.html` in `out` shows both curves and that
-    table; `final=False` leaves that out.
+    cache. `examples`: what to train on instead of all that. `options`: values of the plan
+    (compute/training/unisim/plan.py), as a mapping or as `name=value`; the others are the suite's. `save`: merged, a
+    whole checkpoint, or adapter, LoRA weights alone. `track`: tensorboard, or another tracker of accelerate. `report`
+    takes a line at every evaluation. At the end base and tuned model are measured on the suite's own items, and
+    `training.html` in `out` shows both curves and that table; `final=False` leaves that out.
 
     A call that was interrupted goes on from its last stored step with the same result; one that is complete returns it.
     Raises UnknownKey, BadInput, NotHere, CannotDo, CannotWrite before the first step, among them where another process
@@ -85,7 +85,8 @@ def train(
             f"Choose {' or '.join(plans.SUITES)}"
         )
     plan = plans.with_options(plans.SUITES[suite], options)
-    _check_suite(suite, examples=examples)
+    if examples is not None:
+        _check_examples(examples, suite=suite, chosen=bool(tasks or datasets or data))
     trackers.check(track)
     with workspace.as_before():
         encoding.share_cores()
@@ -94,7 +95,7 @@ def train(
         source = Source.keeping(paths.RESULTS, root=data_folder(data), offline=offline)
         validation: list[FileExamples] = []  # of the splits, part of which is held out; mini's are drawn
         sets: Sequence[ExampleSet]
-        if examples:
+        if examples is not None:
             sets = list(examples)
         else:
             only = (tasks,) if isinstance(tasks, str) and tasks else tuple(tasks)
@@ -116,6 +117,8 @@ def train(
         }
         RunFolder(path=path, identity=identity).compare()  # before all images are read for their keys
         progress = Progress()
+        if validation:
+            sets = splits.without_images_of(sets, validation, progress)
         folder = RunFolder(
             path=path,
             identity=identity
@@ -171,7 +174,8 @@ def _tuned(
     Of a run that is stopped by a loss that is not finite, the best model until then is: raises LikenessError, and the
     same call goes on from the state before that step.
     """
-    check = _leak_check([*sets, *validation], source, folder=folder, report=report)
+    folder.go_on_with({"device": encoder.hardware.device.split(":")[0], "precision": loop.precision(encoder, plan)})
+    check = _leak_check(sets, validation, source, folder=folder, report=report)
     if suite == "unisim":
         report(held_out.DRAWN_OOD)
     try:
@@ -198,10 +202,13 @@ def _tuned(
     return state
 
 
-def _check_suite(suite: str, *, examples: Sequence[ExampleSet]) -> None:
-    """Raises BadInput for what the training splits of Table 5 cannot serve."""
-    if suite == "unisim" and examples:
+def _check_examples(examples: Sequence[ExampleSet], *, suite: str, chosen: bool) -> None:
+    """Raises BadInput for examples of one's own that there are none of, or beside a choice of others."""
+    by_task(examples)
+    if suite == "unisim":
         raise BadInput("Examples of your own are trained with the suite mini, whose validation items are drawn")
+    if chosen:
+        raise BadInput("Examples of your own are trained on alone: leave out tasks, datasets and data")
 
 
 def _sets(
@@ -235,7 +242,12 @@ class _Compared:
 
 
 def _leak_check(
-    sets: Sequence[ExampleSet], source: Source, *, folder: RunFolder, report: Callable[[str], None]
+    sets: Sequence[ExampleSet],
+    validation: Sequence[FileExamples],
+    source: Source,
+    *,
+    folder: RunFolder,
+    report: Callable[[str], None],
 ) -> _Compared:
     """Compares what can be listed with what is evaluated; reports that, with a warning of what could not be compared.
 
@@ -246,9 +258,10 @@ def _leak_check(
     evaluated = leaks.evaluated_images(rows, source=source, roots=(paths.COMPUTED, paths.RESULTS))
     are_drawn = all(map(is_drawn, sets))
     found = leaks.check([] if are_drawn else sets, evaluated)
+    leaks.check(validation, evaluated)
     report(leaks.sentence(found, are_drawn=are_drawn))
     warning = ""
-    if unproven := leaks.uncompared(evaluated, rows=rows, sets=sets):
+    if unproven := leaks.uncompared(evaluated, rows=rows, sets=[*sets, *validation]):
         warning = (
             f"Not compared with {', '.join(unproven)}, though they are of data sets that are trained on: their items "
             "are not on this machine or cannot be read"
@@ -263,9 +276,7 @@ def _leak_check(
 def model_row(base: str | Path, *, offline: bool) -> Model:
     """The row of a model by key, folder or hub id. Raises UnknownKey, BadInput, NotHere."""
     catalog: Catalog = workspace.catalog_with_own(None, warn=lambda problem: warnings.warn(problem, stacklevel=2))
-    text = str(base)
-    if isinstance(base, Path) and not named_models.of_folder(text):
-        text = f"./{text}"
+    text = named_models.of_path(base) if isinstance(base, Path) else base
     (chosen,) = named_models.named([text], catalog=catalog, offline=offline)
     return chosen.row
 

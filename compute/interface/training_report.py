@@ -34,22 +34,23 @@ def added(
     report: Callable[[str], None],
 ) -> TrainingResult:
     """The result with the table of changes, which is reported, stored, drawn and put into the model's card; a stored
-    table is not made again.
+    table is made again where there are tasks now that it lacks.
 
     Tasks whose data is not in `source` are reported and left out; where it has none, there is no table.
     """
     stored = result.folder / FOLDER / EVALUATION
     rows = _stored(stored)
-    if not rows:
-        items, missing = held_out.evaluation_items(suite, source=source)
-        if missing:
-            first = next(iter(missing))
-            report(f"{len(missing)} tasks of {suite} are not measured, such as {first}: {missing[first]}")
-        if not items:
-            return result
+    items, missing = held_out.evaluation_items(suite, source=source)
+    measured_before = {row.key for row in rows}
+    if missing := {key: reason for key, reason in missing.items() if key not in measured_before}:
+        first = next(iter(missing))
+        report(f"{len(missing)} tasks of {suite} are not measured, such as {first}: {missing[first]}")
+    if {part.task.key for part in items} - measured_before:
         rows = compared(base, tuned, items=items, hardware=hardware)
         with drafts.replacing(stored) as draft:
             draft.write_text(json.dumps(curves.record(rows), indent=1) + "\n", encoding="utf-8")
+    if not rows:
+        return result
     add_suite_table(result.folder, rows, suite=suite)
     for line in curves.lines(rows):
         report(line)

@@ -34,6 +34,7 @@ from tests.compute.commands import assert_refused
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU
 from tests.compute.tasks import unisim_files
+from tests.compute.training.unisim import small_training
 from tests.compute.training.unisim.data import training_files
 
 FAST = ("batch_size=2", "warm_up=1", "evaluate_every=2", "save_every=1")
@@ -77,7 +78,7 @@ def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path: Path) -> N
     assert lines[-1] == f"Its scores: python -m compute run --suite mini --models {out}"
     card = (out / "README.md").read_text(encoding="utf-8")
     assert re.search(r"None of \d+ training images is one of [\d,]+ images of 4 evaluated tasks", card)
-    assert "The mini suite's own items" in card and "| **Core** |" in card and results.SUITE_TABLE not in card
+    assert "The mini suite's own items" in card and "| **Core** |" in card and card.count(results.TABLE_START) == 1
     modes = {file.stat().st_mode & 0o777 for file in out.iterdir() if file.is_file()}
     assert modes == {0o666 & ~umask()}, "as any file that is written here, also for others to read"
     run = CliRunner().invoke(
@@ -87,11 +88,39 @@ def test_a_tuned_model_is_a_folder_that_runs_like_any_other(tmp_path: Path) -> N
     assert run.exit_code == 0 and "mini/quality" in run.output, run.output
     again = train("--base", "tiny", "--suite", "mini", "--out", str(out), "--steps", "3", *options())
     assert again.exit_code == 0 and "is complete: nothing was trained" in again.output
+    (out / "training" / "finished.json").unlink()  # as a run that was stopped
+    with patch.object(interface.loop, "precision", lambda base, plan: "tf32"):
+        elsewhere = train("--base", "tiny", "--suite", "mini", "--out", str(out), "--steps", "3", *options())
+    assert_refused(elsewhere, BadInput, "began on cpu in ", "not on cpu in tf32. Go on with it there")
     other = train("--base", "tiny", "--suite", "mini", "--out", str(out), "--steps", "4", *options())
     assert_refused(other, BadInput, "another plan: samples was 6 and is 8")
     clip = checkpoints.clip(tmp_path / "clip")
     base = train("--base", str(clip), "--out", str(out), "--steps", "3", *options())
     assert_refused(base, BadInput, "another base model")
+
+
+def test_a_folder_that_has_the_name_of_a_model_is_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In what is measured, and in the line that says how to run it, which also quotes it."""
+    monkeypatch.chdir(tmp_path)
+    checkpoints.clip(tmp_path / "tiny")
+    rows = [interface.model_row(name, offline=True) for name in (Path("tiny"), "./tiny", "tiny")]
+    assert rows[0] == rows[1] != rows[2]
+    made = train("--base", "./tiny", "--out", "my tiny", "--steps", "1", *options())
+    assert made.exit_code == 0, made.output
+    assert made.output.splitlines()[-1].endswith(" --models './my tiny'")
+
+
+def test_examples_of_one_s_own_are_trained_on_alone(tmp_path: Path) -> None:
+    own = [small_training.examples("quality")]
+    for examples, more, message in (
+        ([], {}, "No training examples"),
+        (own, {"suite": "unisim"}, "with the suite mini"),
+        (own, {"tasks": "quality"}, "leave out tasks, datasets and data"),
+        (own, {"datasets": ["quality=drawn-scenes"]}, "leave out tasks, datasets and data"),
+    ):
+        with pytest.raises(BadInput, match=message):
+            compute.train("tiny", out=tmp_path / "out", examples=examples, **more)
+    assert not (tmp_path / "out").exists()
 
 
 def test_another_plan_is_refused_before_any_training_image_is_read(tmp_path: Path) -> None:
@@ -140,8 +169,8 @@ def test_the_training_splits_of_table_5_train_and_choose(tmp_path: Path, monkeyp
         for key in column.keys.tolist()
     }
     assert own and choosing and not own & choosing
-    [everything] = compared
-    assert choosing <= {key for part in everything for key in part.keys().ravel().tolist()}
+    seen = [{key for part in parts for key in part.keys().ravel().tolist()} for parts in compared]
+    assert len(seen) == 2 and own <= seen[0] and choosing <= seen[1]
     assert "None of " in made.output and held_out.DRAWN_OOD in made.output
     assert re.search(r"Step 2 of 2, loss \S+ core \S+ \(\S+\), OOD \d", made.output), made.output
     assert "Warning: Not compared with unisim/hpdv2" not in made.output

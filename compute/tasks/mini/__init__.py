@@ -95,6 +95,11 @@ def version(key: str) -> int:
     return GENERATOR_VERSION + CHANGED.get(key, 0)
 
 
+def edition() -> str:
+    """Of all that is drawn: it changes with any task's items."""
+    return f"{GENERATOR_VERSION}.{sum(CHANGED.values())}"
+
+
 def identity(task: Task, *, source: Source) -> dict[str, Any]:
     """The version of what is drawn; of pairs also those of their drawing and of the transformations."""
     drawn = {"pairs": making.VERSION, "perturb": PERTURB_VERSION} if task.key in PAIRS else {}

@@ -36,7 +36,7 @@ def image_choice(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
 
 def _rows(draw: Callable[..., tuple], task: str, *, seed: str, count: int) -> Iterator[tuple]:
     """Column by column what `draw` gives item by item."""
-    return zip(*(draw(rng, number, part="test") for number, rng in draws(task, count, seed=seed)), strict=True)
+    return zip(*(draw(rng, number) for number, rng in draws(task, count, seed=seed)), strict=True)
 
 
 def _choice(
@@ -83,11 +83,11 @@ def alternatives() -> dict[str, Choices]:
     """
     captions, rows = [], []
     for _, rng in draws("alternatives", FEWER // 2):
-        shown, true = triplets.stated(rng, part="test")
+        shown, true = triplets.stated(rng)
         captions.append(true.text)
         row = [shown]
         while len(row) < MOST:
-            other = triplets.untrue(shown, true, rng, changed=len(row) < 3, part="test")
+            other = triplets.untrue(shown, true, rng, changed=len(row) < 3)
             if other not in row[1:]:
                 row.append(other)
         rows.append(files(row))

@@ -57,9 +57,9 @@ def which_image() -> Matches:
     """A caption, its image, and three of the scene changed so that the caption is false."""
     images, captions = [], []
     for _, rng in draws("which-image", 120):
-        shown, true = stated(rng, part="test")
+        shown, true = stated(rng)
         captions.append(true.text)
-        images.append([shown, *(untrue(shown, true, rng, changed=True, part="test") for _ in range(3))])
+        images.append([shown, *(untrue(shown, true, rng, changed=True) for _ in range(3))])
     return _matches("which-image", list(zip(*images, strict=True)), [captions])
 
 

@@ -1,7 +1,7 @@
-"""One item of each of the four core tasks at a time: the rules that the suite, validation and training share.
+"""One item of each of the four core tasks at a time: the rules that the suite and validation share, and training's
+groups follow (compute/training/unisim/data/question_groups.py). Scenes are those that training never draws.
 
-`number` decides which of a task's two forms the item has, so that any range of numbers has as many of each. `part` is
-`test` for items that are evaluated, `train` for those that a model learns from: no scene belongs to both.
+`number` decides which of a task's two forms the item has, so that any range of numbers has as many of each.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ TRIES = 20  # single changes tried before a scene is changed twice
 _DAMAGES = tuple(DAMAGES)
 
 
-def image_choice(rng: Random, number: int, *, part: str) -> tuple[Shown, Shown, Shown]:
+def image_choice(rng: Random, number: int) -> tuple[Shown, Shown, Shown]:
     """A reference, and two images: one less distorted, or with fewer changes, than the other, the better one first."""
-    return unlike(partial(_distortions if number % 2 else _changes, part=part), rng)
+    return unlike(_distortions if number % 2 else _changes, rng)
 
 
-def _distortions(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
-    shown, kind, weak = scene(rng, part=part), rng.choice(DISTORTIONS), rng.randint(1, 3)
+def _distortions(rng: Random) -> tuple[Shown, Shown, Shown]:
+    shown, kind, weak = scene(rng), rng.choice(DISTORTIONS), rng.randint(1, 3)
     return Shown(scene=shown), distorted(shown, kind, weak, rng), distorted(shown, kind, rng.randint(weak + 1, 5), rng)
 
 
-def _changes(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
+def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
     """The same scene moved and a little lighter or darker, or with one change; the other has three.
 
     Drawn again where the nearer scene does not differ in fewer facts: changes may undo each other, and one may replace
     all there is.
     """
     while True:
-        first = scene(rng, part=part)
+        first = scene(rng)
         far = once = compose.edited(first, rng)
         for _ in range(2):
             far = compose.edited(far, rng)
@@ -49,51 +49,51 @@ def _changes(rng: Random, *, part: str) -> tuple[Shown, Shown, Shown]:
             return Shown(scene=first), near, Shown(scene=far, shift=shift(rng))
 
 
-def stated(rng: Random, *, part: str) -> tuple[Scene, Caption]:
+def stated(rng: Random) -> tuple[Scene, Caption]:
     """A scene and a true caption."""
-    shown = scene(rng, part=part)
+    shown = scene(rng)
     return shown, caption(shown, rng)
 
 
-def untrue(shown: Scene, true: Caption, rng: Random, *, changed: bool, part: str) -> Scene:
+def untrue(shown: Scene, true: Caption, rng: Random, *, changed: bool) -> Scene:
     """A scene that the caption does not hold for: the given one with as few changes as needed, or another."""
     other, tried = shown, 0
     while true.facts <= facts(other):
         if not changed:
-            other = scene(rng, part=part)
+            other = scene(rng)
         else:
             other, tried = compose.edited(shown if tried < TRIES else other, rng), tried + 1
     return other
 
 
-def image_for_text(rng: Random, number: int, *, part: str) -> tuple[str, Scene, Scene]:
+def image_for_text(rng: Random, number: int) -> tuple[str, Scene, Scene]:
     """A caption, its image and another: the same scene changed in what the caption states, or any other scene."""
-    shown, true = stated(rng, part=part)
-    return true.text, shown, untrue(shown, true, rng, changed=number % 2 == 0, part=part)
+    shown, true = stated(rng)
+    return true.text, shown, untrue(shown, true, rng, changed=number % 2 == 0)
 
 
-def text_for_image(rng: Random, number: int, *, part: str) -> tuple[Scene, str, str]:
+def text_for_image(rng: Random, number: int) -> tuple[Scene, str, str]:
     """An image, its caption, and a caption of the scene changed, or of another, that is false of it."""
-    shown, true = stated(rng, part=part)
+    shown, true = stated(rng)
     known = facts(shown)
     while True:
-        false = caption(compose.edited(shown, rng) if number % 2 else scene(rng, part=part), rng)
+        false = caption(compose.edited(shown, rng) if number % 2 else scene(rng), rng)
         if not false.facts <= known and false.text != true.text:
             return shown, true.text, false.text
 
 
-def quality(rng: Random, number: int, *, part: str) -> tuple[Shown, Shown]:
+def quality(rng: Random, number: int) -> tuple[Shown, Shown]:
     """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more;
     the better one first."""
-    return unlike(partial(_better_and_worse, one_scene=number % 2 == 1, part=part), rng)
+    return unlike(partial(_better_and_worse, one_scene=number % 2 == 1), rng)
 
 
-def _better_and_worse(rng: Random, *, one_scene: bool, part: str) -> tuple[Shown, Shown]:
-    first = scene(rng, rng.choice((compose.view, compose.pair)), part=part)
+def _better_and_worse(rng: Random, *, one_scene: bool) -> tuple[Shown, Shown]:
+    first = scene(rng, rng.choice((compose.view, compose.pair)))
     weak, kind = rng.randint(0, 3), rng.choice(_DAMAGES)
     if one_scene:
         other, worse, strong = first, kind, rng.randint(weak + 1, 5)
     else:
-        other = scene(rng, rng.choice((compose.view, compose.pair)), part=part)
+        other = scene(rng, rng.choice((compose.view, compose.pair)))
         worse, strong = rng.choice(_DAMAGES), rng.randint(weak + 2, 5)
     return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)

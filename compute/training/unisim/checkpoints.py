@@ -5,6 +5,7 @@
     training/step-000100/   the state after 100 steps; written to a draft and moved, so it is whole or not there
     training/best-000050/   the weights with the highest core average, of step 50
     training/evaluated.sha256  of the images that drawn ones are compared with, where there are such
+    training/hardware.json  what it computes with
     training/finished.json  written last: the model beside it is complete
     training/lock           locked by the process that trains
 
@@ -49,11 +50,11 @@ FOLDER, PLAN, LOSSES, FINISHED, LOCK, BEST, STATE = (
 PARTS = {
     "base": "another base model",
     "plan": "another plan",
-    "suite": "another suite",
+    "suite": "another suite or version of it",
     "data": "other training data",
     "validation": "other validation data",
 }
-EVALUATED = "evaluated.sha256"
+EVALUATED, HARDWARE = "evaluated.sha256", "hardware.json"
 ADAPTER, TUNED, OPTIMISER = "adapter_model.safetensors", "tuned.safetensors", "optimiser.safetensors"
 
 
@@ -134,6 +135,17 @@ class RunFolder:
             )
         drafts.write_text(path, evaluated)
 
+    def go_on_with(self, hardware: Mapping[str, str]) -> None:
+        """Records the kind of device and the precision. Raises BadInput where the run began with others, which give
+        other sums."""
+        path = self.training / HARDWARE
+        if path.is_file() and (before := _read(path)) != hardware:
+            raise BadInput(
+                f"The run in {self.path} began on {before.get('device')} in {before.get('precision')}, not on "
+                f"{hardware['device']} in {hardware['precision']}. Go on with it there, or train into another folder"
+            )
+        drafts.write_text(path, json.dumps(hardware) + "\n")
+
     def finished(self) -> TuningState | None:
         """The state of a run that is complete; None before."""
         path = self.training / FINISHED
@@ -167,8 +179,6 @@ class RunFolder:
             return TuningState()
         folder = states[-1]
         state = _state(_read(folder / STATE))
-        if (old := self.training / BEST).is_dir():  # as runs of earlier versions stored it
-            os.replace(old, self._best(state.best))
         read_weights(base, folder)
         _load_moments(base, optimiser, folder / OPTIMISER, step=state.step)
         return state
@@ -271,7 +281,9 @@ def data_identity(sets: Sequence[ExampleSet], progress: Progress | None = None) 
 def _identity(part: ExampleSet, progress: Progress | None) -> bytes:
     if is_drawn(part):
         return part.recipe.encode()
-    answers = np.asarray(getattr(part, "preferred", ()), dtype=np.int8)
+    stored = getattr(part, "preferred", None)
+    preferred = [part[row].preferred for row in range(len(part))] if stored is None else stored
+    answers = np.asarray(preferred, dtype=np.int8)
     return np.ascontiguousarray(part.keys(progress)).tobytes() + answers.tobytes()
 
 

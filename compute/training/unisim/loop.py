@@ -203,7 +203,7 @@ def step(
     """
     import torch
 
-    torch.manual_seed(int(np.random.SeedSequence([plan.seed, number]).generate_state(1, np.uint64)[0] >> 1))
+    torch.manual_seed(plan.torch_seed(number))
     for group in optimiser.param_groups:
         group["lr"] = plan.rate(number)
     optimiser.zero_grad()

@@ -106,7 +106,7 @@ def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
         bias="none",
     )
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(plan.seed)
+        torch.manual_seed(plan.torch_seed())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # peft asks the transformers library by an old name
             adapted = get_peft_model(base.module, config)

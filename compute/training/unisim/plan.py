@@ -64,6 +64,12 @@ class TuningPlan:
         """Steps in all: each takes `batch_size` examples of every task."""
         return math.ceil(self.samples / self.batch_size)
 
+    def torch_seed(self, *numbers: int) -> int:
+        """For torch, of a seed of any size: with the number of a step that step's own."""
+        import numpy as np  # here, as the command line needs the options' names alone
+
+        return int(np.random.SeedSequence([self.seed, *numbers]).generate_state(1, np.uint64)[0] >> 1)
+
     def rate(self, step: int) -> float:
         """The learning rate of a step from 0: a linear warm-up, then half a cosine down to 0."""
         if step < self.warm_up:
@@ -75,10 +81,12 @@ class TuningPlan:
 def with_options(plan: TuningPlan, options: Mapping[str, Any] | Sequence[str]) -> TuningPlan:
     """The plan with options as a mapping, or as `name=value` texts. Raises BadInput naming what is wrong."""
     kinds = {field.name: type(field.default) for field in fields(TuningPlan)}
-    changed = {}
+    changed: dict[str, Any] = {}
     for name, value in named(options):
         if name not in kinds:
             raise BadInput(f"No training option {name!r}.{suggestion(name, kinds)} There are: {', '.join(kinds)}")
+        if name in changed:
+            raise BadInput(f"Training option {name} is given more than once: give one of its values")
         changed[name] = _value(name, value, kinds[name])
     if changed.get("tune") == "lora":  # the plan's towers are those of its own way of tuning
         changed.setdefault("towers", "vision")
@@ -132,6 +140,8 @@ def _value(name: str, value: Any, kind: type) -> Any:
     try:
         if kind is tuple:
             parts = value.split(",") if isinstance(value, str) else list(value)
+            if not all(isinstance(part, str) for part in parts):
+                raise ValueError
             return tuple(part.strip() for part in parts if part.strip())
         if kind is bool and isinstance(value, str):
             if value.lower() not in (*TRUE, *FALSE):

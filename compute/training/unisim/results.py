@@ -35,8 +35,8 @@ OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.
 BEYOND_FILES = ("text_prefix", "normalise", "max_tokens", "image_backend", "projection")
 
 
-# Stands in a card where the table of the suite's own items comes: it is made with the stored model.
-SUITE_TABLE = "<!-- the suite's own items: not measured -->"
+# Between these a card has the table of the suite's own items, which is made with the stored model.
+TABLE_START, TABLE_END = "<!-- the suite's own items -->", "<!-- end of the suite's own items -->"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,22 +115,19 @@ def write(
 
 
 def add_suite_table(folder: Path, changes: Sequence[TaskChange], *, suite: str) -> None:
-    """Puts the table of base and tuned model on the suite's own items into the card, where there is none yet.
+    """Puts the table of base and tuned model on the suite's own items into the card, in place of an earlier one.
 
-    Raises CannotWrite.
+    A card whose place for it was edited away is left as it is. Raises CannotWrite.
     """
     path = folder / CARD
     card = path.read_text(encoding="utf-8") if path.is_file() else ""
-    if SUITE_TABLE not in card:
+    before, start, rest = card.partition(TABLE_START)
+    _, end, after = rest.partition(TABLE_END)
+    if not start or not end:
         return
-    lines = [
-        f"The {suite} suite's own items, which decided nothing, in percent; 95% intervals over items:",
-        "",
-        f"| {' | '.join(('', *HEADINGS[1:]))} |",
-        "| --- | ---: | ---: | ---: | ---: |",
-        *(f"| {' | '.join((f'**{row.title}**' if row.is_average else row.title, *numbers(row)))} |" for row in changes),
-    ]
-    drafts.write_text(path, card.replace(SUITE_TABLE, "\n".join(lines)))
+    rows = [{"title": row.title, "is_average": row.is_average, "numbers": numbers(row)} for row in changes]
+    table = _rendered("suite_table.md", suite=suite, headings=HEADINGS[1:], rows=rows, start=TABLE_START, end=TABLE_END)
+    drafts.write_text(path, before + table + after)
 
 
 def result(folder: RunFolder, state: TuningState, *, base: Model, plan: TuningPlan) -> TrainingResult:
@@ -203,17 +200,10 @@ def _write_open_clip(base: DualEncoder, folder: Path) -> None:
 
 
 def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str, plan: TuningPlan, apart: str) -> str:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     row, data = base.row, folder.identity["data"]
     own = weights.own_folder(row) is not None
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        autoescape=False,  # Markdown
-    )
-    return environment.get_template("model_card.md").render(
+    return _rendered(
+        "model_card.md",
         title=folder.path.name,
         library="peft" if save == "adapter" else "open_clip" if row.adapter == "open_clip" else "transformers",
         base_model="" if own else row.weights,
@@ -231,7 +221,7 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         options=option_words(options_beyond_files(row)),
         suite=suite_to_run(folder.identity["suite"]["name"]),
         rows=_rows(state),
-        suite_table=SUITE_TABLE,
+        suite_table=f"{TABLE_START}\n{TABLE_END}",
         drawn_ood=held_out.DRAWN_OOD if folder.identity["suite"]["name"] == "unisim" else "",
         best=state.best if state.best is not None else state.step,
         steps=state.step,
@@ -241,6 +231,18 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         precision=precision(base, plan),
         settings={name: _shown(value) for name, value in asdict(plan).items()},
     )
+
+
+def _rendered(template: str, **values: Any) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        autoescape=False,  # Markdown
+    )
+    return environment.get_template(template).render(**values)
 
 
 def _trained_on(base: Model, data: Sequence[Mapping[str, Any]]) -> list[str]:

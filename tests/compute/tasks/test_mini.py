@@ -182,7 +182,7 @@ def test_what_is_to_be_told_apart_differs() -> None:
 def test_the_nearer_scene_differs_from_the_reference_in_fewer_facts() -> None:
     """Changes may undo each other, and one may replace all there is: such scenes are drawn again."""
     for number, rng in draws("image-choice", 160):
-        reference, near, far = (facts(shown.scene) for shown in triplets.image_choice(rng, number, part="test"))
+        reference, near, far = (facts(shown.scene) for shown in triplets.image_choice(rng, number))
         if number % 2 == 0:
             assert len(near ^ reference) < len(far ^ reference), number
         else:

@@ -10,19 +10,17 @@ from collections.abc import Sequence
 
 from compute.training.unisim.data import mini
 from compute.training.unisim.data.mini import DrawnExamples
-from compute.training.unisim.data.question_groups import DOMAINS
 
 TASK = "image-for-text"
-COUNT = mini.COUNT // len(DOMAINS)  # examples of each domain
 
 
-def examples(domains: Sequence[str], *, seed: int, count: int = COUNT, others: int = mini.COUNT) -> list[DrawnExamples]:
-    """All core tasks' examples; of the image-for-text task those of these domains alone, `count` each.
+def examples(domains: Sequence[str], *, seed: int, count: int) -> list[DrawnExamples]:
+    """All core tasks' examples; of the image-for-text task those of these domains alone.
 
-    `others`: how many of each other task. Both are rounded up to whole groups. Raises UnknownKey for a domain that is
-    not in DOMAINS.
+    `count` of each task and of each domain, rounded up to whole groups: where a training takes no more of a task, it
+    sees each once, of one domain as of three. Raises UnknownKey for a domain that is not in DOMAINS.
     """
-    rest = [part for part in mini.training(seed=seed, count=others) if part.task != TASK]
+    rest = [part for part in mini.training(seed=seed, count=count) if part.task != TASK]
     count = mini.whole_groups(count)
     return [
         *rest,

@@ -90,6 +90,8 @@ class ExampleSet(Protocol):
     true, and are the only one of their task each, are shuffled in the same way, so that rows of one place, which may
     share contents with the other tasks', come in the same step.
 
+    A set may have `preferred`, (n,) of its examples' preferred alternatives, so that they need not be read one by one.
+
     A set that draws its contents has `recipe`, a text of all that decides them. It identifies the examples in place of
     their keys, as listing keys means drawing every image. Its images are compared with the evaluated ones when they are
     drawn, before they are trained on.

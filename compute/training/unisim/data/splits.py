@@ -312,7 +312,7 @@ def divided(part: FileExamples, *, share: float) -> tuple[FileExamples, FileExam
 
 
 def divided_all(parts: Sequence[FileExamples]) -> tuple[list[FileExamples], list[FileExamples]]:
-    """What is trained on, and what the stored step is chosen by: no image of any data set is in both.
+    """What is trained on, and what the stored step is chosen by: no image file of any data set is in both.
 
     Two tasks may show the same images (PieAPP's, HQ-Edit's): examples of one task with an image that is held out of
     another are not trained on either. A data set whose examples all hang together is only trained on.
@@ -330,6 +330,24 @@ def divided_all(parts: Sequence[FileExamples]) -> tuple[list[FileExamples], list
         columns = [kind == "image" for kind in candidate.modalities]
         training.append(_taken(candidate, ~is_held[candidate.rows[:, columns]].any(axis=1)))
     return [part for part in training if len(part)], held_out
+
+
+def without_images_of(
+    training: Sequence[FileExamples], held_out: Sequence[FileExamples], progress: Progress | None = None
+) -> list[FileExamples]:
+    """The training examples without those that have an image of the held-out ones, whatever its file is called: data
+    sets may have the same files. Sets of which nothing is left are dropped. Reads images whose keys are not stored."""
+    shown = np.concatenate([_shown_keys(part, progress).ravel() for part in held_out])
+    left = [
+        _taken(part, ~hit) if (hit := np.isin(_shown_keys(part, progress), shown).any(axis=1)).any() else part
+        for part in training
+    ]
+    return [part for part in left if len(part)]
+
+
+def _shown_keys(part: FileExamples, progress: Progress | None) -> np.ndarray:
+    """(n, 2 or 3) S32: the content keys of each example's images."""
+    return part.keys(progress)[:, [kind == "image" for kind in part.modalities]]
 
 
 def choices(part: FileExamples) -> Choices:

@@ -13,7 +13,7 @@ import pytest
 
 from compute.training.unisim import checkpoints
 from compute.training.unisim.checkpoints import RunFolder, data_identity
-from compute.training.unisim.data.examples import ColumnExamples
+from compute.training.unisim.data.examples import ColumnExamples, TrainingExample
 from compute.types import BadInput, CannotWrite
 from tests.compute.training.unisim.small_training import PLAN, base, examples, losses, run_folder, trained
 
@@ -52,6 +52,34 @@ def test_other_data_of_the_same_size_is_refused_by_name(tmp_path: Path) -> None:
         assert "quality" not in str(said.value)
     with pytest.raises(BadInput, match=r"other training data: 6 examples .*, now 5 examples of image-choice"):
         opened(examples("image-choice", count=5))
+
+
+def test_answers_count_where_a_set_states_them_example_by_example() -> None:
+    class Plain:
+        """What the protocol demands and nothing else."""
+
+        def __init__(self, part: ColumnExamples) -> None:
+            self.task, self.dataset, self.keys = part.task, part.dataset, part.keys
+            self.part = part
+
+        def __len__(self) -> int:
+            return len(self.part)
+
+        def __getitem__(self, row: int) -> TrainingExample:
+            return self.part[row]
+
+    part = examples("image-choice")
+    turned = replace(part, preferred=1 - part.preferred)
+    assert data_identity([Plain(part)]) == data_identity([part]) != data_identity([Plain(turned)])
+
+
+def test_a_run_goes_on_with_what_it_began_on(tmp_path: Path) -> None:
+    run = RunFolder(path=tmp_path / "run", identity={})
+    run.open()
+    for _ in range(2):
+        run.go_on_with({"device": "cuda", "precision": "bfloat16"})
+    with pytest.raises(BadInput, match="began on cuda in bfloat16, not on cpu in float32. Go on with it there"):
+        run.go_on_with({"device": "cpu", "precision": "float32"})
 
 
 def test_a_folder_of_something_else_is_not_touched(tmp_path: Path) -> None:

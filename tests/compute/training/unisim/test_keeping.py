@@ -10,14 +10,16 @@ import pytest
 import torch
 from PIL import Image
 
+from compute.catalog import shipped
 from compute.interface import training_report
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source
-from compute.training.unisim import curves, trainable
+from compute.training.unisim import curves, held_out, trainable
 from compute.training.unisim.checkpoints import StepMeasurement
 from compute.training.unisim.curves import TaskChange
 from compute.training.unisim.data.examples import QUALITY_PROMPT
-from compute.training.unisim.results import SUITE_TABLE, TrainingResult
+from compute.training.unisim.evaluation import HeldOutTask
+from compute.training.unisim.results import TABLE_END, TABLE_START, TrainingResult
 from compute.training.unisim.steps import preserving
 from compute.training.unisim.trainable import DualEncoder
 from compute.types import BadInput, LikenessError, Model
@@ -131,7 +133,7 @@ ROWS = [
 def finished(folder: Path) -> TrainingResult:
     (folder / "training").mkdir(parents=True, exist_ok=True)
     if not (folder / "README.md").exists():
-        (folder / "README.md").write_text(f"Before.\n\n{SUITE_TABLE}\n\nAfter.\n", encoding="utf-8")
+        (folder / "README.md").write_text(f"Before.\n\n{TABLE_START}\n{TABLE_END}\n\nAfter.\n", encoding="utf-8")
     return TrainingResult(
         folder=folder,
         base="tiny",
@@ -148,6 +150,18 @@ def finished(folder: Path) -> TrainingResult:
     )
 
 
+@pytest.fixture
+def present(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The tasks whose data is here."""
+    keys = ["mini/quality"]
+
+    def items(suite: str, *, source: Source) -> tuple[list[HeldOutTask], dict[str, str]]:
+        return [HeldOutTask(task=shipped().task(key), data={}) for key in keys], {"mini/shapes": "it is not here"}
+
+    monkeypatch.setattr(held_out, "evaluation_items", items)
+    return keys
+
+
 def report(folder: Path, printed: list[str]) -> TrainingResult:
     return training_report.added(
         finished(folder),
@@ -160,13 +174,16 @@ def report(folder: Path, printed: list[str]) -> TrainingResult:
     )
 
 
-def test_the_table_is_printed_stored_and_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_is_printed_stored_and_drawn_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, present: list[str]
+) -> None:
     measured: list[int] = []
     monkeypatch.setattr(training_report, "compared", lambda *rows, **more: measured.append(1) or ROWS)
     for _ in range(2):
         printed: list[str] = []
         result = report(tmp_path / "tuned", printed)
-        assert printed[:-1] == curves.lines(ROWS) and result.changes[0] == ROWS[0] and len(result.changes) == 3
+        assert "1 tasks of mini are not measured, such as mini/shapes: it is not here" in printed[0]
+        assert printed[1:-1] == curves.lines(ROWS) and result.changes[0] == ROWS[0] and len(result.changes) == 3
     assert measured == [1]
     page = (tmp_path / "tuned" / "training.html").read_text(encoding="utf-8")
     assert "from 90.0 to 95.0" in page and "from 90.0 to 80.0" in page and "Step 3 was stored" in page
@@ -174,6 +191,22 @@ def test_the_table_is_printed_stored_and_drawn_once(tmp_path: Path, monkeypatch:
     assert "Core 95.0" in key and "Out of distribution 85.0" in key, "of the stored step, not of the last"
     card = (tmp_path / "tuned" / "README.md").read_text(encoding="utf-8")
     assert card.count("| **Core** | 90.0 | 95.0 | +5.0 | +1.0 to +9.0 |") == 1 and card.endswith("\nAfter.\n")
+
+
+def test_a_task_whose_data_came_later_is_measured_and_one_whose_data_went_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, present: list[str]
+) -> None:
+    monkeypatch.setattr(training_report, "compared", lambda *rows, **more: ROWS)
+    report(tmp_path / "tuned", [])
+    more = [*ROWS, replace(ROWS[1], key="mini/contrast", title="Contrast", side="ood", before=0.7, after=0.6)]
+    monkeypatch.setattr(training_report, "compared", lambda *rows, **given: more)
+    present.append("mini/contrast")
+    assert report(tmp_path / "tuned", []).changes == tuple(more)
+    card = (tmp_path / "tuned" / "README.md").read_text(encoding="utf-8")
+    assert card.count("| **Core** |") == 1 and "| Contrast | 70.0 | 60.0 |" in card and card.endswith("\nAfter.\n")
+    monkeypatch.setattr(training_report, "compared", None)
+    del present[0]
+    assert len(report(tmp_path / "tuned", []).changes) == 4
 
 
 def test_a_damaged_table_says_what_to_remove(tmp_path: Path) -> None:

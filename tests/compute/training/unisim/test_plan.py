@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+import torch
 
 from compute.training.unisim.plan import MINI, TuningPlan, names, with_options, with_steps
 from compute.types import BadInput
@@ -63,6 +64,19 @@ def test_options_are_read_in_their_own_type() -> None:
 def test_an_option_that_no_run_could_have_is_named(option: str, message: str) -> None:
     with pytest.raises(BadInput, match=message):
         with_options(MINI, option.split(",") if option.startswith("keep") else [option])
+
+
+def test_a_value_given_twice_is_refused_and_a_list_of_numbers_is_no_list_of_names() -> None:
+    with pytest.raises(BadInput, match="margin is given more than once"):
+        with_options(MINI, ["margin=0.1", "margin=0.2"])
+    with pytest.raises(BadInput, match="targets: .* is no list of names"):
+        with_options(MINI, {"tune": "lora", "targets": [1, 2]})
+
+
+def test_a_seed_of_any_size_is_one_of_torch_s() -> None:
+    plan = with_options(MINI, [f"seed={2**70}"])
+    torch.manual_seed(plan.torch_seed())
+    assert len({plan.torch_seed(), plan.torch_seed(1), plan.torch_seed(2), MINI.torch_seed(1)}) == 4
 
 
 def test_plain_tuning_takes_no_strength() -> None:

@@ -107,6 +107,6 @@ def test_domains_are_apart_and_only_image_for_text_changes() -> None:
     ]
     assert [len(part) for part in parts["image-for-text"]] == [mini.whole_groups(20)] * 2
     first, second = (set(part.keys()[:, 1:].ravel().tolist()) for part in parts["image-for-text"])
-    assert not first & second and len(parts["quality"][0]) == mini.COUNT
+    assert not first & second and len(parts["quality"][0]) == mini.whole_groups(20)
     with pytest.raises(UnknownKey, match="'plane'.*'plain'"):
-        ablation.examples(("plane",), seed=1)
+        ablation.examples(("plane",), seed=1, count=20)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from compute.catalog import shipped
 from compute.tasks.source import Source
@@ -295,6 +296,24 @@ def test_an_image_held_out_of_one_task_is_trained_on_in_none(data: Path) -> None
     assert all(shown) and not shown[0] & shown[1]
     alone = splits.divided(parts[0], share=splits.VALIDATION_SHARE)
     assert set(alone[0].contents["image"]) & set(shown[1])  # which the other task alone holds out
+
+
+def test_an_image_that_is_held_out_under_another_name_is_not_trained_on(tmp_path: Path) -> None:
+    """Two data sets may have the same files: what they hold decides."""
+    training_files.write(tmp_path)
+    folder = next(iter(sorted(path for path in tmp_path.rglob("*") if path.is_dir())))
+    for name, level in (("a.png", 10), ("b.png", 20), ("c.png", 30), ("again.png", 10)):
+        Image.new("RGB", (8, 8), (level, 0, 0)).save(folder / name)
+    files = Files.of("own", folder)
+
+    def part(*names: str) -> splits.FileExamples:
+        drawn = [Sample(name=names[0], reference="p", alternatives=names, answer=0)]
+        return splits.packed(drawn, task="quality", dataset="own", files=files)
+
+    held_out = [part("a.png", "b.png")]
+    assert splits.without_images_of([part("again.png", "c.png")], held_out) == []
+    kept = part("c.png", "c.png")
+    assert splits.without_images_of([kept, part("c.png", "again.png")], held_out) == [kept]
 
 
 def test_a_data_set_whose_examples_hang_together_is_only_trained_on(data: Path) -> None:
