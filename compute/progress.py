@@ -43,6 +43,21 @@ class Progress:
         ) as drawn:
             yield lambda more: drawn.update(more) and None
 
+    def beside(self, report: Callable[[str], None]) -> Callable[[str], None]:
+        """`report` for lines within a pass: the bar makes way for each, where there is one."""
+
+        def said(line: str) -> None:
+            stream = self._stream or sys.stderr
+            if not (self._watched and (stream.isatty() or in_notebook(stream))):
+                report(line)
+                return
+            from tqdm import tqdm
+
+            with tqdm.external_write_mode(file=stream):
+                report(line)
+
+        return said
+
     def say(self, line: str) -> None:
         """One plain line at the end of a pass."""
         if self._say is not None:

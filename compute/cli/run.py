@@ -243,7 +243,8 @@ def run(
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}
     dtypes = [usual.dtype, *(f"{key} in {dtype}" for key, dtype in precise.items() if dtype != usual.dtype)]
     stored = "" if store_dtype == "float32" else f", vectors stored as {store_dtype}"
-    for line in (*plan.lines(planned), f"On {usual.device} in {', '.join(dtypes)}{stored}", *plan.reasons(planned)):
+    where = f"{usual.device}, a Ray cluster," if engine == "ray" else usual.device
+    for line in (*plan.lines(planned), f"On {where} in {', '.join(dtypes)}{stored}", *plan.reasons(planned)):
         typer.echo(line)
     if not {job.model.key for job in planned.jobs} & set(keys.values()):
         typer.echo("None of these models can be run on any of these tasks: nothing was changed", err=True)

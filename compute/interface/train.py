@@ -140,6 +140,7 @@ def train(
                         save=save,
                         tracker=tracker,
                         report=report,
+                        progress=progress,
                     )
                 finally:
                     if tracker is not None:
@@ -168,6 +169,7 @@ def _tuned(
     save: str,
     tracker: Tracker | None,
     report: Callable[[str], None],
+    progress: Progress,
 ) -> TuningState:
     """The state at the end of training; the model is then in the folder, and the run marked as complete.
 
@@ -176,6 +178,7 @@ def _tuned(
     """
     folder.go_on_with({"device": encoder.hardware.device.split(":")[0], "precision": loop.precision(encoder, plan)})
     check = _leak_check(sets, validation, source, folder=folder, report=report)
+    report("While training, averages are of validation items, which choose the stored step, in percent")
     if suite == "unisim":
         report(held_out.DRAWN_OOD)
     try:
@@ -189,6 +192,7 @@ def _tuned(
             compare=check.compare,
             tracker=tracker,
             report=report,
+            progress=progress,
         )
     except loop.Diverged as error:
         if error.state is None:

@@ -52,7 +52,7 @@ def added(
     if not rows:
         return result
     add_suite_table(result.folder, rows, suite=suite)
-    for line in curves.lines(rows):
+    for line in curves.lines(rows, title="The suite's own items, %"):
         report(line)
     if result.measurements:
         with drafts.replacing(result.folder / PAGE) as draft:
@@ -90,6 +90,8 @@ def _page(result: TrainingResult, rows: list[TaskChange], *, base: Model, suite:
         )
     if suite == "unisim":
         lead.append(f"{held_out.DRAWN_OOD}.")
+    if result.best == 0:
+        lead.append("No step was better than the base on validation items, so what is stored are the base’s weights.")
     if result.stopped:
         lead.append(f"Training stopped early: {result.stopped}.")
     return training_page.page(

@@ -47,6 +47,9 @@ def _command(note: Mapping[str, Any], *, title: str, suite: str) -> str:
         named = "" if called == name else f", name={json.dumps(called, ensure_ascii=False)}"
         others = "".join(f", {argument}=..." for argument in note.get("arguments", ()))
         return f'compute.evaluate(model, suite="{suite}"{named}{others})  # model: {name}'
-    named = {FROM_FOLDER: f"./{name}", FROM_HUB: f"hub:{name}", FROM_FILE: name}[source]
-    where = "" if source == FROM_HUB else "  # in the folder that holds it"  # a record is shown without its path
+    # A record is shown without its path.
+    named = {FROM_FOLDER: f"FOLDER/{name}", FROM_HUB: f"hub:{name}", FROM_FILE: name}[source]
+    where = {FROM_FOLDER: "  # FOLDER: the one that holds it", FROM_FILE: "  # in the folder that holds it"}.get(
+        source, ""
+    )
     return f"python -m compute run --suite {suite} --models {shlex.quote(named)}{where}"

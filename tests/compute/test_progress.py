@@ -34,6 +34,21 @@ def test_elsewhere_it_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("", "")
 
 
+def test_the_bar_makes_way_for_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    stream = Terminal()
+    progress = Progress(stream=stream)
+    report = progress.beside(lambda line: stream.write(f"{line}\n") and None)
+    with progress.bar("Training", total=4) as advance:
+        advance(2)
+        report("Step 2 of 4")
+        advance(2)
+    lines = [part.rpartition("\r")[2] for part in stream.getvalue().split("\n")]
+    assert "Step 2 of 4" in lines, "on a line of its own"
+    lines = []
+    Progress(stream=io.StringIO()).beside(lines.append)("alone")
+    assert lines == ["alone"]
+
+
 def test_lines_go_where_they_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:
     lines: list[str] = []
     progress = Progress(say=lines.append)

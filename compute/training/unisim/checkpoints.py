@@ -183,6 +183,11 @@ class RunFolder:
         _load_moments(base, optimiser, folder / OPTIMISER, step=state.step)
         return state
 
+    def stored_step(self) -> int:
+        """The step of the last stored state; 0 where there is none."""
+        states = self._states()
+        return _state(_read(states[-1] / STATE)).step if states else 0
+
     def save_best(self, base: DualEncoder, *, step: int) -> None:
         """Stores the weights as the best so far; those of the last stored state stay beside them, for a run that goes
         on from there. Raises CannotWrite."""

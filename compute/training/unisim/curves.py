@@ -97,9 +97,9 @@ def _half_width(change: TaskChange, before: Measurement, after: Measurement) -> 
     return (change.high - change.low) / 2
 
 
-def lines(rows: Sequence[TaskChange]) -> list[str]:
-    """The table in percent and points, a line a row, averages first and their tasks below."""
-    table = [list(HEADINGS)]
+def lines(rows: Sequence[TaskChange], *, title: str) -> list[str]:
+    """The table in percent and points, a line a row, averages first and their tasks below. `title`: of what."""
+    table = [[title, *HEADINGS[1:]]]
     table += [[row.title if row.is_average else f"  {row.title}", *numbers(row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return [

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from compute.progress import Progress
 from compute.training.unisim import lora, trainable
 from compute.training.unisim.checkpoints import RunFolder, StepMeasurement, TuningState
 from compute.training.unisim.data.examples import QUALITY_PROMPT, Content, ExampleSet
@@ -92,6 +93,7 @@ def train(
     compare: Callable[[Content], None] | None = None,
     tracker: Tracker | None = None,
     report: Callable[[str], None] = print,
+    progress: Progress | None = None,
 ) -> TuningState:
     """Tunes the base in place, from the folder's last state on; at the end it has the best weights.
 
@@ -102,6 +104,9 @@ def train(
     Raises BadInput before the first step for data or a plan that cannot be trained.
     """
     import torch
+
+    progress = progress or Progress(watched=False)
+    report = progress.beside(report)
 
     tune(base, plan, keep_base=bool(penalties) or plan.keep == "interpolate")
     optimiser = optimiser_of(base, plan)
@@ -123,7 +128,14 @@ def train(
         state.seconds = time.perf_counter() - begun
         folder.save(base, optimiser, state)
 
-    with _threads(plan.threads), _in_parts(base, plan), _own_randomness(base), folder.loss_log(step=state.step) as log:
+    with (
+        _threads(plan.threads),
+        _in_parts(base, plan),
+        _own_randomness(base),
+        folder.loss_log(step=state.step) as log,
+        _says_where_it_goes_on(folder, plan, report),
+        progress.bar("Training", total=plan.steps, done=state.step, unit="step") as advance,
+    ):
         if state.step == 0 and not state.measurements:
             measured(state, losses={})
         base.training(True)
@@ -140,6 +152,7 @@ def train(
             if tracker is not None:
                 tracker.log({f"loss/{name}": loss for name, loss in losses.items()}, step=state.step)
             state.step += 1
+            advance(1)
             state.compared += 0 if compare is None else len(distinct_images(batch))
             last = state.step == plan.steps
             if last or state.step % plan.evaluate_every == 0:
@@ -151,6 +164,19 @@ def train(
                 break
     _take_best(base, state, plan=plan, folder=folder)
     return state
+
+
+@contextmanager
+def _says_where_it_goes_on(folder: RunFolder, plan: TuningPlan, report: Callable[[str], None]) -> Iterator[None]:
+    """Where a user interrupts it, as the steps since the last stored state are lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        report(
+            f"Stopped: the same command goes on after step {folder.stored_step()} of {plan.steps} (save_every="
+            f"{plan.save_every} says how often the state is stored)"
+        )
+        raise
 
 
 def _take_best(base: DualEncoder, state: TuningState, *, plan: TuningPlan, folder: RunFolder) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from compute.models.files import weights as files
@@ -88,16 +89,14 @@ def split_attention() -> type[nn.Module]:
 def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
     """Adds LoRA to the base's vision tower, in place; only its weights have gradients.
 
-    Raises NotHere without peft, BadInput where the targets match no layer of the vision tower.
+    Raises what `check` raises.
     """
     import torch
 
-    try:
-        from peft import LoraConfig, get_peft_model
-    except ImportError as error:
-        raise NotHere("LoRA needs the package peft, which is not installed: pip install peft. Or tune=full") from error
     names = check(base, plan)
     own = files.own_folder(base.row) is not None
+    from peft import LoraConfig, get_peft_model
+
     config = LoraConfig(
         r=plan.rank,
         lora_alpha=plan.alpha if plan.alpha % 1 else int(plan.alpha),
@@ -119,10 +118,12 @@ def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
 def check(base: DualEncoder, plan: TuningPlan) -> list[str]:
     """The names of the layers that LoRA changes, none for full tuning; OpenCLIP's attention is split to have some.
 
-    Raises BadInput where the targets match no layer.
+    Raises NotHere without peft, BadInput where the targets match no layer of the vision tower.
     """
     if plan.tune != "lora":
         return []
+    if find_spec("peft") is None:
+        raise NotHere("LoRA needs the package peft, which is not installed: pip install peft. Or tune=full")
     if base.row.adapter == "open_clip":
         split(base.module.visual)
     return target_names(base, plan)

@@ -151,7 +151,7 @@ def _value(name: str, value: Any, kind: type) -> Any:
         if kind is int and not isinstance(value, str) and made != value:
             raise ValueError
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadInput(f"Training option {name}: {value!r} is no {_words(kind)}") from error
+        raise BadInput(f"Training option {name}: {value!r} is no {_words(kind)}; {name}=VALUE takes one") from error
     return made
 
 

@@ -59,7 +59,7 @@ def test_a_task_that_changed_alike_on_every_item_leaves_no_interval() -> None:
         before=measurement({"mini/quality": [0, 0, 0, 0]}), after=measurement({"mini/quality": [1, 1, 1, 1]})
     )
     assert all(math.isnan(row.low) and row.difference == 1 for row in rows)
-    assert curves.lines(rows)[1].endswith("+100.0")
+    assert curves.lines(rows, title="")[1].endswith("+100.0")
 
 
 def test_no_change_at_all_leaves_no_interval() -> None:
@@ -84,7 +84,7 @@ def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values: list
 
 
 def test_the_printed_table() -> None:
-    printed = curves.lines(curves.changes(before=measurement(BEFORE), after=measurement(AFTER)))
+    printed = curves.lines(curves.changes(before=measurement(BEFORE), after=measurement(AFTER)), title="")
     assert printed[0].split() == ["before", "after", "difference", "95%", "interval"]
     assert re.fullmatch(r"Core +37\.5 +62\.5 +\+25\.0 +-20\.9 to \+70\.9", printed[1])
     assert re.fullmatch(r"  Brightness +100\.0 +50\.0 +-50\.0 +-141\.9 to \+41\.9", printed[5])

@@ -183,7 +183,11 @@ def test_the_table_is_printed_stored_and_drawn_once(
         printed: list[str] = []
         result = report(tmp_path / "tuned", printed)
         assert "1 tasks of mini are not measured, such as mini/shapes: it is not here" in printed[0]
-        assert printed[1:-1] == curves.lines(ROWS) and result.changes[0] == ROWS[0] and len(result.changes) == 3
+        assert (
+            printed[1:-1] == curves.lines(ROWS, title="The suite's own items, %")
+            and result.changes[0] == ROWS[0]
+            and len(result.changes) == 3
+        )
     assert measured == [1]
     page = (tmp_path / "tuned" / "training.html").read_text(encoding="utf-8")
     assert "from 90.0 to 95.0" in page and "from 90.0 to 80.0" in page and "Step 3 was stored" in page

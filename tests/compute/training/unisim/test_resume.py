@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from compute.paths import ROOT
-from compute.training.unisim import checkpoints
+from compute.training.unisim import checkpoints, loop
 from compute.training.unisim.plan import TuningPlan
 from tests.compute.training.unisim.small_training import LONG, PLAN, Wavering, base, losses, run_folder, trained
 from tests.compute.training.unisim.test_loop import Scores
@@ -85,6 +85,24 @@ def test_weights_that_are_the_best_after_the_last_stored_state_do_not_replace_th
     early = base(tmp_path / "base")
     trained(tmp_path / "early", early, plan=plan, evaluator=scored(0.5, 0.6, 0.9, 0.1))
     assert all(torch.equal(weight, again.parameters()[name]) for name, weight in early.parameters().items())
+
+
+def test_who_interrupts_it_is_told_from_where_it_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = replace(PLAN, samples=32, save_every=3)  # 8 steps
+    step, said = loop.step, []
+
+    def stop(*arguments, number: int, **more):
+        if number == 5:
+            raise KeyboardInterrupt
+        return step(*arguments, number=number, **more)
+
+    monkeypatch.setattr(loop, "step", stop)
+    with pytest.raises(KeyboardInterrupt):
+        trained(tmp_path / "run", base(tmp_path / "base"), plan=plan, report=said.append)
+    assert said[-1].startswith("Stopped: the same command goes on after step 3 of 8")
+    monkeypatch.undo()
+    trained(tmp_path / "run", base(tmp_path / "base"), plan=plan, report=said.append)
+    assert "Resumed after step 3 of 8" in said
 
 
 @pytest.mark.parametrize("plan", [PLAN, replace(PLAN, tune="full", optimiser="muon", learning_rate=1e-4)])

@@ -76,7 +76,7 @@ def text(markup: str) -> str:
 
 
 AGAIN = {
-    "own/my-model": "python -m compute run --suite mini --models './My Model' # in the folder that holds it",
+    "own/my-model": "python -m compute run --suite mini --models 'FOLDER/My Model' # FOLDER: the one that holds it",
     "org/name": f"python -m compute run --suite mini --models hub:Org/Name@{COMMIT}",
     "own/held": 'compute.evaluate(model, suite="mini", name="Held", preprocess=...) # model: Towers',
 }
@@ -119,7 +119,7 @@ def test_a_model_without_scores_is_not_said_to_have_any(own_site, tmp_path: Path
     head, _, _ = model.page(site, model="own/new", suite="", by="category")
     assert "It is a checkpoint in a folder, and has no scores yet." in text(head)
     assert "NIGHTS, as model cards say" in text(head)
-    assert "Run itpython -m compute run --suite mini --models ./New # in the folder that holds it" in text(head)
+    assert "Run itpython -m compute run --suite mini --models FOLDER/New # FOLDER: the one that holds it" in text(head)
     head, _, _ = model.page(own_site, model="own/my-model", suite="", by="category")
     assert "its scores were computed here from a checkpoint in a folder" in text(head) and "not known" in text(head)
 
