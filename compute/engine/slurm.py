@@ -35,7 +35,8 @@ OWN = {"--print-slurm": False, "--slurm": True, "--engine": True, "--address": T
 FILE = r"""#!/usr/bin/env bash
 {directives}
 #
-# Submit it: sbatch FILE. Results must lie where all nodes see them: a shared folder, or an address (--results s3://...).
+# Submit it from the folder in which it was printed: sbatch FILE. Results must lie where all nodes see them: a shared
+# folder, or an address (--results s3://...).
 # A job that was stopped resumes: what is encoded and scored is not made again.
 set -euo pipefail
 cd -- "${{SLURM_SUBMIT_DIR:-.}}"
