@@ -267,7 +267,8 @@ class RunFolder:
 
 
 def data_identity(sets: Sequence[ExampleSet], progress: Progress | None = None) -> list[dict[str, Any]]:
-    """Of each set its task, data set, number of examples, and a digest of its contents in their order, as JSON.
+    """Of each set its task, data set and its key in the catalogue, number of examples, and a digest of its contents in
+    their order, as JSON.
 
     Reads every content whose key is not stored. The order and the answers count, for they decide what a step learns. Of
     drawn examples all follow from what their recipe says.
@@ -276,6 +277,7 @@ def data_identity(sets: Sequence[ExampleSet], progress: Progress | None = None) 
         {
             "task": part.task,
             "dataset": part.dataset,
+            "key": getattr(part, "catalogue_key", part.dataset),
             "examples": len(part),
             "contents": sha256(_identity(part, progress)).hexdigest(),
         }

@@ -213,7 +213,7 @@ def _card(base: DualEncoder, folder: RunFolder, state: TuningState, *, save: str
         tasks=list(dict.fromkeys(part["task"] for part in data)),
         data=data,
         trained_on=_trained_on(row, data),
-        synthetic=any(_key(part) == DRAWN for part in data),
+        synthetic=any(part["key"] == DRAWN for part in data),
         apart=apart,
         adapter=save == "adapter",
         lora=plan.tune == "lora",
@@ -251,13 +251,8 @@ def _trained_on(base: Model, data: Sequence[Mapping[str, Any]]) -> list[str]:
     Drawn scenes are named where the base knows nothing else: by that key pages say that a model understands drawings
     alone, and no evaluated task has these scenes.
     """
-    keys = dict.fromkeys([*base.trained_on, *map(_key, data)])
+    keys = dict.fromkeys([*base.trained_on, *(part["key"] for part in data)])
     return [key for key in keys if key != DRAWN or base.trained_on == (DRAWN,)]
-
-
-def _key(part: Mapping[str, Any]) -> str:
-    """The catalogue's key of a part of the data, which may be one domain of the drawn scenes."""
-    return DRAWN if part["dataset"].startswith(f"{DRAWN},") else part["dataset"]
 
 
 def _rows(state: TuningState) -> list[dict[str, str]]:

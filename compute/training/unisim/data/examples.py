@@ -92,6 +92,8 @@ class ExampleSet(Protocol):
 
     A set may have `preferred`, (n,) of its examples' preferred alternatives, so that they need not be read one by one.
 
+    A set may have `catalogue_key`, of its data set in the catalogue, where it is not `dataset`.
+
     A set that draws its contents has `recipe`, a text of all that decides them. It identifies the examples in place of
     their keys, as listing keys means drawing every image. Its images are compared with the evaluated ones when they are
     drawn, before they are trained on.

@@ -77,6 +77,11 @@ class DrawnExamples:
         return f"{DATASET}, {self.domain}" if self.domain else DATASET
 
     @property
+    def catalogue_key(self) -> str:
+        """Of any domain."""
+        return DATASET
+
+    @property
     def recipe(self) -> str:
         """All that decides the examples and their order, as JSON."""
         return json.dumps(

@@ -85,7 +85,10 @@ def run_folder(path: Path, encoder: DualEncoder, plan: TuningPlan = PLAN) -> Run
             "base": {"key": encoder.row.key, "revision": encoder.revision},
             "plan": asdict(plan),
             "suite": {"name": "mini"},
-            "data": [{"task": part.task, "dataset": part.dataset, "examples": len(part)} for part in sets()],
+            "data": [
+                {"task": part.task, "dataset": part.dataset, "key": part.dataset, "examples": len(part)}
+                for part in sets()
+            ],
         },
     )
     folder.open()

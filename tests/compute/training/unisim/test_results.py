@@ -121,7 +121,9 @@ def test_the_card_names_the_training_data_so_that_scores_on_it_are_marked(
     encoder = base(tmp_path / "base")
     encoder.row = replace(encoder.row, trained_on=of_base)
     folder, state = trained(tmp_path / "tuned", encoder)
-    data = [{**folder.identity["data"][0], "dataset": dataset} for dataset in learnt]
+    data = [
+        {**folder.identity["data"][0], "dataset": dataset, "key": dataset.removesuffix(", plain")} for dataset in learnt
+    ]
     results.write(encoder, replace(folder, identity={**folder.identity, "data": data}), state, save="merged", plan=PLAN)
     assert own_checkpoints.from_folder(tmp_path / "tuned").row.trained_on == tuple(named)
     card = (tmp_path / "tuned" / "README.md").read_text()

@@ -8,6 +8,7 @@ import pytest
 
 from compute.interface.pages import tradeoff as tradeoff_page
 from compute.training.unisim import tradeoff
+from compute.training.unisim.checkpoints import data_identity
 from compute.training.unisim.data import ablation, mini
 from compute.training.unisim.data.examples import by_task
 from compute.training.unisim.tradeoff import Trial, TrialOutcome
@@ -106,6 +107,7 @@ def test_domains_are_apart_and_only_image_for_text_changes() -> None:
         f"{mini.DATASET}, plain",
     ]
     assert [len(part) for part in parts["image-for-text"]] == [mini.whole_groups(20)] * 2
+    assert {part["key"] for part in data_identity(sets)} == {mini.DATASET}
     first, second = (set(part.keys()[:, 1:].ravel().tolist()) for part in parts["image-for-text"])
     assert not first & second and len(parts["quality"][0]) == mini.whole_groups(20)
     with pytest.raises(UnknownKey, match="'plane'.*'plain'"):
