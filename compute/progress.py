@@ -25,8 +25,8 @@ class Progress:
     @contextmanager
     def bar(self, title: str, *, total: int, done: int = 0, unit: str = "item") -> Iterator[Callable[[int], None]]:
         """A bar of `total`, `done` of them before it starts; yields a function that takes how many were done more."""
-        stream = self._stream or sys.stderr
-        if not (self._watched and (stream.isatty() or in_notebook(stream))):
+        stream = self._drawn_on()
+        if stream is None:
             yield lambda more: None
             return
         from tqdm import tqdm
@@ -47,8 +47,8 @@ class Progress:
         """`report` for lines within a pass: the bar makes way for each, where there is one."""
 
         def said(line: str) -> None:
-            stream = self._stream or sys.stderr
-            if not (self._watched and (stream.isatty() or in_notebook(stream))):
+            stream = self._drawn_on()
+            if stream is None:
                 report(line)
                 return
             from tqdm import tqdm
@@ -57,6 +57,11 @@ class Progress:
                 report(line)
 
         return said
+
+    def _drawn_on(self) -> TextIO | None:
+        """Where bars go, None where nobody watches."""
+        stream = self._stream or sys.stderr
+        return stream if self._watched and (stream.isatty() or in_notebook(stream)) else None
 
     def say(self, line: str) -> None:
         """One plain line at the end of a pass."""

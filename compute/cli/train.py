@@ -153,9 +153,11 @@ def _tune(
             report=typer.echo,
         )
     loss = f", loss {tuned.losses[-1]['total']:.4f}" if tuned.losses else ""
-    best = f"; the weights are of step {tuned.best}, the best" if tuned.best not in (None, tuned.steps) else ""
+    best = ""
     if tuned.best == 0:
         best = "; no step was better than the base on validation items, so the weights are the base's"
+    elif tuned.best not in (None, tuned.steps):
+        best = f"; the weights are of step {tuned.best}, the best"
     typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s{loss}{best}")
     folder = shlex.quote(named_models.of_path(tuned.folder))
     loaded = " ".join(filter(None, (folder, option_words(tuned.model_options))))

@@ -48,8 +48,9 @@ def _command(note: Mapping[str, Any], *, title: str, suite: str) -> str:
         others = "".join(f", {argument}=..." for argument in note.get("arguments", ()))
         return f'compute.evaluate(model, suite="{suite}"{named}{others})  # model: {name}'
     # A record is shown without its path.
-    named = {FROM_FOLDER: f"FOLDER/{name}", FROM_HUB: f"hub:{name}", FROM_FILE: name}[source]
-    where = {FROM_FOLDER: "  # FOLDER: the one that holds it", FROM_FILE: "  # in the folder that holds it"}.get(
-        source, ""
-    )
+    named, where = {
+        FROM_FOLDER: (f"FOLDER/{name}", "  # FOLDER: the one that holds it"),
+        FROM_HUB: (f"hub:{name}", ""),
+        FROM_FILE: (name, "  # in the folder that holds it"),
+    }[source]
     return f"python -m compute run --suite {suite} --models {shlex.quote(named)}{where}"
