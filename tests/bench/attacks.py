@@ -19,7 +19,6 @@ from PIL import Image
 
 from tests.bench.visitor import Answer, Event, Visitor
 from tests.compute.live import hostile
-from tests.compute.live.zips import packed
 
 ATTACKER, OTHER = "127.0.0.10", "127.0.0.20"
 PHOTO = 8_000_000  # bytes, the largest that is accepted
@@ -108,22 +107,6 @@ def read_table(visitor: Visitor, content: bytes, *, events: Mapping[str, Event],
         return sent
     data = {"session": visitor.session, "file": json.loads(sent.body)["key"], "models": [MODEL], "turn": 1}
     return visitor.run(events["batch"], data=data, what=what)
-
-
-def compare_sets(port: int) -> list[Answer]:
-    """Crafted ZIPs, and a ZIP of crafted images, as two sets of images; then another visitor's comparison."""
-    visitor = Visitor(port, ATTACKER)
-    event = visitor.events()["sets"]
-    crafted = {f"{name}.png": data for name, make in hostile.IMAGES.items() if len(data := make()) < 200_000}
-    answers = []
-    for name, content in [*((name, make()) for name, make in hostile.ZIPS.items()), ("images", packed(crafted))]:
-        sent = visitor.upload(content, to="file", what=name)
-        answers.append(sent)
-        if sent.status == 200:
-            key = json.loads(sent.body)["key"]
-            data = {"session": visitor.session, "reference": key, "generated": key, "encoder": MODEL, "turn": 1}
-            answers.append(visitor.run(event, data=data, what=f"sets of {name}"))
-    return [*answers, Visitor(port, OTHER).call("score_pair", "a cat", "a dog", MODEL, what=COMPARISON)]
 
 
 def flood_with_files(
@@ -439,13 +422,6 @@ ROWS: tuple[Attack, ...] = (
         limit="signs on one letter are bounded before composing",
         run=partial(send_files, images=(), zips=("zip_signs_in_a_cell", "zip_signs_in_a_name")),
         check=at_once,
-    ),
-    Attack(
-        row="1",
-        title="crafted ZIPs as two sets of images",
-        limit="200 images of a set; turns of 2 s; decoding in a child",
-        run=compare_sets,
-        check=partial(last_served, within=10),
     ),
     Attack(
         row="2",

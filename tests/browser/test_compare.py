@@ -1,8 +1,7 @@
-"""The Try page as a visitor has it: answers, a link that answers by itself, blind rounds, maps, perturbations."""
+"""The Try page as a visitor has it: answers, a link that answers by itself, maps, perturbations."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -123,27 +122,6 @@ def test_a_file_that_is_no_image_is_a_sentence(open_compare: Callable) -> None:
     )
     page.locator(".tr-error", has_text="cannot be used").wait_for()
     assert "Traceback" not in page.locator("body").inner_text()
-
-
-def test_blind_mode_shows_names_after_the_choice_and_keeps_a_tally(open_compare: Callable) -> None:
-    page = open_compare("mode=choice&inputs=cat,cat-face,cat-cheek&models=tiny,ssim")
-    page.locator(DONE).wait_for(timeout=SLOW)
-    page.get_by_text("Hide the models’ names").click()
-    ask(page)
-    row = page.locator(".cp-row").first
-    hidden = (row, page.locator(".cp-result .pg-lead"), page.locator("#closer"))  # nothing that names or sways
-    assert not any(one.is_visible() for one in hidden)
-    sent = []
-    page.on("request", lambda request: sent.append(request.url))
-    page.get_by_role("group", name="Your own answer").get_by_role("button", name="A", exact=True).click()
-    assert all(one.is_visible() for one in hidden)
-    tally = json.loads(page.evaluate("localStorage.getItem('likeness-tally')"))
-    assert set(tally) == {"tiny", "ssim"} and {one["of"] for one in tally.values()} == {1}
-    assert page.locator(".cp-tally li").count() == 2
-    polled = re.compile(r"/heartbeat/|/live/ready$")  # whatever a visitor does
-    assert not [url for url in sent if not polled.search(url)]  # the tally goes nowhere
-    page.get_by_role("button", name="Forget the tally").click()
-    assert page.evaluate("localStorage.getItem('likeness-tally')") is None
 
 
 def test_where_two_images_agree(open_compare: Callable) -> None:

@@ -25,7 +25,6 @@ def test_a_first_visit_is_answered_with_one_press(open_tray: Callable) -> None:
         "question": "",
         "models": ["tiny", "ssim"],
         "judges": [],
-        "blind": False,
         "pressed": True,
         "change": False,
     }

@@ -38,7 +38,6 @@ BEST = {  # of single images
     "sharpness": "the sharpest",
 }
 NEARER = {MATCHING: "nearer to a matching pair", UNRELATED: "nearer to an unrelated pair"}  # directions
-SIDES = {"as matching pairs": "alike", "as unrelated pairs": "unlike"}  # a visitor's own answers in blind mode
 PAIRS = {"image-image": "pairs of images", "image-text": "images with texts", "text-text": "pairs of texts"}
 NO_MEANING = ("not calibrated", "its number alone means nothing")
 MOST_RECORDS = 2  # of a model
@@ -53,16 +52,10 @@ def result(
     *,
     pending: Sequence[str],
     records: Mapping[str, Sequence[RelatedFigure]],
-    blind: bool,
     calibrations: Calibrations = Calibrations(),  # noqa: B008 (frozen)
 ) -> Markup:
-    """All answers. `pending` are titles of models still at work; `blind` hides everything until the visitor answers.
-
-    `calibrations` are those of the models, of which a row lists the domains.
-    """
+    """All answers. `pending` are titles of models still at work, and a row lists the domains of `calibrations`."""
     known = [each.reference or each.few for each in answers if each.reference or each.few]
-    hidden = blind and pending
-    names = f"{len(pending)} more model{'' if len(pending) == 1 else 's'}" if hidden else ", ".join(pending)
     loading = ("Loading the models; the first answer takes some seconds.", "", "")
     return render(
         "pages/compare/answers.html",
@@ -76,10 +69,8 @@ def result(
         ],
         directions=any(each.why for each in answers),
         scenes=SCENES,
-        pending=names,
-        late=_late(answers, is_blind=blind) if not pending else "",
-        blind=blind,
-        choices=_choices(question),
+        pending=", ".join(pending),
+        late="" if pending else _late(answers),
         pairs=PAIRS.get(pairing(question)),
         distributions=list(
             dict.fromkeys((each.source, each.synthetic, each.n_unrelated, each.n_matching) for each in known)
@@ -143,16 +134,15 @@ def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
     return f"{share}: ", first, f"{rest}.{only}{_outside(able)}"
 
 
-def _late(answers: Sequence[CalibratedAnswer], *, is_blind: bool) -> str:
-    """A sentence on the models that were not started for lack of time; empty without any. `is_blind` hides names."""
+def _late(answers: Sequence[CalibratedAnswer]) -> str:
+    """A sentence on the models that were not started for lack of time; empty without any."""
     titles = [each.row.title for each in answers if each.answer.out_of_time]
     if not titles:
         return ""
-    count = len(titles)
-    names = "" if is_blind else f" ({', '.join(titles)})"
     return (
-        f"The time for one question is over: {len(answers) - count} of {len(answers)} models had their turn, {count} "
-        f"did not{names}. Press Compare again: what has been answered is stored, so the time goes to the rest."
+        f"The time for one question is over: {len(answers) - len(titles)} of {len(answers)} models had their turn, "
+        f"{len(titles)} did not ({', '.join(titles)}). Press Compare again: what has been answered is stored, so the "
+        "time goes to the rest."
     )
 
 
@@ -187,12 +177,9 @@ def _ordinal(value: float) -> str:
 def _row(
     question: LiveQuestion, calibrated: CalibratedAnswer, records: Sequence[RelatedFigure], own: Calibrations
 ) -> dict[str, Any]:
-    answer, row, standings = calibrated.answer, calibrated.row, calibrated.standings
-    reading = standings[0].reading if standings else calibrated.direction[0] if calibrated.direction else ""
+    answer, row = calibrated.answer, calibrated.row
     facts = {
         "model": row,
-        "letter": "" if answer.pick is None else LETTERS[answer.pick],
-        "side": SIDES.get(reading, ""),
         "only_drawings": set(row.trained_on) == {DRAWINGS},
         "is_own": source_of(row) is not None,
         "problem": answer.problem,
@@ -293,12 +280,3 @@ def _tooltip(record: RelatedFigure) -> str:
         record.note,
     )
     return "; ".join(filter(None, facts))
-
-
-def _choices(question: LiveQuestion) -> list[tuple[str, str]]:
-    """What the visitor may answer in blind mode: values and labels; none for a single image."""
-    if question.mode == "pair":
-        return [("alike", "Alike"), ("unlike", "Not alike"), ("", "Cannot tell")]
-    if len(question.options) < 2:
-        return []
-    return [*((letter, letter) for letter in LETTERS[: len(question.options)]), ("", "Cannot tell")]

@@ -10,7 +10,7 @@ from leaderboard.html.components import rendered, scripted
 def tray(assets: str) -> gr.HTML:
     """The inputs and controls.
 
-    Its event `compare` carries session, inputs, mode, question, models, judges, blind, pressed and change.
+    Its event `compare` carries session, inputs, mode, question, models, judges, pressed and change.
     `pressed` is true where a visitor's own press asks: without one no judge is asked, `models` leaves judges out, and
     `judges` alone says which are ticked. `change` is true where the address shows a changed image. `download` carries
     the same, and is sent instead where a selected model's weights are missing. `assets` is the address of the scripts'
@@ -40,22 +40,6 @@ def batch(assets: str) -> gr.HTML:
     )
 
 
-def two_sets(assets: str) -> gr.HTML:
-    """Two sets of images; its events are `offer` {turn}, `sets` {session, reference, generated, encoder, turn}, `turn`
-    and `stop` {session, turn}.
-
-    Its value is the JSON that two_sets_section returns.
-    """
-    return scripted(
-        assets,
-        script="pages/compare/two_sets.js",
-        css_class="likeness-sets likeness-turns",
-        events=("offer", "sets", "turn", "stop"),
-        run="const view = module.mount(target, { trigger: fire });"
-        " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); });",
-    )
-
-
 JUDGING_READY = "() => document.querySelector('.likeness-judging')?.likenessJudging?.ready()"
 
 
@@ -78,7 +62,7 @@ def judging(assets: str) -> gr.HTML:
 
 
 def answers(assets: str) -> gr.HTML:
-    """The answers, which Python renders; the script hides names and counts the tally of blind mode."""
+    """The answers, which Python renders; the script brings them into view."""
     return rendered(assets, script="pages/compare/answers.js", elem_id="answers")
 
 

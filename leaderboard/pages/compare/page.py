@@ -1,4 +1,4 @@
-"""Try the models on your own images and texts: the tray, the answers, a closer look, tables and sets."""
+"""Try the models on your own images and texts: the tray, the answers, a closer look, and tables of pairs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaderboard.html.templates import macro, render
 from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, View, heading
-from leaderboard.pages.compare import batch_section, components, patches, perturb, routes, two_sets_section
+from leaderboard.pages.compare import batch_section, components, patches, perturb, routes
 from leaderboard.pages.compare.answers import result
 from leaderboard.pages.compare.described import describe
 from leaderboard.web.errors import caught
@@ -32,7 +32,7 @@ Result = tuple[Markup, LiveQuestion | None]  # the answers so far, and the quest
 
 
 def draw(site: Site) -> None:
-    """The tray, the answers below it, two sections for a closer look, tables of pairs, and two sets of images."""
+    """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
     heading(title="Try", sentence=SENTENCE, copy=False)
     tray = components.tray(site.assets)
     # The last question, for the sections below. A gr.State would make every page of the app keep a connection open.
@@ -44,7 +44,6 @@ def draw(site: Site) -> None:
     with gr.Column(visible=False, elem_id="closer") as closer:
         sections = [patches.section(site, payload), perturb.section(site, payload)]
     batch_section.section(site)
-    two_sets_section.section(site)
     outputs = [answers, payload, closer, *(component for section in sections for component in section.components)]
 
     def compare(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
@@ -114,8 +113,7 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
 
     def markup() -> Markup:
         pending = [row.title for row in rows[len(answers) :]]
-        blind = payload.get("blind") is True
-        return result(question, answers, pending=pending, records=published, blind=blind, calibrations=calibrations)
+        return result(question, answers, pending=pending, records=published, calibrations=calibrations)
 
     updated = time.perf_counter()
     if any(live.needs_loading(row) for row in rows):

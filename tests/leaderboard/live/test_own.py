@@ -20,7 +20,6 @@ from leaderboard.live.calibrated import calibrated_answer
 from leaderboard.live.live import MOST_MODELS, Live
 from leaderboard.live.panel import Panel
 from leaderboard.pages.compare import answers
-from leaderboard.pages.compare.two_sets import SetRuns
 from tests.compute.models import checkpoints
 
 CAT, FACE = ({"kind": "example", "key": key} for key in ("cat", "cat-face"))
@@ -97,11 +96,10 @@ def test_they_answer_as_others_do(live: Live) -> None:
         assert answer.problem == "" and answer.pick == 1
 
 
-def test_patches_and_sets_take_them(live: Live, rows: tuple[Model, ...]) -> None:
+def test_patches_take_them(live: Live, rows: tuple[Model, ...]) -> None:
     question, _ = live.read({"session": "", "inputs": [CAT, FACE], "mode": "pair", "models": ["tiny"]})
     for row in rows:
         assert live.patches(*question.inputs, row).cosines
-    assert {row.key for row in rows} <= {each["key"] for each in SetRuns(live).encoders()}
 
 
 def test_the_answers_mark_them(live: Live, rows: tuple[Model, ...]) -> None:
@@ -110,12 +108,12 @@ def test_the_answers_mark_them(live: Live, rows: tuple[Model, ...]) -> None:
     )
     answered = live.answers(question, chosen, cache={}, calibrations=Calibrations())
     calibrated = [calibrated_answer(answer, row, question) for answer, row in zip(answered, chosen, strict=True)]
-    markup = answers.result(question, calibrated, pending=(), records={}, blind=False)
+    markup = answers.result(question, calibrated, pending=(), records={})
     assert markup.count("the host's own model") == 1
     assert 'href="model?model=own/images"' in markup and "no percentile: it is not calibrated" in markup
     for trained_on, marked in (((), 1), ((answers.DRAWINGS,), 2), ((answers.DRAWINGS, "nights"), 1)):
         tuned = [replace(calibrated[0], row=replace(chosen[0], trained_on=trained_on)), calibrated[1]]
-        markup = answers.result(question, tuned, pending=(), records={}, blind=False)
+        markup = answers.result(question, tuned, pending=(), records={})
         assert markup.count("understands only drawn scenes") == marked, "tiny itself is one"
 
 

@@ -14,14 +14,10 @@ export function createActions(tray) {
   const reason = el('p', { class: 'tr-reason', id: 'tr-reason' });
   const go = press('Compare', ({ isTrusted }) => tray.compare({ pressed: isTrusted }), { class: 'tr-button tr-primary', 'aria-describedby': 'tr-reason', 'aria-keyshortcuts': 'Control+Enter Meta+Enter', title: 'Ctrl+Enter' });
   const retry = press('Retry', () => tray.ask(), { hidden: true });
-  const box = el('input', { type: 'checkbox', onchange: () => {
-    tray.blind = box.checked;
-  } });
-  const blind = el('label', { class: 'tr-pick' }, box, el('span', {}, 'Hide the models’ names until I have chosen'));
   const link = press('Copy link', copy, { 'aria-describedby': 'tr-private' });
   const clear = press('Clear', () => tray.clear());
   const own = el('p', { class: 'tr-note', id: 'tr-private' }, PRIVATE);
-  const node = el('div', { class: 'tr-foot' }, el('div', { class: 'tr-row' }, go, reason, retry, blind, el('span', { class: 'tr-end' }, link, clear)), own);
+  const node = el('div', { class: 'tr-foot' }, el('div', { class: 'tr-row' }, go, reason, retry, el('span', { class: 'tr-end' }, link, clear)), own);
 
   async function copy() {
     const href = tray.link();

@@ -34,7 +34,7 @@ class Tray {
   constructor(root, trigger, server) {
     Object.assign(this, { root, trigger, server, inputs: [], last: 0, examples: new Map(), comparisons: [], plan: null, problem: '' });
     // `chosenMode` is the visitor's (or the address's) choice, '' where the inputs decide; `mode` is the current one.
-    Object.assign(this, { chosenMode: '', mode: '', question: QUESTIONS[0], decisions: new Map(), blind: false, untouched: true });
+    Object.assign(this, { chosenMode: '', mode: '', question: QUESTIONS[0], decisions: new Map(), untouched: true });
     // `grown`: inputs were added since the last request; `waiting`: how Compare was called meanwhile; `fetching`: weights may have arrived.
     Object.assign(this, { grown: false, waiting: null, fetching: false });
     this.writeLater = debounce(() => this.writeUrl(), WAIT);
@@ -270,7 +270,7 @@ class Tray {
     dispatchEvent(new CustomEvent('likeness-asked'));
     this.trigger(absent ? 'download' : 'compare', {
       session: this.server.session, inputs: this.inputs.map(sent), mode: this.mode,
-      question: this.mode === 'quality' ? this.question : '', models, judges, blind: this.blind, pressed,
+      question: this.mode === 'quality' ? this.question : '', models, judges, pressed,
       change: new URLSearchParams(location.search).has('change'),
     });
   }

@@ -36,10 +36,8 @@ def found(question: LiveQuestion, *answers: Answer) -> list[CalibratedAnswer]:
     ]
 
 
-def drawn(
-    question: LiveQuestion, *answers: Answer, blind: bool = False, pending: tuple[str, ...] = (), records=None
-) -> str:
-    return page.result(question, found(question, *answers), pending=pending, records=records or {}, blind=blind)
+def drawn(question: LiveQuestion, *answers: Answer, pending: tuple[str, ...] = (), records=None) -> str:
+    return page.result(question, found(question, *answers), pending=pending, records=records or {})
 
 
 def words(markup: str) -> str:
@@ -61,8 +59,6 @@ def test_models_without_their_turn_are_named_with_what_to_do() -> None:
     text = words(drawn(PAIR, *answers))
     assert sentence in text and text.count("Not started: the models before it took over 5 minutes") == 2
     assert sentence not in words(drawn(PAIR, *answers[:2], pending=("O",))), "the others may still come"
-    blind = words(re.sub(r'<div class="cp-rows".*', "", drawn(PAIR, *answers, blind=True), flags=re.DOTALL))
-    assert "2 did not. Press" in words(drawn(PAIR, *answers, blind=True)) and "N, O" not in blind
     assert "The time for one question" not in words(drawn(PAIR, answers[0]))
 
 
@@ -137,7 +133,7 @@ def test_each_model_lists_the_domains_of_its_distributions() -> None:
     own = Calibrations(references=(drawings, photographs))
     answer = Answer(model="m", scores=(2.2,), domain=DomainCheck(reference=photographs, few=True, why="few"))
     calibrated = calibrated_answer(answer, row(), PAIR)
-    text = words(page.result(PAIR, [calibrated], pending=(), records={}, blind=False, calibrations=own))
+    text = words(page.result(PAIR, [calibrated], pending=(), records={}, calibrations=own))
     assert "drawn scenes: 500 unrelated and 500 matching pairs of 240 scenes, some/task" in text
     assert (
         "photographs: 500 unrelated and 500 matching pairs of 14 scenes, photographs of scikit-image: used here" in text
@@ -181,19 +177,6 @@ def test_judges_show_both_orders() -> None:
     assert "undecided in order and reversed: A, B" in text
     rated = words(drawn(PAIR, Answer(model="n", scores=(7.0,), replies=("8", "<i>6</i>"), unit="rating")))
     assert "7 of 10 both orders: 8 and &lt;i&gt;6&lt;/i&gt;" in rated
-
-
-def test_blind_hides_names_until_one_has_chosen() -> None:
-    markup = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), blind=True)
-    assert 'data-state="blind"' in markup
-    assert re.findall(r'data-right="(\w*)"', markup) == ["A", "B", ""]
-    early = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), blind=True, pending=("Telling",))
-    assert "cp-choose" not in early and "Telling" not in early and "Waiting for 1 more model" in words(early)
-    assert re.findall(r'data-right="(\w*)"', drawn(PAIR, Answer(model="m", scores=(2.5,)), blind=True)) == [
-        "alike",
-        "unlike",
-        "",
-    ]
 
 
 def test_what_is_still_to_come_is_named() -> None:
