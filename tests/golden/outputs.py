@@ -1,7 +1,8 @@
 """What must not change while the code does, as tables of text: rankings, boards, claims, runs, Fréchet distances.
 
 Each function returns one table, a header and its rows; a number has up to six significant digits. The files beside
-this one hold them as they were. They are read from the outside: the app's answers, the command line's functions, run folders.
+this one hold them as they were. They are read from the outside: the app's answers, the
+command line's functions, run folders.
 After a change that was meant, `python -m tests.golden.outputs` writes the files anew, in the commit that explains it.
 """
 
