@@ -25,46 +25,28 @@ def check(
     decode: Annotated[
         int, typer.Option(help="Of more images, decode so many at random, and compare them; 0: all.", min=0)
     ] = 5000,
-    benchmarks: Annotated[bool, typer.Option(help="Compare with the benchmarks whose data is on this machine.")] = True,
-    benchmark_data: Annotated[
-        Path | None, typer.Option(help="A folder of benchmark data as <org>/<name>/, beside the hub's cache.")
-    ] = None,
     offline: Offline = False,
     results: Results = None,
 ):
-    """Says what was understood of data of your own, what is wrong with them, and what a benchmark has too.
+    """Says what was understood of data of your own, and what is wrong with them.
 
     Exit code 1 where they cannot be run as they are.
     """
-    from collections.abc import Sequence
-
     from compute import drafts
     from compute.interface import data_check
     from compute.interface.pages import data as data_page
     from compute.tasks.own import OwnReading
 
-    def shown(tasks: Sequence[data_check.CheckedTask], compared: int) -> None:
-        for task in tasks:
-            for line in data_check.task_lines(task):
-                typer.echo(line)
-        if compared:
-            typer.echo(
-                f"Comparing with those of {compared:,} benchmark tasks whose data is here; --no-benchmarks omits this"
-            )
-
     checked = data_check.check(
         data,
         reading=OwnReading(name=name, shape=shape, columns=column_names(columns), images=tuple(images or ())),
         results=results,
-        benchmarks=benchmarks,
-        benchmark_data=benchmark_data,
         most=decode,
         offline=offline,
-        before_benchmarks=shown,
     )
     page = html or Path(f"{data_page.file_name(data)}-check.html")
     drafts.write_text(page.absolute(), data_page.page(checked))
-    for line in data_check.last_lines(checked):
+    for line in data_check.lines(checked):
         typer.echo(line)
     typer.echo(f"Pictures: {page}")
     if not checked.runs:

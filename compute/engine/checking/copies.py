@@ -1,39 +1,29 @@
-"""Images that show the same picture: within a data set, and between it and the benchmarks whose data is here.
+"""Near-duplicate images within a data set.
 
 The same file is known by its content key; a resized, recompressed or lightly cropped copy by the hash of
-`compute.content.near_copies`, but for an image of one plain colour, which has none: of those only the same file is
-known. Of many images some are drawn at random, and the result says how many.
+`compute.content.near_copies`. An image of one plain colour has no such hash: only the same file is recognised. Of many
+images some are drawn at random, and the result says how many.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from compute.content import decoding, near_copies
-from compute.content.items import Column, content_key
+from compute.content.items import Column
 from compute.engine.checking.findings import LISTED, DataFinding
 from compute.features.encoding import workers
 from compute.features.passes import DistinctItems, distinct, positions
 from compute.progress import Progress
 from compute.tasks.data import Clusters, Data, Labelled, Mixed, Probe, Retrieval, ZeroShot, every_column
 from compute.tasks.parquet import NO_KEY
-from compute.tasks.source import stored_keys
 from compute.types import LikenessError
 
-AT_MOST = 5000  # images of a data set that are decoded and hashed
-SEED = 0  # of which, where there are more
-AT_ONCE = 256  # images that are hashed before progress is told
-PARTS = len(near_copies.PARTS)
-HASHES = 8 * PARTS  # bytes of an image's hashes
-COLOURS = near_copies.COARSE**2 * 3  # values of a part's coarse colours
-WIDTH = HASHES + PARTS * COLOURS + 1  # with its colours, and one of:
-BAD, COMPARABLE, PLAIN = 0, 1, 2  # it cannot be read; it can; it can, and has no structure to be compared
+SEED = 0  # by which images are drawn, where there are more than are decoded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,140 +31,67 @@ class HashedImages:
     """The images that can be compared, and those that cannot."""
 
     keys: np.ndarray  # (n,) S32
-    names: tuple[str, ...]  # [n]
     hashes: np.ndarray  # (n, parts) uint64
     colours: np.ndarray  # (n, parts, values) uint8
     drawn: int  # images that were looked at
     total: int  # distinct images that there are
-    plain: int = 0  # of those looked at, that have no structure: they are compared by content key only
-    bad: tuple[tuple[str, str], ...] = ()  # names, and what is wrong
+    plain: int  # of those looked at, that have no structure: they are compared by content key only
+    bad: tuple[tuple[str, str], ...]  # names, and what is wrong
 
 
 def hashed(
-    columns: Sequence[Column],
-    *,
-    most: int = AT_MOST,
-    cache: Path | None = None,
-    title: str = "Reading images",
-    progress: Progress | None = None,
+    data: Mapping[str, Data], *, most: int = 0, title: str = "Reading images", progress: Progress | None = None
 ) -> HashedImages:
-    """The hashes of the distinct images of some columns, of `most` of them at random where there are more; 0: of all.
+    """The hashes of the distinct images of all subsets, of `most` of them at random where there are more; 0: of all.
 
-    Hashes are stored in `cache`, the folder of content keys. An image that cannot be read is listed, never raised.
-    `title` stands before the bar of `progress`.
+    An image that cannot be read is listed, never raised. `title` stands before the bar of `progress`.
     """
+    train = [part.train.items for part in data.values() if isinstance(part, Probe)]
+    columns: list[Column] = [*every_column(data, variants=False), *train]
     images = distinct([column for column in columns if column.modality == "image"])
     rows = np.flatnonzero(images.keys != NO_KEY)
     total = len(rows)
     if most and total > most:
         rows = np.sort(np.random.default_rng(SEED).permutation(rows)[:most])
-    bad: dict[int, str] = {}
-
-    def made() -> np.ndarray:
-        out = np.zeros((len(rows), WIDTH), dtype=np.uint8)
-        bar = (progress or Progress()).bar(title, total=len(rows), unit="image")
-        with ThreadPoolExecutor(workers()) as pool, bar as done:
-            for start in range(0, len(rows), AT_ONCE):
-                part = rows[start : start + AT_ONCE]
-                for at, result in enumerate(pool.map(lambda row: _packed(images, int(row)), part), start):
-                    if isinstance(result, str):
-                        bad[int(rows[at])] = result
-                    else:
-                        out[at] = result
-                done(len(part))
-        return out
-
-    how = [near_copies.VERSION, near_copies.LEAST_STRUCTURE, WIDTH]
-    facts = json.dumps(["near copies", *how, content_key(images.keys[rows].tobytes()).decode()])
-    stored = stored_keys(cache, facts, made)
-    for at in np.flatnonzero(stored[:, -1] == BAD).tolist():  # of an earlier call the reasons are looked for again
-        row = int(rows[at])
-        if row not in bad and isinstance(result := _packed(images, row), str):
-            bad[row] = result
-    good = np.flatnonzero(stored[:, -1] == COMPARABLE)
+    good, hashes, colours, bad, plain = [], [], [], [], 0
+    bar = (progress or Progress()).bar(title, total=len(rows), unit="image")
+    with ThreadPoolExecutor(workers()) as pool, bar as done:
+        for row, result in zip(rows.tolist(), pool.map(lambda row: _looked_at(images, int(row)), rows), strict=True):
+            done(1)
+            if isinstance(result, str):
+                bad.append((images.name(row), result))
+            elif result is None:
+                plain += 1
+            else:
+                good.append(row)
+                hashes.append(result[0])
+                colours.append(result[1])
     return HashedImages(
-        keys=images.keys[rows[good]],
-        names=tuple(images.name(int(row)) for row in rows[good]),
-        hashes=np.ascontiguousarray(stored[good, :HASHES]).view(np.uint64),
-        colours=stored[good, HASHES:-1].reshape(len(good), PARTS, COLOURS),
+        keys=images.keys[good],
+        hashes=np.array(hashes),
+        colours=np.array(colours),
         drawn=len(rows),
         total=total,
-        plain=int((stored[:, -1] == PLAIN).sum()),
-        bad=tuple((images.name(row), reason) for row, reason in sorted(bad.items())),
+        plain=plain,
+        bad=tuple(bad),
     )
 
 
-def joined(parts: Sequence[HashedImages]) -> HashedImages:
-    """The images of several data sets, each once."""
-    if not parts:
-        return hashed([])
-    keys = np.concatenate([part.keys for part in parts])
-    first = np.sort(np.unique(keys, return_index=True)[1])
-    names = [name for part in parts for name in part.names]
-    return HashedImages(
-        keys=keys[first],
-        names=tuple(names[at] for at in first.tolist()),
-        hashes=np.concatenate([part.hashes for part in parts])[first],
-        colours=np.concatenate([part.colours for part in parts])[first],
-        drawn=sum(part.drawn for part in parts),
-        total=sum(part.total for part in parts),
-        plain=sum(part.plain for part in parts),
-        bad=tuple(line for part in parts for line in part.bad),
-    )
-
-
-def recorded(images: HashedImages) -> np.ndarray:
-    """What `of_records` makes the images of again: a row each, (n,), of plain values."""
-    longest = max((len(name) for name in images.names), default=1)
-    kinds = [("key", "S32"), ("name", f"U{longest}"), ("hashes", "u8", (PARTS,)), ("colours", "u1", (PARTS, COLOURS))]
-    rows = np.zeros(len(images.keys), dtype=kinds)
-    rows["key"], rows["name"] = images.keys, images.names
-    rows["hashes"], rows["colours"] = images.hashes, images.colours
-    return rows
-
-
-def of_records(rows: np.ndarray, *, drawn: int, total: int) -> HashedImages:
-    """The images of the rows of `recorded`, of which all others that were looked at are plain."""
-    return HashedImages(
-        keys=rows["key"],
-        names=tuple(rows["name"].tolist()),
-        hashes=rows["hashes"],
-        colours=rows["colours"],
-        drawn=drawn,
-        total=total,
-        plain=drawn - len(rows),
-    )
-
-
-def _packed(images: DistinctItems, row: int) -> np.ndarray | str:
-    """(WIDTH,) uint8: hashes, colours, and COMPARABLE or PLAIN for an image that could be read; or why it cannot be."""
+def _looked_at(images: DistinctItems, row: int) -> tuple[np.ndarray, np.ndarray] | str | None:
+    """An image's hashes and colours; None for one of a plain colour, or why it cannot be read."""
     try:
         image = decoding.picture(images.read(row))
-        hashes, colours = near_copies.hashes(image), near_copies.colours(image)
-        state = COMPARABLE if near_copies.has_structure(image) else PLAIN
+        if not near_copies.has_structure(image):
+            return None
+        return near_copies.hashes(image), near_copies.colours(image)
     except LikenessError as error:
         return str(error)
-    return np.concatenate([hashes.view(np.uint8), colours.ravel(), np.array([state], dtype=np.uint8)])
-
-
-def near(image: int, of: HashedImages, others: HashedImages, among: np.ndarray | slice = slice(None)) -> np.ndarray:
-    """(m,) int: which of `others`, of those at `among`, are near copies of an image of `of`, by shapes and colours."""
-    at = np.flatnonzero(near_copies.near(of.hashes[image], others.hashes[among]))
-    if len(at):
-        at = at[near_copies.same_colours(of.colours[image], others.colours[among][at])]
-    return at
-
-
-def every_content(data: Mapping[str, Data]) -> list[Column]:
-    """The columns of all subsets, a probe's training items among them."""
-    train = [part.train.items for part in data.values() if isinstance(part, Probe)]
-    return [*every_column(data, variants=False), *train]
 
 
 def within(data: Mapping[str, Data], images: HashedImages) -> list[DataFinding]:
-    """Near copies among the items that should differ: of a class, of a training and a test split, of documents.
+    """Near-duplicates among the items that should differ: of a class, of a training and a test split, of documents.
 
-    Alternatives and pairs may be near copies by design, and are not compared.
+    Alternatives and pairs may be near-duplicates by design, and are not compared.
     """
     out = []
     for part in data.values():
@@ -191,26 +108,39 @@ def within(data: Mapping[str, Data], images: HashedImages) -> list[DataFinding]:
 
 def _among(part: Labelled | Mixed, images: HashedImages, what: str) -> DataFinding:
     rows, at = _rows(part, images)
-    count, examples = 0, []
+    pairs = []
     for own in range(1, len(at)):
-        copies = near(at[own], images, images, at[:own])
-        count += len(copies) > 0
-        if len(copies) and len(examples) < LISTED:
-            row, other = int(rows[own]), int(rows[copies[0]])
-            examples.append(f"{part.names[row]} ~ {part.names[other]}{_labels(part, row, other)}")
-    return DataFinding(what=f"{what} that are near copies of an earlier one", count=count, examples=tuple(examples))
+        copies = _near(images, at[own], at[:own])
+        if len(copies):
+            pairs.append((int(rows[own]), int(rows[copies[0]])))
+    return DataFinding(
+        what=f"{what} that are near-duplicates of an earlier one",
+        count=len(pairs),
+        examples=tuple(
+            f"{part.names[row]} ~ {part.names[other]}{_labels(part, row, other)}" for row, other in pairs[:LISTED]
+        ),
+    )
 
 
 def _between(test: Labelled, train: Labelled, images: HashedImages) -> DataFinding:
     (rows, at), (others, of_train) = _rows(test, images), _rows(train, images)
-    count, examples = 0, []
+    pairs = []
     for row, own in zip(rows.tolist(), at.tolist(), strict=True):
-        copies = near(own, images, images, of_train)
+        copies = _near(images, own, of_train)
         copies = copies[of_train[copies] != own]  # the same file is counted apart
-        count += len(copies) > 0
-        if len(copies) and len(examples) < LISTED:
-            examples.append(f"{test.names[row]} ~ {train.names[others[copies[0]]]}")
-    return DataFinding(what="test items that are near copies of training items", count=count, examples=tuple(examples))
+        if len(copies):
+            pairs.append((row, int(others[copies[0]])))
+    return DataFinding(
+        what="test items that are near-duplicates of training items",
+        count=len(pairs),
+        examples=tuple(f"{test.names[row]} ~ {train.names[other]}" for row, other in pairs[:LISTED]),
+    )
+
+
+def _near(images: HashedImages, image: int, among: np.ndarray) -> np.ndarray:
+    """(m,) int: which of the images at `among` are near-duplicates of another, by shapes and colours."""
+    at = np.flatnonzero(near_copies.near(images.hashes[image], images.hashes[among]))
+    return at[near_copies.same_colours(images.colours[image], images.colours[among[at]])] if len(at) else at
 
 
 def _rows(part: Labelled | Mixed, images: HashedImages) -> tuple[np.ndarray, np.ndarray]:
@@ -223,7 +153,7 @@ def _rows(part: Labelled | Mixed, images: HashedImages) -> tuple[np.ndarray, np.
         column, at = part.image, part.image_at
         text = np.full(len(part), -1) if part.text_at is None else part.text_at
         rows = np.flatnonzero((at >= 0) & (text < 0)) if column is not None else np.zeros(0, np.int64)
-    if column is None or not len(images.keys) or not len(rows):
+    if column is None or not len(rows):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     found = positions(np.asarray(column.keys)[at[rows]], among=images.keys)
     rows, found = rows[found >= 0], found[found >= 0]
@@ -232,7 +162,7 @@ def _rows(part: Labelled | Mixed, images: HashedImages) -> tuple[np.ndarray, np.
 
 
 def _labels(part: Labelled | Mixed, row: int, other: int) -> str:
-    """Both labels, where two near copies have unlike ones."""
-    if isinstance(part, Mixed) or part.labels.ndim != 1 or part.labels[row] == part.labels[other]:
+    """Both labels, where two near-duplicates have different ones."""
+    if isinstance(part, Mixed) or part.labels[row] == part.labels[other]:
         return ""
     return f": {part.classes[part.labels[row]]!r} and {part.classes[part.labels[other]]!r}"

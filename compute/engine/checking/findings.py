@@ -7,9 +7,8 @@ recognised apart, by `compute.content.near_copies`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -42,49 +41,45 @@ class DataFinding:
 
 
 def findings(data: Data) -> list[DataFinding]:
-    """What is odd about the items of one subset; empty where nothing is."""
+    """What is odd about the items of one subset of one's own data; empty where nothing is."""
     match data:
         case Probe(train=train, test=test):
-            found = [
-                *_labelled(test, "test items"),
-                *_labelled(train, "training items"),
-                *_leak(train, test),
-            ]
-        case Clusters(test=test) | ZeroShot(test=test):
-            found = [*_labelled(test, "items")]
-            if isinstance(data, ZeroShot):
-                found.append(
-                    _repeats(_keys(data.prompts), test.classes, "classes with the prompt of another", fault=True)
-                )
+            found = [*_labelled(test, "test items"), *_labelled(train, "training items"), _leak(train, test)]
+        case Clusters(test=test):
+            found = _labelled(test, "items")
+        case ZeroShot(test=test, prompts=prompts):
+            same = _repeats(_keys(prompts), test.classes, "classes with the prompt of another", fault=True)
+            found = [*_labelled(test, "items"), same]
         case Choices():
-            found = [*_choices(data)]
+            found = _choices(data)
         case OddOneOut():
-            found = [*_odd(data)]
+            found = _odd(data)
         case Sentences():
-            found = [*_sentences(data)]
+            found = _sentences(data)
         case Matches():
-            found = [*_matches(data)]
+            found = _matches(data)
         case Retrieval():
-            found = [*_retrieval(data)]
+            found = _retrieval(data)
         case _:
             found = []
     return [finding for finding in found if finding.count]
 
 
-def _labelled(part: Labelled, what: str) -> Iterator[DataFinding]:
-    """Repeated items, those of them with another label, and items without any label."""
-    keys, labels = _keys(part.items), _label_texts(part)
-    yield _repeats(keys, part.names, f"{what} that repeat an earlier one")
-    yield _conflicts(keys, part.names, labels, f"{what} that repeat an earlier one under another label")
+def _labelled(part: Labelled, what: str) -> list[DataFinding]:
+    keys, labels = _keys(part.items), [part.classes[label] for label in part.labels.tolist()]
+    return [
+        _repeats(keys, part.names, f"{what} that repeat an earlier one"),
+        _conflicts(keys, part.names, labels, f"{what} that repeat an earlier one under another label"),
+    ]
 
 
-def _leak(train: Labelled, test: Labelled) -> Iterator[DataFinding]:
+def _leak(train: Labelled, test: Labelled) -> DataFinding:
     """Test items that the probe is trained on."""
     first: dict[bytes, int] = {}
     for row, key in enumerate(_keys(train.items)):
         first.setdefault(key, row)
     shared = [(row, first[key]) for row, key in enumerate(_keys(test.items)) if key in first]
-    yield DataFinding(
+    return DataFinding(
         what="test items that are training items too",
         count=len(shared),
         examples=tuple(f"{test.names[row]} = {train.names[other]}" for row, other in shared[:LISTED]),
@@ -93,31 +88,21 @@ def _leak(train: Labelled, test: Labelled) -> Iterator[DataFinding]:
 
 
 def _choices(data: Choices) -> Iterator[DataFinding]:
-    sides = [_keys(column) for column in data.alternatives]
-    reference = _keys(data.reference) if data.reference is not None else [b""] * len(data.names)
-    identity = [(reference[row], *sorted(side[row] for side in sides)) for row in range(len(data.names))]
-    answers = [sides[answer][row] for row, answer in enumerate(data.answer.tolist())]
+    reference, alternatives = _keys(data.reference), _rows(data.alternatives)
+    identity = [(key, *sorted(row)) for key, row in zip(reference, alternatives, strict=True)]
+    answers = [row[answer] for row, answer in zip(alternatives, data.answer.tolist(), strict=True)]
     yield _repeats(identity, data.names, "items that repeat an earlier one")
     yield _conflicts(identity, data.names, answers, "items that repeat an earlier one with another answer")
+    yield _where([_twice(row) for row in alternatives], data.names, "items with the same alternative twice")
     yield _where(
-        [_twice([side[row] for side in sides]) for row in range(len(data.names))],
+        [key in row and key != answer for key, row, answer in zip(reference, alternatives, answers, strict=True)],
         data.names,
-        "items with the same alternative twice",
+        "items whose reference is an alternative that is not the answer",
     )
-    if data.reference is not None:
-        yield _where(
-            [
-                any(side[row] == reference[row] for at, side in enumerate(sides) if at != data.answer[row])
-                for row in range(len(data.names))
-            ],
-            data.names,
-            "items whose reference is an alternative that is not the answer",
-        )
 
 
 def _odd(data: OddOneOut) -> Iterator[DataFinding]:
-    sides = [_keys(column) for column in data.members]
-    members = [[side[row] for side in sides] for row in range(len(data.names))]
+    members = _rows(data.members)
     identity = [tuple(sorted(row)) for row in members]
     odd = [row[at] for row, at in zip(members, data.odd.tolist(), strict=True)]
     yield _repeats(identity, data.names, "items that repeat an earlier one")
@@ -144,17 +129,15 @@ def _sentences(data: Sentences) -> Iterator[DataFinding]:
 
 
 def _matches(data: Matches) -> Iterator[DataFinding]:
-    images, captions = ([_keys(column) for column in part] for part in (data.images, data.captions))
-    rows = range(len(data.names))
-    identity = [
-        (tuple(sorted(side[row] for side in images)), tuple(sorted(side[row] for side in captions))) for row in rows
-    ]
-    right = [(images[0][row], captions[0][row]) for row in rows]
+    images, captions = _rows(data.images), _rows(data.captions)
+    both = list(zip(images, captions, strict=True))
+    identity = [(*sorted(row), b"", *sorted(texts)) for row, texts in both]
     yield _repeats(identity, data.names, "items that repeat an earlier one")
-    if 1 in (len(images), len(captions)):
+    if 1 in (len(data.images), len(data.captions)):
+        right = [(row[0], texts[0]) for row, texts in both]
         yield _conflicts(identity, data.names, right, "items that repeat an earlier one with another match")
     yield _where(
-        [_twice([side[row] for side in images]) or _twice([side[row] for side in captions]) for row in rows],
+        [_twice(row) or _twice(texts) for row, texts in both],
         data.names,
         "items with the same image or the same caption twice",
     )
@@ -180,14 +163,10 @@ def _retrieval(data: Retrieval) -> Iterator[DataFinding]:
         examples=tuple(wrong[:LISTED]),
         fault=True,
     )
-    if not data.skip_first:
-        among = set(documents)
-        yield _where(
-            [key in among for key in queries],
-            data.queries.names,
-            "queries that are documents themselves",
-            fault=False,
-        )
+    among = set(documents)
+    yield _where(
+        [key in among for key in queries], data.queries.names, "queries that are documents themselves", fault=False
+    )
 
 
 def _keys(column: Column) -> list[bytes]:
@@ -206,45 +185,35 @@ def _mixed(items: Mixed) -> list[bytes]:
     return [bytes(image) + b"+" + bytes(text) for image, text in zip(*parts, strict=True)]
 
 
-def _label_texts(part: Labelled) -> list[str]:
-    if part.labels.ndim == 1:
-        return [part.classes[label] for label in part.labels.tolist()]
-    return [", ".join(name for name, has in zip(part.classes, row, strict=True) if has) for row in part.labels.tolist()]
+def _rows(columns: Sequence[Column]) -> list[tuple[bytes, ...]]:
+    """The keys of each row's contents."""
+    return list(zip(*map(_keys, columns), strict=True))
 
 
-def _repeats(identity: Sequence[object], names: Sequence[str], what: str, *, fault: bool = False) -> DataFinding:
-    """Rows whose identity an earlier row has."""
-    return _beside_first(identity, names, what, lambda row, first: "", lambda row, first: True, fault=fault)
+def _repeats(
+    identity: Sequence[object], names: Sequence[str], what: str, *, fault: bool = False, answers: Sequence[object] = ()
+) -> DataFinding:
+    """Rows whose identity an earlier row has; with `answers` only those whose answer is another."""
+    first: dict[object, int] = {}
+    pairs = [(row, first.setdefault(own, row)) for row, own in enumerate(identity)]
+    pairs = [(row, earlier) for row, earlier in pairs if row != earlier]
+    if answers:
+        pairs = [(row, earlier) for row, earlier in pairs if answers[row] != answers[earlier]]
+
+    def said(row: int, earlier: int) -> str:
+        in_words = bool(answers) and isinstance(answers[row], str)
+        return f": {answers[row]!r} and {answers[earlier]!r}" if in_words else ""
+
+    return DataFinding(
+        what=what,
+        count=len(pairs),
+        examples=tuple(f"{names[row]} = {names[earlier]}{said(row, earlier)}" for row, earlier in pairs[:LISTED]),
+        fault=fault,
+    )
 
 
 def _conflicts(identity: Sequence[object], names: Sequence[str], answers: Sequence[object], what: str) -> DataFinding:
-    """Rows whose identity an earlier row has, with another answer."""
-
-    def said(row: int, first: int) -> str:
-        return f": {answers[row]!r} and {answers[first]!r}" if isinstance(answers[row], str) else ""
-
-    return _beside_first(identity, names, what, said, lambda row, first: answers[row] != answers[first], fault=True)
-
-
-def _beside_first(
-    identity: Sequence[object],
-    names: Sequence[str],
-    what: str,
-    said: Callable[[int, int], str],
-    counts: Callable[[int, int], bool],
-    *,
-    fault: bool,
-) -> DataFinding:
-    first: dict[object, int] = {}
-    count, examples = 0, []
-    for row, own in enumerate(identity):
-        earlier = first.setdefault(own, row)
-        if earlier == row or not counts(row, earlier):
-            continue
-        count += 1
-        if len(examples) < LISTED:
-            examples.append(f"{names[row]} = {names[earlier]}{said(row, earlier)}")
-    return DataFinding(what=what, count=count, examples=tuple(examples), fault=fault)
+    return _repeats(identity, names, what, fault=True, answers=answers)
 
 
 def _where(wrong: Sequence[bool], names: Sequence[str], what: str, *, fault: bool = True) -> DataFinding:
@@ -255,4 +224,4 @@ def _where(wrong: Sequence[bool], names: Sequence[str], what: str, *, fault: boo
 
 
 def _twice(keys: Sequence[bytes]) -> bool:
-    return any(one == other for one, other in combinations(keys, 2))
+    return len(set(keys)) < len(keys)

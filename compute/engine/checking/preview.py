@@ -14,12 +14,10 @@ from compute.tasks.data import (
     Choices,
     Clusters,
     Data,
-    Labelled,
     Matches,
     Mixed,
     OddOneOut,
     Probe,
-    RatedPairs,
     Retrieval,
     Sentences,
     ZeroShot,
@@ -69,9 +67,8 @@ def _item(data: Data, row: int) -> ShownItem:
                 _content(f"Alternative {LETTERS[at]}", column, row, right=at == answer)
                 for at, column in enumerate(data.alternatives)
             ]
-            reference = [] if data.reference is None else [_content("Reference", data.reference, row)]
-            question = "" if data.reference is not None else f", by {data.question}"
-            return _shown(data.names[row], f"Answer: {LETTERS[answer]}{question}", [*reference, *sides])
+            reference = _content("Reference", data.reference, row)
+            return _shown(data.names[row], f"Answer: {LETTERS[answer]}", [reference, *sides])
         case OddOneOut():
             odd = int(data.odd[row])
             members = [
@@ -79,11 +76,11 @@ def _item(data: Data, row: int) -> ShownItem:
             ]
             return _shown(data.names[row], f"Odd one out: {LETTERS[odd]}", members)
         case Probe(test=test) | Clusters(test=test) | ZeroShot(test=test):
+            label = int(test.labels[row])
             shown = [_content("Item", test.items, row)]
-            classes = _classes(test, row)
-            if isinstance(data, ZeroShot) and test.labels.ndim == 1:
-                shown.append(_content("Prompt of its class", data.prompts, int(test.labels[row]), right=True))
-            return _shown(test.names[row], f"Label: {', '.join(classes) or 'none'}", shown)
+            if isinstance(data, ZeroShot):
+                shown.append(_content("Prompt of its class", data.prompts, label, right=True))
+            return _shown(test.names[row], f"Label: {test.classes[label]}", shown)
         case Sentences():
             pair = [_content("First", data.first, row), _content("Second", data.second, row)]
             return _shown(data.names[row], f"Rating: {data.human[row]:g}", pair)
@@ -100,9 +97,8 @@ def _item(data: Data, row: int) -> ShownItem:
             for at in relevant[:DOCUMENTS].tolist():
                 shown += _mixed("Relevant document", data.documents, at, right=True)
             return _shown(data.queries.names[row], f"Relevant documents: {len(relevant):,}", shown)
-        case RatedPairs():
-            pair = [_content("First", data.first, row), _content("Second", data.second, row)]
-            return _shown(data.names[row], f"Expected rating: {data.expected[row]}, {data.condition}", pair)
+        case _:
+            raise TypeError(type(data).__name__)
 
 
 def _shown(name: str, answer: str, contents: list[ShownContent]) -> ShownItem:
@@ -122,9 +118,3 @@ def _mixed(role: str, items: Mixed, row: int, *, right: bool = False) -> Iterato
     for column, at in ((items.image, items.image_at), (items.text, items.text_at)):
         if column is not None and at[row] >= 0:
             yield _content(role, column, int(at[row]), right=right)
-
-
-def _classes(part: Labelled, row: int) -> list[str]:
-    if part.labels.ndim == 1:
-        return [part.classes[part.labels[row]]]
-    return [name for name, has in zip(part.classes, part.labels[row], strict=True) if has]

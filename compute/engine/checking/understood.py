@@ -71,7 +71,7 @@ def _of_data(data: Data) -> Iterator[tuple[str, str]]:
 
 def _classes(part: Labelled) -> str:
     """How many classes, the largest of them, and the smallest size."""
-    counts = np.bincount(part.labels, minlength=len(part.classes)) if part.labels.ndim == 1 else part.labels.sum(axis=0)
+    counts = np.bincount(part.labels, minlength=len(part.classes))
     order = np.argsort(-counts, kind="stable")
     named = ", ".join(f"{shortened(part.classes[at], 40)} {counts[at]:,}" for at in order[:NAMED].tolist())
     more = f", ... the smallest {counts.min():,}" if len(order) > NAMED else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from compute.interface.data_check import NO_FINDING, DataCheck, images_read, looked_at, overlap_lines, verdict
+from compute.interface.data_check import NO_FINDING, DataCheck, images_read, looked_at, verdict
 from compute.interface.pages import one_file
 
 
@@ -16,7 +16,6 @@ def page(checked: DataCheck) -> str:
         styles=("data.css",),
         checked=checked,
         verdict=verdict(checked),
-        overlap=[] if checked.overlap is None else list(overlap_lines(checked.overlap)),
         no_finding=NO_FINDING,
         images_read=images_read,
         looked_at=looked_at,

@@ -5,11 +5,13 @@ count: prompts and captions such as `A high quality photo.` are the same in many
 tasks is never a text alone.
 
 A content key is a hash of the bytes of a file, as everywhere here. The same picture in another encoding has another key
-and is not recognised; `python -m compute task check` compares near copies.
+and is not recognised.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,7 +21,8 @@ import numpy as np
 
 from compute import tasks
 from compute.catalog import Catalog
-from compute.engine.checking import overlap
+from compute.database import store
+from compute.engine import run_folders
 from compute.features.passes import DistinctItems, distinct
 from compute.progress import Progress
 from compute.tasks.parquet import NO_KEY
@@ -90,7 +93,7 @@ def evaluated_images(
     stored: dict[str, np.ndarray] = {}
     missing: list[str] = []
     unreadable: dict[str, str] = {}
-    runs = overlap.run_items(roots)
+    runs = _run_folders(roots)
     with (progress or Progress()).bar("Reading evaluation items", total=len(rows), unit="task") as done:
         for task in rows:
             try:
@@ -98,13 +101,32 @@ def evaluated_images(
                     columns = tasks.every_column(tasks.load(task, source=source), variants=False)
                     items[task.key] = distinct([column for column in columns if column.modality == "image"])
                 elif task.key in runs:
-                    stored[task.key] = np.array(sorted(overlap.item_images(runs[task.key])), dtype="S32")
+                    stored[task.key] = np.array(sorted(_shown_images(runs[task.key])), dtype="S32")
                 else:
                     missing.append(task.key)
             except LikenessError as error:
                 unreadable[task.key] = str(error)
             done(1)
     return EvaluatedImages(items=items, stored=stored, missing=tuple(missing), unreadable=unreadable)
+
+
+def _run_folders(roots: Sequence[Path]) -> dict[str, Path]:
+    """A folder of a whole run for every task that has one below the roots."""
+    out: dict[str, Path] = {}
+    for root in roots:
+        for folder in run_folders.every(root):
+            with contextlib.suppress(IndexError):
+                out.setdefault(folder.parts[-2].replace("__", "/"), folder)
+    return out
+
+
+def _shown_images(folder: Path) -> set[bytes]:
+    """The content keys of the images that a run's stored items show. Raises LikenessError."""
+    details = store.read_parquet(folder / run_folders.ITEMS)["detail"].dropna()
+    try:
+        return {key.encode() for detail in details for key in json.loads(detail).get("images") or [] if key}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise BadInput(f"its run {folder.name} is damaged ({str(error)[:80]})") from error
 
 
 def check(sets: Sequence[ExampleSet], evaluated: EvaluatedImages, *, progress: Progress | None = None) -> LeakCheck:

@@ -305,7 +305,7 @@ def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder: Path,
         key()
     if '/"' not in text:
         assert key(away) == "own-suite"
-    assert data_check.check(path, reading=OwnReading(images=(away, Path("/"))), benchmarks=False).runs
+    assert data_check.check(path, reading=OwnReading(images=(away, Path("/")))).runs
 
 
 def test_the_name_of_a_file_tells_it_from_a_key() -> None:
