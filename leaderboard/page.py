@@ -46,45 +46,19 @@ class Site:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DescribedRow:
-    """A line of a share picture: a name, a figure in words, and its interval on a strip from 0 to 1.
-
-    Without a `value` it has no strip; ends that are not known are None.
-    """
-
-    label: str
-    text: str
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Described:
-    """What a view is about, for the tab, search engines and shared links. `query` are the parameters that its canonical
-    address has; `rows` are for its share picture, `caption` says what their figures and strips are."""
-
-    title: str
-    sentence: str
-    query: tuple[tuple[str, str], ...] = ()
-    rows: tuple[DescribedRow, ...] = ()
-    caption: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class View:
     """A page of the app: `draw` builds it from the site it belongs to. `key` is its path, empty for the first.
 
-    `sentence` says what it shows. `describe` says it of the view that a query names, which may hold anything; None, and
-    the page's own title and sentence hold. `group` is the entry of the bar that it stands under, of BAR, or empty;
-    `listed` whether the bar has a link to it.
+    `sentence` says what it shows. Of a page about one thing, `name_of` is that thing's name by the key that the query
+    has under the page's own key; empty where there is no such thing. `group` is the entry of the bar that it stands
+    under, of BAR, or empty; `listed` whether the bar has a link to it.
     """
 
     key: str
     title: str
     draw: Callable[[Site], None]
     sentence: str = ""
-    describe: Callable[[Site, Mapping[str, str]], Described | None] = lambda site, query: None
+    name_of: Callable[[Site, str], str] = lambda site, key: ""
     group: str = ""
     listed: bool = True
     figures: bool = False  # draws figures as soon as it opens

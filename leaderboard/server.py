@@ -24,10 +24,7 @@ from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.face import bar
-from leaderboard.face import routes as face_routes
-from leaderboard.face.dress import Dress
-from leaderboard.face.heads import Heads
-from leaderboard.face.sitemap import Sitemap
+from leaderboard.face.heads import ICON_PNG, Face
 from leaderboard.host.hub_data import HubData
 from leaderboard.host.rebuilt import RebuiltData
 from leaderboard.html.error_page import error_page
@@ -98,17 +95,16 @@ def build(
         with blocks.route(view.title, f"/{view.key}", show_in_navbar=False):
             view.draw(site)
     access = access or Access()
-    heads = Heads(site, VIEWS)
-    served = [*routes(site), *face_routes.routes(heads, Sitemap(site, VIEWS, access=access))]
     look = LOOK.read_text()
     site_bar = partial(bar.bar, bar.entries(VIEWS), assets=site.assets)
-    dress = Dress(heads, bar=site_bar, access=access)
+    face = Face(site, VIEWS, bar=site_bar, access=access)
+    served = [*routes(site), *face.routes()]
     middleware = [
         Middleware(PacedSending),
         Middleware(PageScripts, frame_hosts=access.frame_hosts),
         Middleware(ClientErrors),
         Middleware(Bounds),
-        Middleware(RewrittenPages, pages=frozenset(view.key for view in VIEWS), rewrite=dress.dress),
+        Middleware(RewrittenPages, pages=frozenset(view.key for view in VIEWS), rewrite=face.dress),
         Middleware(DropPageQuery),
         Middleware(
             RequestFilter,
@@ -130,7 +126,7 @@ def build(
     launch = {
         "theme": theme(),
         "css": look,
-        "favicon_path": face_routes.ICON_PNG,
+        "favicon_path": ICON_PNG,
         "i18n": gr.I18n(en=WORDS),
         "footer_links": ["gradio"],
         "ssr_mode": False,

@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_table import SuiteTable, displayed_origin
 from leaderboard.html.labels import SUSPECT
-
-
-@dataclass(frozen=True, kw_only=True)
-class Leader:
-    """A row of a suite's ranking. Means are in stored units; ends of an interval that is not known are None."""
-
-    model: str
-    title: str
-    rank: int
-    rank_interval: tuple[int, int] | None
-    mean: float
-    mean_interval: tuple[float, float] | None
-
-
-def leaders(table: SuiteTable, ranked: Ranked, *, most: int) -> list[Leader]:
-    """The `most` best rows among those of the displayed origin that have a rank, best first."""
-    _, rows = ranked_rows(table, ranked)
-    return [_leader(table, ranked, index) for index in rows[:most]]
-
-
-def _leader(table: SuiteTable, ranked: Ranked, index: int) -> Leader:
-    model = table.rows[index].model
-    ends = float(ranked.mean_low[index]), float(ranked.mean_high[index])
-    known = ranked.rank_low[index] > 0
-    return Leader(
-        model=model,
-        title=str(table.models.loc[model, "title"]),
-        rank=int(ranked.rank[index]),
-        rank_interval=(int(ranked.rank_low[index]), int(ranked.rank_high[index])) if known else None,
-        mean=float(ranked.mean[index]),
-        mean_interval=None if np.isnan(ends).any() else ends,
-    )
 
 
 def ranked_rows(table: SuiteTable, ranked: Ranked) -> tuple[str, list[int]]:

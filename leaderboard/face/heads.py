@@ -1,86 +1,185 @@
-"""What a page's head tells browsers, search engines and the sites where its address is shared."""
+"""What a page's head tells browsers, search engines and the sites where its address is shared, and its picture there.
+
+A page has one title, one sentence and one picture; a page about one model or task has that thing's name as its title.
+"""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from urllib.parse import parse_qsl, quote, urlencode
+import io
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from markupsafe import Markup
+from PIL import Image, ImageDraw, ImageFont
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import Scope
 
-from compute.types import LikenessError, shortened
+from compute.types import shortened
+from leaderboard.data import model_queries, task_queries
 from leaderboard.html.templates import render
-from leaderboard.page import SITE, Described, Site, View
+from leaderboard.page import SITE, Site, View
+from leaderboard.web.responses import PRIVATE, refusal, respond
+from leaderboard.web.security.access import Access, host_name
 
-LONGEST_QUERY = 2000  # characters of a query that are read; a longer one names no view
-MOST_PARAMETERS = 60
+FOLDER = Path(__file__).parent
+ICON = FOLDER / "icon.svg"
+ICON_PNG = ICON.with_suffix(".png")  # for browsers that show no SVG, and for home screens
+DAY = "public, max-age=86400"
 LONGEST_TITLE = 110  # characters
-LONGEST_SENTENCE = 300
-PICTURES = "share"  # the folder of the addresses of share pictures
 FIRST = "overview"  # the name of the first page's picture, whose key is empty
-log = logging.getLogger(__name__)
+BASE = "./"  # Gradio's own base address of every page: they all lie directly below the root
+# What Gradio says of itself, of every page alike. Its configuration, which comes first in a script, has no such text:
+# signs of markup are escaped there.
+GRADIO_OWN = re.compile(r"""\s*<meta\s+(?:property|name)="(?:og|twitter):[^>]*?/?>|\s*<title>[^<]*</title>""")
+CHARSET = '<meta charset="utf-8" />'
+BODY = re.compile(r"</head>.*?<body[^>]*>", re.DOTALL)
+WIDTH, HEIGHT, MARGIN = 1200, 630, 72  # of a picture: the size that the sites cut to
+INK, QUIET, ACCENT, BAND = "#1e293b", "#55606f", "#0f766e", "#9fc9c5"
 
 
-class Heads:
-    """The descriptions of the site's views, and the markup of their heads."""
+class Face:
+    """What every page of the site carries, and what browsers, search engines and other sites fetch of the whole.
 
-    def __init__(self, site: Site, views: Sequence[View]) -> None:
-        self.site = site
+    `bar` makes the bar's markup for the page with a key, `current`.
+    """
+
+    def __init__(self, site: Site, views: Sequence[View], *, bar: Callable[..., Markup], access: Access) -> None:
+        self.site, self.bar, self.access = site, bar, access
         self.views = {view.key: view for view in views}
 
-    def describe(self, key: str, query: str) -> Described:
-        """What the view with this key shows under a query string: the page's own words where the query names nothing.
+    def routes(self) -> list[Route]:
+        """Share pictures, the icon, the sitemap and robots.txt."""
+        return [
+            Route("/share/{name}.png", self.picture),
+            Route("/static/icon.svg", icon),
+            Route("/sitemap.xml", self.sitemap),
+            Route("/robots.txt", self.robots),
+        ]
 
-        `key` is one of a view's. It reads the database, so it is nothing for the event loop.
-        """
+    async def dress(self, request: Request, key: str, page: str) -> str:
+        """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
+        root = public_root(request.scope, self.access)
+        head = await run_in_threadpool(self.head, key, request.url.query, root=root)
+        start, charset, rest = page.partition(CHARSET)
+        body = BODY.search(rest)
+        if body is None:
+            raise ValueError("Gradio's page has no head or no body: look at its template frontend/index.html")
+        more, opening = rest[: body.start()], body.group()
+        named = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', more)}"
+        return f"{named}{opening}{self.bar(BASE, current=key)}{rest[body.end() :]}"
+
+    def head(self, key: str, query: str, *, root: str) -> Markup:
+        """The elements of the head of a page. `root`: the app's whole address, or empty. Reads the database."""
         view = self.views[key]
+        named = parse_qs(query).get(key, [""])[-1]
         with self.site.db.snapshot():
-            described = self._describe(view, _parameters(query)) or self._describe(view, {})
-        if described is None:
-            described = Described(title=view.title if key else SITE, sentence=view.sentence)
-        return replace(
-            described,
-            title=shortened(described.title, LONGEST_TITLE),
-            sentence=shortened(described.sentence, LONGEST_SENTENCE),
-        )
-
-    def _describe(self, view: View, query: Mapping[str, str]) -> Described | None:
-        try:
-            return view.describe(self.site, query)
-        except LikenessError:
-            return None  # the page says what is wrong with the address
-        except Exception:
-            log.exception("A view of the page %r could not be described", view.key)
-            return None
-
-    def markup(self, key: str, query: str, *, root: str) -> Markup:
-        """The elements of the head of a page. `root`: the app's whole address, or empty."""
-        described = self.describe(key, query)
+            name = shortened(view.name_of(self.site, named), LONGEST_TITLE) if named else ""
+        title = name or (view.title if key else SITE)
         return render(
             "html/head.html",
             site=SITE,
-            title=described.title if described.title == SITE else f"{described.title} · {SITE}",
-            described=described,
-            address=root and root + address(key, described.query),
-            picture=root and root + picture_address(key, described.query),
+            title=title if title == SITE else f"{title} · {SITE}",
+            sentence=view.sentence,
+            address=root and root + (address(key, named) if name else key),
+            picture=root and f"{root}share/{key or FIRST}.png",
         )
 
+    async def picture(self, request: Request) -> Response:
+        """The picture of a page, as PNG; the first page's for any other name."""
+        view = self.views.get(request.path_params["name"], self.views[""])
+        content = await run_in_threadpool(draw, view.title if view.key else "", view.sentence)
+        answer = respond(request, content, media="image/png", cache=DAY)
+        answer.headers["cross-origin-resource-policy"] = "cross-origin"
+        return answer
 
-def address(key: str, query: Sequence[tuple[str, str]]) -> str:
-    """The address of a view below the app's root."""
-    return key + (f"?{urlencode(query, quote_via=quote, safe='/:~')}" if query else "")
+    async def sitemap(self, request: Request) -> Response:
+        """The address of every page, model and task as XML."""
+        root = public_root(request.scope, self.access)
+        if not root:
+            return refusal("This request names no host, so there are no whole addresses to list", 400)
+        text = await run_in_threadpool(lambda: render("html/sitemap.xml", root=root, addresses=list(self._listed())))
+        return Response(text, media_type="application/xml", headers={"cache-control": PRIVATE})
+
+    def _listed(self) -> Iterator[str]:
+        yield from (view.key for view in self.views.values() if view.listed)
+        for key, frame in (
+            ("model", model_queries.catalogue(self.site.db)),
+            ("task", task_queries.listed_tasks(self.site.db)),
+        ):
+            yield from (address(key, thing) for thing in frame["key"])
+
+    async def robots(self, request: Request) -> Response:
+        """Where the sitemap is, and what is no page: downloads, and models to try."""
+        root = public_root(request.scope, self.access)
+        lines = [
+            "User-agent: *",
+            "Disallow: /export/",
+            "Disallow: /live/",
+            *([f"Sitemap: {root}sitemap.xml"] * bool(root)),
+        ]
+        return PlainTextResponse("\n".join([*lines, ""]), headers={"cache-control": PRIVATE})
 
 
-def picture_address(key: str, query: Sequence[tuple[str, str]]) -> str:
-    """The address of a view's share picture below the app's root."""
-    return address(f"{PICTURES}/{key or FIRST}.png", query)
+def address(key: str, thing: str) -> str:
+    """The address of the page about one thing, below the app's root."""
+    return f"{key}?{urlencode({key: thing}, quote_via=quote, safe='/:~')}"
 
 
-def _parameters(query: str) -> Mapping[str, str]:
-    if len(query) > LONGEST_QUERY:
-        return {}
-    try:
-        return dict(parse_qsl(query, max_num_fields=MOST_PARAMETERS))
-    except ValueError:
-        return {}
+async def icon(request: Request) -> Response:
+    """The icon of the tab."""
+    return respond(request, ICON.read_bytes(), media="image/svg+xml", cache=DAY)
+
+
+def public_root(scope: Scope, access: Access) -> str:
+    """The app's root as a whole address that ends in a slash; empty where the request names no host that can be read.
+
+    The operator's own root path counts first, if it is a whole address. A proxy's x-forwarded-host counts where the app
+    answers under that name. Whatever a request names stands in its own answer only: nothing that is stored has it.
+    """
+    root = str(getattr(scope.get("app"), "root_path", "") or scope.get("root_path", ""))
+    if root.startswith(("http://", "https://")):
+        return root.rstrip("/") + "/"
+    headers = Headers(scope=scope)
+    passed = [headers.get(name, "").partition(",")[0].strip().lower() for name in ("x-forwarded-host", "host")]
+    host = next((host for host in passed if _is_own(host, access)), "")
+    if not host:
+        return ""
+    proto = headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
+    scheme = proto if proto in ("http", "https") else scope.get("scheme", "http")
+    below = root.strip("/")
+    return f"{scheme}://{host}/{below + '/' if below else ''}"
+
+
+def _is_own(host: str, access: Access) -> bool:
+    name = host_name(host)
+    return name is not None and (access.hosts is None or name in access.hosts) and urlsplit(f"//{host}").netloc == host
+
+
+@cache
+def draw(title: str, sentence: str) -> bytes:
+    """The picture as PNG: the site's motif and name, a title, and a sentence below."""
+    image = Image.new("RGB", (WIDTH, HEIGHT), "#ffffff")
+    pen = ImageDraw.Draw(image)
+    for start, point, y in ((72, 92, 68), (87, 105, 83)):  # two intervals that overlap
+        pen.line((start, y, start + 33, y), fill=BAND, width=5)
+        pen.ellipse((point - 7, y - 7, point + 7, y + 7), fill=ACCENT)
+    pen.text((MARGIN + 70, 55), SITE, font=_font("SemiBold", 36), fill=INK)
+    pen.text((MARGIN, 170), title, font=_font("SemiBold", 64), fill=INK)
+    words = textwrap.fill(sentence, 58, max_lines=6, placeholder=" …")
+    pen.text((MARGIN, 280 if title else 190), words, font=_font("Regular", 34), fill=QUIET, spacing=16)
+    pen.rectangle((0, HEIGHT - 12, WIDTH, HEIGHT), fill=ACCENT)
+    out = io.BytesIO()
+    image.save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def _font(weight: str, size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(FOLDER / "fonts" / f"Inter-{weight}.otf", size)

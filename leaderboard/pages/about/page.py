@@ -20,7 +20,6 @@ from leaderboard.data.memo import memoised
 from leaderboard.html.labels import ABBREVIATIONS, is_own
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, fill, heading
-from leaderboard.pages.about.described import describe
 
 SENTENCE = (
     "How the numbers were taken from the papers, how the board ranks and how certain a rank is, what the words mean, "
@@ -93,4 +92,4 @@ def _suite(row: coverage.Coverage, settings: dict[str, float]) -> dict[str, str]
     return {"tasks": tasks + uneven, "categories": str(len(row.tasks))}
 
 
-ABOUT = View(key="about", title="About", sentence=SENTENCE, describe=describe, group="About", draw=draw)
+ABOUT = View(key="about", title="About", sentence=SENTENCE, group="About", draw=draw)

@@ -12,7 +12,6 @@ from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, citations, heading
 from leaderboard.pages.board import verdicts
 from leaderboard.pages.board.comparison import MOST, ComparedCategory, RowComparison, compare, names_of
-from leaderboard.pages.board.described import describe
 from leaderboard.pages.board.dumbbells import axis, dumbbell
 from leaderboard.pages.board.routes import choice, cut_of, routes
 from leaderboard.web.errors import caught
@@ -117,4 +116,4 @@ def _chart(category: ComparedCategory, found: RowComparison) -> dict[str, Any] |
     }
 
 
-BOARD = View(key="board", title="Board", sentence=SENTENCE, describe=describe, group="Board", draw=draw, routes=routes)
+BOARD = View(key="board", title="Board", sentence=SENTENCE, group="Board", draw=draw, routes=routes)

@@ -8,7 +8,6 @@ from markupsafe import Markup
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, bind, heading, static_html
-from leaderboard.pages.choose.described import describe
 from leaderboard.pages.choose.needs import HARDWARE, LANGUAGES, LICENSES, NEEDS, SIZES
 from leaderboard.pages.choose.shortlist import Conditions, shortlist
 from leaderboard.web import parameters as address
@@ -71,6 +70,4 @@ def shown(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> Mark
     )
 
 
-CHOOSE = View(
-    key="choose", title="Choose a model", sentence=SENTENCE, describe=describe, group="Models & tasks", draw=draw
-)
+CHOOSE = View(key="choose", title="Choose a model", sentence=SENTENCE, group="Models & tasks", draw=draw)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from leaderboard.html.components import scripted
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, heading, static_html
-from leaderboard.pages.claims.described import describe
 from leaderboard.pages.claims.routes import routes
 
 SENTENCE = "Every figure and statement of the four papers that their own tables can check, printed beside recomputed."
@@ -22,6 +21,4 @@ def draw(site: Site) -> None:
     static_html(render("pages/claims/verdicts.html"))
 
 
-CLAIMS = View(
-    key="claims", title="Claims", sentence=SENTENCE, describe=describe, group="Claims", draw=draw, routes=routes
-)
+CLAIMS = View(key="claims", title="Claims", sentence=SENTENCE, group="Claims", draw=draw, routes=routes)

@@ -17,7 +17,6 @@ from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, View, heading
 from leaderboard.pages.compare import batch_section, components, patches, perturb, routes
 from leaderboard.pages.compare.answers import result
-from leaderboard.pages.compare.described import describe
 from leaderboard.web.errors import caught
 
 SENTENCE = (
@@ -137,6 +136,4 @@ def downloaded(site: Site, payload: dict[str, Any], request: Any) -> Iterator[tu
     yield Markup(), False
 
 
-COMPARE = View(
-    key="compare", title="Try", sentence=SENTENCE, describe=describe, group="Try", draw=draw, routes=routes.routes
-)
+COMPARE = View(key="compare", title="Try", sentence=SENTENCE, group="Try", draw=draw, routes=routes.routes)

@@ -19,7 +19,6 @@ from leaderboard.html.templates import macro, macros
 from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, static_html
 from leaderboard.pages.correlations import figures, routes
 from leaderboard.pages.correlations.axes import Axis, with_origin
-from leaderboard.pages.correlations.described import describe
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, MatrixCache, pair, unrelated_suites
 from leaderboard.pages.correlations.query import (
     GROUPS,
@@ -282,7 +281,6 @@ CORRELATIONS = View(
     key="correlations",
     title="Correlations",
     sentence=SENTENCE,
-    describe=describe,
     group="Insights",
     draw=draw,
     figures=True,

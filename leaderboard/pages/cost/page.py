@@ -10,7 +10,6 @@ from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import Site, View, bind, citations, heading, message_box
 from leaderboard.pages.cost import figures
-from leaderboard.pages.cost.described import describe
 from leaderboard.pages.cost.suite_front import AXES, SIZE, STATES, TIME, CostQuery, SuiteFronts, parameters
 
 FIGURE = "cost-figure"
@@ -73,7 +72,6 @@ COST = View(
     key="cost",
     title="Size, age and cost",
     sentence=SENTENCE,
-    describe=describe,
     group="Insights",
     draw=draw,
     figures=True,

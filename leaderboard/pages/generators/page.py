@@ -19,7 +19,6 @@ from leaderboard.html.templates import macro, render
 from leaderboard.page import PartialRedraw, Site, View, bind, heading, message_box
 from leaderboard.pages.generators import computed as computed_sets
 from leaderboard.pages.generators import computed_page, figures, prompts
-from leaderboard.pages.generators.described import describe
 from leaderboard.pages.generators.metrics import METRIC_MODELS, SETS, MetricComparison, comparison_of
 from leaderboard.pages.generators.routes import routes
 from leaderboard.web.parameters import Choice, Text
@@ -190,7 +189,6 @@ GENERATORS = View(
     key="generators",
     title="Generators",
     sentence=SENTENCE,
-    describe=describe,
     group="Insights",
     draw=draw,
     figures=True,

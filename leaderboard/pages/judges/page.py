@@ -26,7 +26,6 @@ from leaderboard.pages.judges.comparison import (
     Comparison,
     JudgeRow,
 )
-from leaderboard.pages.judges.described import describe
 from leaderboard.pages.judges.judging import Judging, judging_of
 from leaderboard.web.parameters import Choice
 
@@ -273,4 +272,4 @@ def _stable(stability: context.Stability) -> dict[str, object]:
     }
 
 
-JUDGES = View(key="judges", title="Judges", sentence=SENTENCE, describe=describe, group="Insights", draw=draw)
+JUDGES = View(key="judges", title="Judges", sentence=SENTENCE, group="Insights", draw=draw)

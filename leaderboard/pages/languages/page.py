@@ -23,7 +23,6 @@ from leaderboard.html.components import figure_bridge
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.languages import figures
-from leaderboard.pages.languages.described import describe
 from leaderboard.web.parameters import Choice
 
 SENTENCE = (
@@ -240,7 +239,6 @@ LANGUAGES = View(
     key="languages",
     title="Languages",
     sentence=SENTENCE,
-    describe=describe,
     group="Models & tasks",
     draw=draw,
     figures=True,

@@ -18,7 +18,6 @@ from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.lens import charts, errors, heatmap
 from leaderboard.pages.lens import study as studies
 from leaderboard.pages.lens.charts import Chart
-from leaderboard.pages.lens.described import describe
 from leaderboard.pages.lens.routes import routes
 from leaderboard.pages.lens.study import SizeCurve, Study
 from leaderboard.web.parameters import Choice
@@ -181,6 +180,4 @@ def features(site: Site, subsets: tuple[str, ...]) -> pd.DataFrame:
     return models.loc[[key for key in keys if key in models.index]]
 
 
-LENS = View(
-    key="lens", title="Metric lens", sentence=SENTENCE, describe=describe, group="Insights", draw=draw, routes=routes
-)
+LENS = View(key="lens", title="Metric lens", sentence=SENTENCE, group="Insights", draw=draw, routes=routes)

@@ -25,7 +25,6 @@ from leaderboard.page import Site, View, bind, citations, heading, message_box, 
 from leaderboard.pages.map import atlas as maps
 from leaderboard.pages.map import figures
 from leaderboard.pages.map.atlas import COLOURS, Atlas, SuiteMap
-from leaderboard.pages.map.described import describe
 from leaderboard.pages.map.points import OUTSIDE, described_points
 from leaderboard.web import parameters as state
 from leaderboard.web.errors import caught
@@ -291,4 +290,4 @@ def table(facts: pd.DataFrame, noun: str) -> str:
     )
 
 
-MAP = View(key="map", title="Map", sentence=SENTENCE, describe=describe, group="Insights", draw=draw, figures=True)
+MAP = View(key="map", title="Map", sentence=SENTENCE, group="Insights", draw=draw, figures=True)

@@ -24,7 +24,6 @@ from leaderboard.html.labels import KIND_NOTES, MODEL_KINDS, model_kind, suite_c
 from leaderboard.html.templates import macro, render
 from leaderboard.page import NAMED, Site, View, bind, heading, message_box
 from leaderboard.pages.model import figures
-from leaderboard.pages.model.described import describe
 from leaderboard.pages.model.field import Field, field, nearest, suites_of
 from leaderboard.pages.model.routes import routes
 from leaderboard.web.parameters import Choice
@@ -295,8 +294,8 @@ MODEL = View(
     key="model",
     title="Model",
     sentence=SENTENCE,
-    describe=describe,
     group="Models & tasks",
+    name_of=lambda site, key: next(iter(model_queries.model(site.db, key=key)["title"]), ""),
     listed=False,
     draw=draw,
     figures=True,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from markupsafe import Markup
 
 from leaderboard.data.memo import shared
 from leaderboard.html.templates import render
-from leaderboard.page import Described, Site, View, catalogue
+from leaderboard.page import Site, View, catalogue
 from leaderboard.pages.models.listing import summary
 from leaderboard.pages.models.routes import routes
 
@@ -22,11 +20,6 @@ SENTENCE = (
 def answer(site: Site) -> Markup:
     """The first sentence, with links to what it counts."""
     return render("pages/models/answer.html", **summary(site.db))
-
-
-def describe(site: Site, query: Mapping[str, str]) -> Described:
-    """What the first sentence counts, whatever the list is filtered by."""
-    return Described(title="Models", sentence=answer(site).striptags())
 
 
 def draw(site: Site) -> None:
@@ -45,7 +38,6 @@ MODELS = View(
     key="models",
     title="Models",
     sentence=SENTENCE,
-    describe=describe,
     group="Models & tasks",
     draw=draw,
     routes=routes,

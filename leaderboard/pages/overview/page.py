@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -19,7 +18,6 @@ from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View, citations, fill, heading
-from leaderboard.pages.overview import described
 from leaderboard.pages.overview import findings as of_benchmarks
 
 SENTENCE = (
@@ -154,6 +152,4 @@ def _title(table: SuiteTable, index: int) -> str:
     return table.models.loc[table.rows[index].model]["title"]
 
 
-OVERVIEW = View(
-    key="", title="Overview", sentence=SENTENCE, describe=partial(described.describe, suites=SUITES), draw=draw
-)
+OVERVIEW = View(key="", title="Overview", sentence=SENTENCE, draw=draw)

@@ -12,7 +12,6 @@ from leaderboard.html.templates import macro
 from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.smaller_suite import figures
 from leaderboard.pages.smaller_suite.choice import SIZE, SmallerSuiteQuery, SmallerSuites, answer, parameters, tables
-from leaderboard.pages.smaller_suite.described import describe
 
 SENTENCE = (
     "Which few tasks of a suite order models as all of them do, what is lost with the others, and what it saves. "
@@ -81,7 +80,6 @@ SMALLER_SUITE = View(
     key="smaller-suite",
     title="Smaller suite",
     sentence=SENTENCE,
-    describe=describe,
     group="Insights",
     draw=draw,
     figures=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from leaderboard.html.components import scripted
 from leaderboard.page import Site, View, citations, heading
-from leaderboard.pages.sql.described import describe
 from leaderboard.pages.sql.routes import routes
 
 SENTENCE = (
@@ -20,6 +19,4 @@ def draw(site: Site) -> None:
     scripted(site.assets, script="pages/sql/sql.js", run=mount, css_class="likeness-board lk-sql")
 
 
-SQL = View(
-    key="sql", title="SQL", sentence=SENTENCE, describe=describe, group="Models & tasks", draw=draw, routes=routes
-)
+SQL = View(key="sql", title="SQL", sentence=SENTENCE, group="Models & tasks", draw=draw, routes=routes)

@@ -23,7 +23,6 @@ from leaderboard.html.labels import SUSPECT, choice_title, explained_signs, is_s
 from leaderboard.html.templates import macro, render
 from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading, message_box
 from leaderboard.pages.task import figures, image_map, protocols, routes
-from leaderboard.pages.task.described import describe
 from leaderboard.web.parameters import Choice, Text
 
 if TYPE_CHECKING:
@@ -326,8 +325,8 @@ TASK = View(
     key="task",
     title="Task",
     sentence=SENTENCE,
-    describe=describe,
     group="Models & tasks",
+    name_of=lambda site, key: next(iter(task_queries.task(site.db, key=key)["title"]), ""),
     listed=False,
     draw=draw,
     figures=True,

@@ -3,15 +3,13 @@ type of task asks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import gradio as gr
 from markupsafe import Markup
 
 from leaderboard.data.memo import shared
 from leaderboard.html.drawn_examples import short_markup
 from leaderboard.html.templates import render
-from leaderboard.page import Described, Site, View, catalogue, fill
+from leaderboard.page import Site, View, catalogue, fill
 from leaderboard.pages.tasks.listing import summary, types
 from leaderboard.pages.tasks.routes import routes
 
@@ -25,11 +23,6 @@ SENTENCE = (
 def answer(site: Site) -> Markup:
     """The first sentence, with links to what it counts."""
     return render("pages/tasks/answer.html", **summary(site.db))
-
-
-def describe(site: Site, query: Mapping[str, str]) -> Described:
-    """What the first sentence counts, whatever the list is filtered by."""
-    return Described(title="Tasks", sentence=answer(site).striptags())
 
 
 @shared
@@ -57,7 +50,6 @@ TASKS = View(
     key="tasks",
     title="Tasks",
     sentence=SENTENCE,
-    describe=describe,
     group="Models & tasks",
     draw=draw,
     routes=routes,

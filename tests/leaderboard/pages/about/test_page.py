@@ -14,7 +14,6 @@ from leaderboard.data import suite_queries
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import ABBREVIATIONS
 from leaderboard.pages.about import page
-from leaderboard.pages.about.described import describe
 from leaderboard.pages.about.page import body
 
 
@@ -70,16 +69,3 @@ def test_the_age_of_the_figures_is_told_with_what_an_import_would_add(site: Simp
     assert 0 < cells["filled"] < cells["cells"] == cells["models"] * 130
     assert f"{cells['filled']:,} have a figure" in markup and "python -m compute import mteb-results" in markup
     assert page.cells(site, "no-suite") is None
-
-
-def test_its_head_says_what_the_page_says(site: SimpleNamespace) -> None:
-    sentence, markup = describe(site, {}).sentence, body(site)
-    counts = suite_queries.counts(site.db).iloc[0]
-    assert f"{counts.models:,} models with scores, {counts.tasks:,} tasks, {counts.scores:,} scores" in sentence
-    assert f"{counts.models:,} models with scores, {counts.tasks:,} tasks, {counts.scores:,} scores" in markup
-    verdicts = suite_queries.claims(site.db)["verdict"].value_counts()
-    recomputed = f"{verdicts.sum() - verdicts['cannot be recomputed']:,}"
-    assert f"{recomputed} claims recomputed, of which {verdicts['conflict']:,} conflict" in sentence
-    assert f"where these figures allow it: {recomputed} of {verdicts.sum():,} " in markup
-    assert f"version {data_version.current().number} of the figures; papers of 2024 to 2025." in sentence
-    assert len(sentence) <= 300

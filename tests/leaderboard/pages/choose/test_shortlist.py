@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from compute.analysis.ranks.ties import paired_differences
 from leaderboard.data.model_queries import PERMISSIVE
-from leaderboard.pages.choose.described import describe
 from leaderboard.pages.choose.needs import HARDWARE, LICENSES, NEEDS, SIZES
 from leaderboard.pages.choose.page import shown
 from leaderboard.pages.choose.shortlist import MOST, Conditions, shortlist
@@ -119,34 +117,3 @@ def test_a_single_model_that_fits_is_the_only_one(suite_cache):
     text = shown(suite_cache, need="judge", conditions=Conditions(size="1b"))
     assert "is the only model that fits, with a mean of" in text and "The only model that fits." in text
     assert "1 models" not in text
-
-
-@pytest.mark.parametrize("conditions", [{}, {"size": "1b"}, {"language": "many"}], ids=["any", "1b", "many"])
-@pytest.mark.parametrize("need", WITH_SUITE, ids=[need.key for need in WITH_SUITE])
-def test_the_head_counts_all_that_fit(suite_cache, need, conditions):
-    """Not proved worse, not comparable, and the rest proved worse: as on the page."""
-    site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
-    sentence = describe(site, {"need": need.key, **conditions}).sentence
-    found = shortlist(suite_cache, need=need, conditions=Conditions(**conditions))
-    if not found.choices:
-        assert sentence == "Which models the evidence supports, and what it does not prove."
-        return
-    assert f"over {found.tasks} task" in sentence and found.choices[0].title in sentence
-    if found.fitting == 1:
-        assert "is the only model that fits, with a mean of" in sentence and "models that fit" not in sentence
-    elif found.untested == found.fitting - 1:
-        assert sentence.endswith("None of the others can be compared with it, so its lead is not proved.")
-        assert "proved worse" not in sentence
-    else:
-        untested = f", cannot be compared: {found.untested}" if found.untested else ""
-        assert sentence.endswith(
-            f"models that fit: {found.fitting}, of these not proved worse: {found.ties - 1}{untested}."
-        )
-
-
-def test_the_heads_have_all_cases(suite_cache):
-    site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
-    all_of = ({"need": need.key, **more} for need in WITH_SUITE for more in ({}, {"size": "1b"}, {"language": "many"}))
-    sentences = [describe(site, query).sentence for query in all_of]
-    for words in ("is the only model that fits", "its lead is not proved", "cannot be compared: "):
-        assert any(words in sentence for sentence in sentences), words

@@ -11,7 +11,6 @@ import numpy as np
 from compute.analysis.correlation import ENOUGH, extreme_pairs
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.pages.correlations import query as correlation_query
-from leaderboard.pages.correlations.described import MOST_SUITES, describe
 from leaderboard.pages.correlations.matrix import MatrixCache
 from leaderboard.pages.correlations.page import STARTS, finding, preset_of
 from leaderboard.pages.correlations.query import CorrelationQuery, read
@@ -61,15 +60,3 @@ def test_no_pair_is_extreme_by_its_correlation_alone() -> None:
     extremes = extreme_pairs(correlation=Correlation(r=r, n=n, low=low, high=high), method="spearman", models=5)
     assert (extremes.most, extremes.least, extremes.pairs) == ((0, 2), (1, 2), 3)
     assert extreme_pairs(correlation=Correlation(r=r, n=n, low=low, high=high), method="spearman", models=200) is None
-
-
-def test_more_suites_than_a_head_names_are_not_read(site: SimpleNamespace) -> None:
-    suites = list(suite_queries.suites(site.db)["key"])
-    read: list[str] = []
-    cache = SimpleNamespace(
-        db=site.db, suites=site.suite_cache.suites, table=lambda key: read.append(key) or site.suite_cache.table(key)
-    )
-    watched = SimpleNamespace(db=site.db, suite_cache=cache)
-    assert describe(watched, {"suites": ",".join(suites[: MOST_SUITES + 1]), "level": "tasks"}) is None
-    assert read == []
-    assert describe(watched, {"suites": "unisim-core"}) is not None and "unisim-core" in read

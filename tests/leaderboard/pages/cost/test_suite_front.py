@@ -21,7 +21,6 @@ from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import macros
 from leaderboard.pages.cost import figures
-from leaderboard.pages.cost.described import describe
 from leaderboard.pages.cost.suite_front import (
     AGE,
     AXES,
@@ -143,17 +142,15 @@ def test_where_nothing_can_be_tested_nothing_is_on_or_off(suite_fronts: SuiteFro
 @pytest.mark.parametrize("category", ["", "Zero-shot Classification", "Linear Probing", "Visual STS (en)"])
 def test_the_head_counts_as_the_page_does(suite_cache: SuiteCache, category: str) -> None:
     """Off, on and untested are all of the models: none is counted as a success of the test that it never had."""
-    site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
     suite = "mieb" if category else "unisim-core"
     suite_front = get(SuiteFronts(suite_cache), suite, category=category)
     off, on, unknown = (len(suite_front.of(state)) for state in (OFF, ON, UNKNOWN))
     assert off and on and bool(unknown) == (category in ("Zero-shot Classification", "Linear Probing"))
     assert off + on + unknown == len(suite_front.with_cost)
-    head = describe(site, {"suite": suite, "category": category}).sentence
-    for text in (head, text_of(suite_front)):
-        assert re.match(rf".*\b{off} of the {off + on + unknown} models with a known size", text)
-        assert re.search(rf"; {on} (is|are) on the front", text)
-        assert (f"; {unknown} cannot be tested" in text) == bool(unknown)
+    text = text_of(suite_front)
+    assert re.match(rf".*\b{off} of the {off + on + unknown} models with a known size", text)
+    assert re.search(rf"; {on} (is|are) on the front", text)
+    assert (f"; {unknown} cannot be tested" in text) == bool(unknown)
 
 
 def test_where_no_pair_can_be_tested_nobody_is_on_the_front(suite_fronts: SuiteFronts) -> None:
@@ -203,20 +200,6 @@ def test_suites_are_read_once(suite_cache: SuiteCache, monkeypatch: pytest.Monke
     monkeypatch.setattr(suite_queries, "suites", lambda db: asked.append(db) or suites(db))
     own = SuiteCache(Database(suite_cache.db.path))
     assert [len(SuiteFronts(own).suites()) for _ in range(3)][0] > 3 and len(asked) == 1
-
-
-def test_a_head_has_the_device_that_its_query_names(suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch) -> None:
-    times = SuiteFronts(suite_cache).times()
-    both = pd.concat([times, times[times["model"] == "tiny"].assign(device="cuda:0", ms=0.001)])
-    monkeypatch.setattr(SuiteFronts, "times", lambda self: both)
-    site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
-    usual = describe(site, {"suite": "mini", "axis": TIME})
-    assert usual.query == (("suite", "mini"), ("axis", TIME)) and "a measured encode time on cpu" in usual.sentence
-    named = describe(site, {"suite": "mini", "axis": TIME, "device": "cuda:0"})
-    assert named.query == (("suite", "mini"), ("axis", TIME), ("device", "cuda:0"))
-    assert named.title.endswith(" on cuda:0") and "only Tiny CLIP" in named.sentence and "cuda:0" in named.sentence
-    assert describe(site, {"suite": "mini", "axis": TIME, "device": "<b>"}) == usual
-    assert describe(site, {"suite": "mini", "device": "cuda:0"}).query == (("suite", "mini"),)
 
 
 def test_a_category_that_a_suite_does_not_have_is_told(suite_fronts: SuiteFronts) -> None:
@@ -351,32 +334,9 @@ def test_a_single_model_with_a_cost_is_compared_with_none(
     monkeypatch.setattr(SuiteFronts, "times", lambda self: times[times["model"] == model])
     suite_front = get(SuiteFronts(suite_cache), suite, axis=TIME)
     (point,) = suite_front.with_cost
-    site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
-    head = describe(site, {"suite": suite, "axis": TIME}).sentence
-    assert f"only {point.title} has a measured encode time on cpu: there is nothing to compare it with." in head
     assert f"only {point.title} (" in text_of(suite_front) and "there is nothing to compare it with" in text_of(
         suite_front
     )
-
-
-def test_a_shared_link_says_what_the_view_found(suite_cache: SuiteCache) -> None:
-    site = SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache)
-    assert describe(site, {}) is None and describe(site, {"suite": "nowhere"}) is None
-    assert describe(site, {"suite": "cfred-coco"}) is None
-    found = describe(site, {"suite": "pairbench", "axis": "guess"})
-    suite_front = get(SuiteFronts(suite_cache), "pairbench")
-    on = len(suite_front.of(ON))
-    off = len(suite_front.of(OFF))
-    assert found.sentence == (
-        f"{off} of the {on + off} models with a known size {'is' if off == 1 else 'are'} proved worse in PairBench "
-        f"than one that is no larger; {on} are on the front."
-    )
-    assert found.query == (("suite", "pairbench"),) and len(found.rows) == min(on, 6)
-    assert all(0 <= row.low <= row.value <= row.high <= 1 for row in found.rows)
-    of_category = describe(site, {"suite": "mieb", "category": "Document Understanding", "axis": AGE})
-    assert of_category.query == (("suite", "mieb"), ("category", "Document Understanding"), ("axis", AGE))
-    assert "not known" in describe(site, {"suite": "mieb"}).sentence
-    assert describe(site, {"suite": "unisim-core", "axis": TIME}).sentence.startswith("No model of UniSim-Bench core")
 
 
 @pytest.mark.parametrize("suite", ["unisim-core", "unisim-ood", "pairbench", "mieb", "mini", "mini-pairs"])

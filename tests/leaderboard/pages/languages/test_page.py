@@ -12,7 +12,6 @@ import pytest
 
 from leaderboard.data.language_evidence import LanguageEvidence
 from leaderboard.html.named_points import NAMES
-from leaderboard.pages.languages.described import describe
 from leaderboard.pages.languages.page import of_all, page
 from tests.leaderboard.small_languages import small
 
@@ -90,37 +89,6 @@ def test_all_languages(view: Any, evidence: LanguageEvidence) -> None:
     assert figure["visible"] and "no other to compare" in rest
 
 
-@pytest.mark.parametrize("spelling", ["swa", "swh", "sw", "Swahili"])
-def test_the_head_knows_every_spelling(site: SimpleNamespace, spelling: str) -> None:
-    described = describe(site, {"language": spelling})
-    assert described.title == "Models for Swahili" and described.query == (("language", "swa"),)
-
-
-def test_the_head_names_the_best(site: SimpleNamespace) -> None:
-    described = describe(site, {"language": "ja"})
-    assert described.title == "Models for Japanese" and described.rows[0].label == "E5-V"
-    assert all(0 <= end <= 1 for row in described.rows for end in (row.value, row.low, row.high))
-    assert describe(site, {"model": "royokong/e5-v"}).title == "E5-V by language"
-    assert describe(site, {}) is None and describe(site, {"language": "xyz", "model": "nobody"}) is None
-
-
-def test_the_head_is_no_surer_than_the_page(site: SimpleNamespace) -> None:
-    """Once it was titled the best while the page said that nothing is known."""
-    described = describe(site, {"language": "deu"})
-    assert described.title == "Models for German" and described.sentence.startswith("Highest for German: ")
-    assert "Whether it is better than the others is not known: one task stands for" in described.sentence
-    assert "cross & multi" in described.sentence
-
-
-def test_the_head_is_of_the_origin_in_the_address(site: SimpleNamespace) -> None:
-    described = describe(site, {"language": "deu", "origin": "computed"})
-    assert described.query == (("language", "deu"), ("origin", "computed")) and not described.rows
-    assert described.sentence.startswith("No computed score of German alone is known")
-    model = describe(site, {"model": "royokong/e5-v", "origin": "imported"})
-    assert model.query == (("model", "royokong/e5-v"), ("origin", "imported")) and "in 0 languages" in model.sentence
-    assert describe(site, {"language": "deu", "origin": "nowhere"}) == describe(site, {"language": "deu"})
-
-
 def test_a_mean_is_a_reason_only_where_it_is_stored(view: Any, evidence: LanguageEvidence) -> None:
     """Once of all 38 languages there was "only a mean" of computed scores, of which none is stored."""
     answer, figure, _ = view(origin="computed")
@@ -162,12 +130,10 @@ NO_ERROR = [("A", "t", 0.9, 0.01), ("B", "t", 0.5, 0.01), ("C", "t", 0.89, np.na
 def test_few_models_and_few_tests(
     site: SimpleNamespace, evidence: LanguageEvidence, scores: list[Score], said: str
 ) -> None:
-    """In the page and in its head; once "the highest of 0 models, proved better than each of the other -1"."""
+    """Once "the highest of 0 models, proved better than each of the other -1"."""
     few = replace(evidence, rankings={("deu", "computed"): small(scores)})
     chosen = {"language": "deu", "model": "", "origin": "computed"}
     assert said in text(page(site, few, **chosen)[0])
-    within = SimpleNamespace(db=site.db, suite_cache=SimpleNamespace(languages=lambda: few))
-    assert said in describe(within, {"language": "deu"}).sentence
 
 
 def test_the_table_has_a_word_for_what_is_not_tested(site: SimpleNamespace, evidence: LanguageEvidence) -> None:
