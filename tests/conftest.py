@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+import fcntl
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
+Once = Callable[[str, Callable[[Path], Path]], Path]
 
 
 @pytest.fixture(scope="session")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
+    """`once(name, make)`: the path that `make(folder)` returns, made by the first of the test processes and shared by
+    all of them. Nobody may write below it afterwards."""
+    base = tmp_path_factory.getbasetemp()
+    root = base.parent if base.name.startswith("popen-") else base  # pytest-xdist: a folder a process
+
+    def made(name: str, make: Callable[[Path], Path]) -> Path:
+        folder, stated = root / f"once-{name}", root / f"once-{name}.path"
+        with (root / f"once-{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not stated.exists():
+                folder.mkdir()
+                stated.write_text(str(make(folder)))
+        return Path(stated.read_text())
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def database(once: Once) -> Path:
     """The shipped figures as a database; no imports, no computed runs."""
     from compute.database.build import build
 
-    folder = tmp_path_factory.mktemp("database")
-    return build(folder / "likeness.duckdb", results=folder / "results").path
+    return once("database", lambda folder: build(folder / "likeness.duckdb", results=folder / "results").path)
 
 
 @pytest.fixture(scope="session")

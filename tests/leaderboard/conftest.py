@@ -10,6 +10,7 @@ import pytest
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.web import redact
+from tests.conftest import Once
 
 MODEL = "google/siglip-so400m-patch14-224"
 
@@ -28,33 +29,37 @@ def suite_cache(database: Path) -> SuiteCache:
 
 
 @pytest.fixture(scope="session")
-def imported_suite_cache(tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
+def imported_suite_cache(once: Once) -> SuiteCache:
     """The same with one model measured again on every task of unisim-core but the last, from a file."""
     from compute.catalog import shipped
     from compute.database.build import build
     from compute.importing import collection, read_scores_csv
 
-    folder = tmp_path_factory.mktemp("imported")
-    tasks = [task for task in shipped().tasks if "unisim-core" in task.suites][:-1]
-    lines = [
-        "benchmark,model,task,metric,value,n",
-        *(f"unisim,{MODEL},{task.key},accuracy,0.5,100" for task in tasks),
-    ]
-    (folder / "again.csv").write_text("\n".join(lines))
-    found = read_scores_csv(folder / "again.csv", catalog=shipped())
-    collection.save(found, name="scores-again", folder=folder / "results" / "imported")
-    return SuiteCache(Database(build(folder / "likeness.duckdb", results=folder / "results").path))
+    def make(folder: Path) -> Path:
+        tasks = [task for task in shipped().tasks if "unisim-core" in task.suites][:-1]
+        lines = [
+            "benchmark,model,task,metric,value,n",
+            *(f"unisim,{MODEL},{task.key},accuracy,0.5,100" for task in tasks),
+        ]
+        (folder / "again.csv").write_text("\n".join(lines))
+        found = read_scores_csv(folder / "again.csv", catalog=shipped())
+        collection.save(found, name="scores-again", folder=folder / "results" / "imported")
+        return build(folder / "likeness.duckdb", results=folder / "results").path
+
+    return SuiteCache(Database(once("imported", make)))
 
 
 @pytest.fixture(scope="session")
-def stand_in_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stand_in_database(once: Once) -> Path:
     """The shipped figures, computed runs of stand-in models on a task of every kind, and one map of images."""
     from tests.leaderboard import stand_ins
 
-    folder = tmp_path_factory.mktemp("stand-ins")
-    stand_ins.make(folder / "results")
-    stand_ins.make_map(folder / "results", task="mieb/cifar10")
-    return stand_ins.database(folder, results=folder / "results")
+    def make(folder: Path) -> Path:
+        stand_ins.make(folder / "results")
+        stand_ins.make_map(folder / "results", task="mieb/cifar10")
+        return stand_ins.database(folder, results=folder / "results")
+
+    return once("stand-ins", make)
 
 
 @pytest.fixture(scope="session")
