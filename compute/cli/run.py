@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
@@ -62,7 +61,7 @@ def run(
     images: Images = None,
     device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")] = "",
     engine: Annotated[
-        str, typer.Option(help="Where the work runs: local, on this machine, or ray, on a Ray cluster.")
+        str, typer.Option(help="Where the work runs: local, in this process, or ray, on several devices or machines.")
     ] = "local",
     address: Annotated[
         str, typer.Option(help="The Ray cluster: HOST:PORT or auto; default: RAY_ADDRESS, else one started here.")
@@ -71,9 +70,6 @@ def run(
         int | None,
         typer.Option(help="How many Ray workers encode; default: one a GPU, or a core where there is none.", min=1),
     ] = None,
-    devices: Annotated[
-        str, typer.Option(help="Devices of this machine, comma-separated, one process on each: cuda:0,cuda:1.")
-    ] = "",
     dtype: Annotated[
         str,
         typer.Option(
@@ -117,17 +113,6 @@ def run(
             min=0.001,
         ),
     ] = None,
-    print_slurm: Annotated[
-        bool,
-        typer.Option("--print-slurm", help="Print a job file for Slurm that makes this run on its nodes, and stop."),
-    ] = False,
-    slurm: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="With --print-slurm: a directive of sbatch, such as nodes=4 or partition=gpu; repeatable.",
-        ),
-    ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Repeat stored runs, and retry items that could not be used.")
     ] = False,
@@ -139,34 +124,23 @@ def run(
     from compute import mirror, paths
     from compute.catalog.own.suite_file import is_suite_file
     from compute.engine import estimate as estimating
-    from compute.engine import estimate_lines, fault_study, measure, plan, results_table, workspace
-    from compute.engine import slurm as job_slurm
+    from compute.engine import estimate_lines, fault_study, measure, plan, ray_cluster, results_table, workspace
     from compute.engine.named_models import joined, record_named, settled
     from compute.engine.run import execute
-    from compute.engine.workers import chosen
     from compute.models import hardware_for
     from compute.models.own import factories
     from compute.tasks.own import OwnReading
 
     if estimate is not None and not dry_run:
         raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
-    if slurm and not print_slurm:
-        raise BadInput("--slurm is a directive of the job file: add --print-slurm")
-    directives = job_slurm.directives(slurm or ())
     suites = names(suite) if not is_suite_file(suite) else (suite,)
     if len(suites) > 1 and not dry_run:
         raise BadInput(f"A run is of one suite, not of {', '.join(suites)}: several are estimated at once by --dry-run")
-    many = names(devices)
-    if print_slurm:
-        chosen.check(engine)  # the job file names its own cluster, of as many --workers as are named here
-        if many:
-            raise BadInput("--devices is for processes on this machine, and the job file is for Ray: omit --devices")
-    else:
-        chosen.check(engine, address=address, workers=workers, devices=many, device=device)
+    ray_cluster.check(engine, address=address, workers=workers)
     crews = hardware = None
-    if not (dry_run or print_slurm):
+    if not dry_run:
         crews, hardware = context.with_resource(
-            chosen.chosen(engine, address=address, workers=workers, devices=many, device=device, dtype=dtype)
+            ray_cluster.opened(engine, address=address, workers=workers, device=device, dtype=dtype)
         )
     texts = list(dict.fromkeys(names(models)))
     files = [text for text in texts if factories.is_factory(text)]
@@ -184,9 +158,9 @@ def run(
         batch_size=batch_size,
         skip_bad=skip_bad_items,
         again=again,
-        dry_run=dry_run or print_slurm,
+        dry_run=dry_run,
         warn=warn,
-        notice=lambda words: typer.echo(words, err=print_slurm),
+        notice=typer.echo,
     )
     catalog, root, bench = space.catalog, space.root, space.bench
     if space.suite == fault_study.SUITE:
@@ -235,9 +209,6 @@ def run(
         )
         for key in (space.suite, *suites[1:])
     ]
-    if print_slurm:
-        typer.echo(job_slurm.job_file(sys.argv[1:], directives=directives), nl=False)
-        return
     planned = plans[0] if len(plans) == 1 else plan.joined(plans)
     usual = bench.hardware
     precise = {row.key: hardware_for(row, usual).dtype for row in planned.models if row.adapter}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from compute.engine import run_folders
 from compute.engine.bench import Bench
 from compute.engine.plan import Job
 from compute.engine.run_folders import StoredRun
 from compute.features.passes import Pass
+from compute.features.subject import Encoders
 from compute.tasks.data import Data
+from compute.types import Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +74,20 @@ class Execution:
         self.uses[key] -= 1
         if self.uses[key] <= 0:
             self.loaded.pop(key, None)
+
+
+class Crew(Encoders, Protocol):
+    """Other processes that hold one model, and work in place of this one."""
+
+    def attempts(self, jobs: Sequence[Job], encoding: Encoding) -> Iterator[Outcome]:
+        """What becomes of each run, in any order."""
+
+
+class Workers(Protocol):
+    """Where the work of a plan is done, other than in this process."""
+
+    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> AbstractContextManager[Crew]:
+        """The workers for the jobs of one model, until the context ends."""
 
 
 def items_key(job: Job) -> tuple[str, str]:

@@ -21,10 +21,9 @@ from compute import tasks, versions
 from compute.content.items import Column
 from compute.engine import run_folders, scoring, thumbnails
 from compute.engine.bench import Bench
-from compute.engine.execution import Encoding, Execution, Outcome, items_key
+from compute.engine.execution import Encoding, Execution, Outcome, Workers, items_key
 from compute.engine.plan import Job, Plan, by_comparison, in_words
 from compute.engine.run_folders import StoredRun
-from compute.engine.workers.crew import Crew, Workers, WorkersFailed
 from compute.features import encoding as encoding_pipeline
 from compute.features.subject import Encoders, ModelNeeded
 from compute.models import hardware_for
@@ -54,7 +53,7 @@ def execute(
 
     A run that fails leaves its reason in its folder and the others continue, but for NoService: it stops them all.
     `report` gets a line for each run that ends, and `ended` its outcome; `pictures` is for how many items per task
-    thumbnails are stored. `workers` encode in place of this process.
+    thumbnails are stored. `workers` do the work in place of this process.
     """
     execution = Execution(
         bench=bench,
@@ -110,43 +109,27 @@ def _run_model(
     subject = execution.bench.subject(row)
     with ExitStack() as stack:
         try:
-            crew = stack.enter_context(workers.crew(row, ready, execution)) if workers else Crew()
+            crew = stack.enter_context(workers.crew(row, ready, execution)) if workers else None
         except LikenessError as error:
             for job in ready:
                 end(failed(job, error, execution))
             return
         encoding_began = time.perf_counter()
-        ready, refused, ended = _prepared(subject, ready, execution, crew.encoders)
+        ready, refused, ended = _prepared(subject, ready, execution, crew)
         seconds = time.perf_counter() - encoding_began
         for job, error in refused:
             end(failed(job, error, execution))
         encoding = Encoding(seconds=seconds / max(1, len(ready)), passes=tuple(subject.done))
-        lost = ended if isinstance(ended, WorkersFailed) else None
-        if ended and crew.encoders:
-            goes_on = ", and this process goes on" if crew.runs is None and lost is None else ""
-            execution.report(f"{row.key}: encoding by workers ended early{goes_on}: {ended}")
-        if crew.runs is None:
-            stack.close()  # the workers hold the model, which this process may need: a device may have no room for two
-            outcomes = (_attempt_here(job, subject, execution, encoding, lost) for job in ready)
+        if ended and crew:
+            execution.report(f"{row.key}: encoding by workers ended early: {ended}")
+        if crew:
+            outcomes = crew.attempts(ready, encoding)
         else:
-            outcomes = crew.runs(ready, encoding)
+            outcomes = (attempt(job, subject, execution, encoding) for job in ready)
         for outcome in outcomes:
             end(outcome)
             if outcome.stops:
                 raise NoService(outcome.reason)
-
-
-def _attempt_here(
-    job: Job, subject: Any, execution: Execution, encoding: Encoding, lost: WorkersFailed | None
-) -> Outcome:
-    """One run in this process, which does not load the model where its workers were `lost`."""
-    if lost is None:
-        return attempt(job, subject, execution, encoding)
-    subject.leave_unloaded()
-    try:
-        return attempt(job, subject, execution, encoding)
-    except ModelNeeded:
-        return failed(job, lost, execution)
 
 
 def attempt(job: Job, subject: Any, execution: Execution, encoding: Encoding) -> Outcome:
@@ -196,7 +179,7 @@ def _prepared(
 
 def _anew(error: Exception) -> LikenessError:
     """An error without its frames, which hold a batch's tensors."""
-    return WorkersFailed(str(error)) if isinstance(error, WorkersFailed) else LikenessError(failure(error))
+    return LikenessError(failure(error))
 
 
 def _run(

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from compute import mirror, paths
 from compute.catalog.own import models as own_models
-from compute.engine import fault_study, named_models, plan, results_table, workspace
+from compute.engine import fault_study, named_models, plan, ray_cluster, results_table, workspace
 from compute.engine.plan import Plan
+from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome, execute
-from compute.engine.workers.chosen import chosen
-from compute.engine.workers.crew import Workers
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, wrapping
 from compute.models.own.objects import placement
@@ -53,7 +52,6 @@ def evaluate(
     engine: str = "local",
     address: str = "",
     workers: int | None = None,
-    devices: str | Sequence[str] = (),
     progress: bool = True,
 ) -> Evaluation:
     """Makes the missing scores of one model on a suite, or on some of its tasks, and returns all of them.
@@ -72,9 +70,9 @@ def evaluate(
     file's) and `images` (folders) say what they do not tell themselves; or with a suite a folder of data sets, searched
     before the hub's cache. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by
     default the project's; what is stored there is not made again. `skip_bad` leaves out items that cannot be used.
-    `options`: `name=value`. `engine="ray"` encodes by `workers` of the Ray cluster at `address`, `devices` by a process
-    on each; neither takes an object in memory. Of `tasks`, `images`, `options` and `devices`, a single value needs no
-    list. `progress=False` shows no bars.
+    `options`: `name=value`. `engine="ray"` works by `workers` of the Ray cluster at `address`, by default one of this
+    machine's devices; it takes no object in memory. Of `tasks`, `images` and `options`, a single value needs no list.
+    `progress=False` shows no bars.
 
     A run that fails is part of the result with its reason, and a warning says how many there are. Ctrl-C keeps every
     finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
@@ -85,10 +83,7 @@ def evaluate(
     root = None if results is None else mirror.opened(results)
     with (
         workspace.as_before(),
-        chosen(engine, address=address, workers=workers, devices=_several(devices), device=device, dtype=dtype) as (
-            crews,
-            hardware,
-        ),
+        ray_cluster.opened(engine, address=address, workers=workers, device=device, dtype=dtype) as (crews, hardware),
     ):
         if isinstance(model, str | Path):
             of_objects = {
@@ -101,7 +96,7 @@ def evaluate(
                 raise BadInput(f"{needless[0]}= is for objects in memory: a model that is named has its own. Omit it")
         else:
             if crews is not None:
-                raise BadInput("An object in memory runs in this process: omit engine= and devices=")
+                raise BadInput("An object in memory runs in this process: omit engine=")
             hardware = placement.hardware_of(model, device=device, dtype=dtype)
         space = workspace.opened(
             suite=str(suite) or ("" if data is not None else _suite_of(tasks, results=root)),
@@ -217,7 +212,7 @@ def _suite_of(tasks: Sequence[str], *, results: Path | None) -> str:
 
 
 def _executed(
-    planned: Plan, space: workspace.Workspace, *, skip_bad: bool, shown: bool, workers: Workers | None
+    planned: Plan, space: workspace.Workspace, *, skip_bad: bool, shown: bool, workers: RayCluster | None
 ) -> list[Outcome]:
     """Runs the plan, with a bar over its runs. Raises KeyboardInterrupt that says what is stored."""
     missing = len(planned.missing)

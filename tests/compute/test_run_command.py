@@ -147,25 +147,9 @@ def test_what_is_wrong_is_said_before_anything_runs(
     assert (world.encoded, world.loaded) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--engine", "nonsense", "--dry-run"], "No engine 'nonsense'"),
-        (["--engine", "nonsense", "--print-slurm"], "No engine 'nonsense'"),
-        (["--address", "auto", "--dry-run"], "add --engine ray"),
-        (["--devices", "cpu", "--device", "cpu", "--dry-run"], "omit --device"),
-        (["--devices", "cpu,cpu", "--engine", "ray", "--dry-run"], "name how many --workers"),
-        (["--devices", "cuda:0,cuda:1", "--print-slurm"], "omit --devices"),
-    ],
-    ids=lambda value: "" if isinstance(value, str) else "".join(value[:2] + value[-1:]),
-)
-def test_options_of_workers_are_checked_where_nothing_is_run(run: Command, words: list[str], said: str) -> None:
-    assert_refused(run("--models", "small/eye", *words), BadInput, said)
-
-
-@pytest.mark.parametrize("words", [["--devices", "cpu,cpu", "--dry-run"], ["--workers", "8", "--print-slurm"]], ids=str)
-def test_sound_options_of_workers_pass_where_nothing_is_run(run: Command, words: list[str]) -> None:
-    assert run("--models", "small/dim", *words).exit_code == 0
+def test_options_of_ray_are_checked_where_nothing_is_run(run: Command) -> None:
+    assert_refused(run("--models", "small/eye", "--engine", "nonsense", "--dry-run"), BadInput, "nonsense")
+    assert_refused(run("--models", "small/eye", "--address", "auto", "--dry-run"), BadInput, "--engine ray")
 
 
 def test_models_that_can_do_nothing_are_no_success(run: Command, world: World) -> None:

@@ -1,15 +1,14 @@
 """A bench that any process can make again: drawn squares, and a model that logs every batch and can be told to fail.
 
 The folder holds what the tests read and write: `log` has a line a batch, its process and the numbers of its items. A
-file `hold` has the worker that sees it first wait for the file `go`, and `full` fills its disk.
+file `hold` has the worker that sees it first wait for the file `go`.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,23 +16,23 @@ from typing import Any
 import numpy as np
 
 from compute.content import items
+from compute.engine import plan, run
 from compute.engine.bench import Bench
-from compute.features import shards
+from compute.engine.execution import Outcome
+from compute.engine.ray_cluster import RayCluster
+from compute.features.store import FeatureStore
+from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
+from compute.procedures import choice
 from compute.tasks.data import Choices, Data
+from compute.tasks.source import Need
 from compute.types import Model, Task
-from tests.compute.engine import remade_bench
-from tests.compute.small_bench import square
+from tests.compute.small_bench import CATALOG, square
 
 ITEMS = 96  # of each side; all are distinct
 BATCH = 4
-
-
-def data() -> Choices:
-    """Pairs beside a reference, all of one colour each."""
-    return remade_bench.choices(
-        [items.images([square((row, side, 9)) for row in range(ITEMS)], of=f"side {side}") for side in range(3)]
-    )
+SHARD = 3 * BATCH
+TOTAL = 3 * ITEMS
 
 
 class Logged:
@@ -52,8 +51,6 @@ class Logged:
     def embed(self, modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
         numbers = " ".join(str(int(row[1]) * ITEMS + int(row[0])) for row in prepared)
         os.write(self.log, f"{os.getpid()} {numbers}\n".encode())
-        if self.takes("full"):
-            shards.put = full
         if self.takes("hold"):
             (self.folder / "held").write_text(str(os.getpid()))
             while not (self.folder / "go").exists():
@@ -70,28 +67,69 @@ class Logged:
         return True
 
 
-def full(handle: Any, data: Any) -> None:
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
 def load_items(task: Task, options: Mapping[str, Any]) -> dict[str, Data]:
-    return {"default": data()}
+    """Pairs beside a reference, all of one colour each."""
+    reference, *alternatives = [
+        items.images([square((row, side, 9)) for row in range(ITEMS)], of=f"side {side}") for side in range(3)
+    ]
+    names, answer = tuple(f"item {row}" for row in range(ITEMS)), np.arange(ITEMS) % 2
+    return {
+        "default": Choices(
+            names=names, reference=reference, alternatives=tuple(alternatives), answer=answer, question="reference"
+        )
+    }
 
 
 def load(folder: Path, row: Model, *, hardware: Hardware) -> Logged:
     return Logged(folder)
 
 
-def bench(folder: Path, *, features: Path, device: str = "cpu") -> Bench:
+def identify(row: Model, *, hardware: Hardware) -> dict[str, Any]:
+    return {"model": row.key, "dtype": hardware.dtype}
+
+
+def bench(folder: Path) -> Bench:
     """The bench; every process of a run makes its own."""
-    return remade_bench.bench(
-        features=features,
-        device=device,
-        batch_size=BATCH,
-        load=partial(load, folder),
-        load_items=load_items,
-        recipe=partial(bench, folder, features=features),
+    hardware = Hardware(device="cpu", dtype="float32")
+    return Bench(
+        hardware=hardware,
+        procedures={"choice": choice.PROCEDURE},
+        task_options=lambda task: {},
+        load=load_items,
+        need=lambda task: Need(repo=task.dataset, revision="", bytes=0, present=True, images=None, texts=None),
+        identity=lambda task: {"draw": 1},
+        subject=lambda row: LoadedSubject(
+            row,
+            store=FeatureStore(folder / "features"),
+            hardware=hardware,
+            batch_size=BATCH,
+            threads=1,
+            load=partial(load, folder),
+            identity=identify,
+        ),
+        recipe=partial(bench, folder),
     )
+
+
+def execute(
+    folder: Path, workers: RayCluster | None = None, *, report: Callable[[str], None] = lambda line: None
+) -> list[Outcome]:
+    """The run of one model on one task."""
+    folder.mkdir(exist_ok=True)
+    made = bench(folder)
+    planned = plan.make(
+        CATALOG, suite="small", models=["small/eye"], tasks=["unisim/near"], bench=made, results=folder / "results"
+    )
+    return run.execute(planned, bench=made, results=folder / "results", workers=workers, report=report)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file of vectors, scores and evidence by its path."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for pattern in ("features/**/*.safetensors", "results/**/*.parquet")
+        for path in folder.glob(pattern)
+    }
 
 
 def encoded(folder: Path) -> list[int]:

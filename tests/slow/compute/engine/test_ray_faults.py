@@ -18,20 +18,18 @@ from typing import Any
 
 import pytest
 
-from compute.engine import plan, run
+from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome
 from compute.features import passes
 from compute.features.store import Shelf
 from compute.paths import ROOT
 from tests.compute.engine import crewed
-from tests.compute.engine.crewed import BATCH, ITEMS, encoded, processes
-from tests.compute.small_bench import CATALOG
+from tests.compute.engine.crewed import SHARD, TOTAL, encoded, files, processes
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
 
-SHARD = 3 * BATCH
-TOTAL = 3 * ITEMS
 PATIENCE = 240.0  # seconds, for a machine that is busy
+TOKEN = "0123456789abcdef" * 4
 
 
 @pytest.fixture(scope="module")
@@ -54,35 +52,22 @@ def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """The files that this process alone leaves."""
     monkeypatch.setattr(passes, "SHARD", SHARD)
     monkeypatch.setattr(Shelf, "merge", Shelf.refresh)  # it would make one file of them
-    (tmp_path / "alone").mkdir()
-    assert execute(tmp_path / "alone")[0].state == "made"
-    assert sorted(encoded(tmp_path / "alone")) == list(range(TOTAL))
+    assert crewed.execute(tmp_path / "alone")[0].state == "made"
     return files(tmp_path / "alone")
 
 
-def execute(folder: Path, *, address: str = "", workers: int = 2, report: Any = print) -> list[Outcome]:
-    """The run of one model on one task, in this process or on the cluster at an address."""
-    from compute.engine.workers.ray_cluster import RayCluster
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "ray").mkdir()
+    return tmp_path / "ray"
 
-    bench = crewed.bench(folder, features=folder / "features")
-    planned = plan.make(
-        CATALOG, suite="small", models=["small/eye"], tasks=["unisim/near"], bench=bench, results=folder / "results"
-    )
-    crews = RayCluster(address=address, workers=workers) if address else None
+
+def execute(folder: Path, address: str, *, workers: int = 2) -> list[Outcome]:
+    cluster = RayCluster(address=address, workers=workers)
     try:
-        return run.execute(planned, bench=bench, results=folder / "results", report=report, workers=crews)
+        return crewed.execute(folder, cluster)
     finally:
-        if crews:
-            crews.close()
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    """Every file of vectors, scores and evidence by its path."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for pattern in ("features/**/*.safetensors", "results/**/*.parquet")
-        for path in folder.glob(pattern)
-    }
+        cluster.close()
 
 
 def wait_for(true: Callable[[], Any]) -> None:
@@ -100,19 +85,13 @@ def hold_again(folder: Path) -> bool:
     return len(names) == 2
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "ray").mkdir()
-    return tmp_path / "ray"
-
-
-def beside(folder: Path, do: Callable[[], None], **options: Any) -> list[Outcome]:
+def beside(folder: Path, address: str, do: Callable[[], None], *, workers: int = 2) -> None:
     """Executes on the cluster in a thread, while `do` interferes."""
     ended: list[Any] = []
 
     def executed() -> None:
         try:
-            ended.append(execute(folder, **options))
+            ended.extend(outcome.state for outcome in execute(folder, address, workers=workers))
         except BaseException as error:
             ended.append(error)
 
@@ -123,8 +102,7 @@ def beside(folder: Path, do: Callable[[], None], **options: Any) -> list[Outcome
     finally:
         (folder / "go").touch()
         thread.join(PATIENCE)
-    assert ended and isinstance(ended[0], list), ended
-    return ended[0]
+    assert ended == ["made"]
 
 
 def test_a_worker_killed_in_the_middle_loses_its_shard_alone(
@@ -136,8 +114,7 @@ def test_a_worker_killed_in_the_middle_loses_its_shard_alone(
         wait_for((folder / "held").exists)
         os.kill(int((folder / "held").read_text()), signal.SIGKILL)
 
-    outcomes = beside(folder, kill, address=cluster.address)
-    assert [outcome.state for outcome in outcomes] == ["made"]
+    beside(folder, cluster.address, kill)
     assert files(folder) == whole
     times = Counter(encoded(folder))
     assert set(times) == set(range(TOTAL))
@@ -155,44 +132,22 @@ def test_a_machine_that_joins_takes_part(cluster: Any, folder: Path, whole: dict
         joined.append(cluster.add_node(num_cpus=2, object_store_memory=100 << 20))
         wait_for(lambda: len(processes(folder)) == 3)
 
-    outcomes = beside(folder, join, address=cluster.address, workers=3)
+    beside(folder, cluster.address, join, workers=3)
     cluster.remove_node(joined[0])
-    assert [outcome.state for outcome in outcomes] == ["made"]
     assert files(folder) == whole
     assert sorted(encoded(folder)) == list(range(TOTAL))
-
-
-def test_a_slow_worker_holds_up_its_own_shard_alone(cluster: Any, folder: Path, whole: dict[str, bytes]) -> None:
-    """It is in its first batch until the other one has encoded all other shards."""
-    (folder / "hold").touch()
-    outcomes = beside(
-        folder, lambda: wait_for(lambda: len(encoded(folder)) == TOTAL - SHARD + BATCH), address=cluster.address
-    )
-    assert [outcome.state for outcome in outcomes] == ["made"]
-    assert files(folder) == whole
-    assert sorted(encoded(folder)) == list(range(TOTAL)) and len(processes(folder)) == 2
-
-
-def test_a_worker_with_a_full_disk_stops_and_others_go_on(cluster: Any, folder: Path, whole: dict[str, bytes]) -> None:
-    (folder / "full").touch()
-    lines: list[str] = []
-    outcomes = execute(folder, address=cluster.address, report=lines.append)
-    assert [outcome.state for outcome in outcomes] == ["made"]
-    assert files(folder) == whole
-    assert any("A worker stops" in line and "No space left" in line for line in lines)
-    times = Counter(encoded(folder))
-    assert set(times) == set(range(TOTAL)) and sum(count - 1 for count in times.values()) <= SHARD
 
 
 DRIVER = """
 import sys
 from pathlib import Path
+from compute.engine.ray_cluster import RayCluster
 from compute.features import passes
 from compute.features.store import Shelf
-from tests.compute.engine import test_ray_faults as faults
+from tests.compute.engine import crewed
 
-passes.SHARD, Shelf.merge = faults.SHARD, Shelf.refresh
-[outcome] = faults.execute(Path(sys.argv[1]), address=sys.argv[2])
+passes.SHARD, Shelf.merge = crewed.SHARD, Shelf.refresh
+[outcome] = crewed.execute(Path(sys.argv[1]), RayCluster(address=sys.argv[2], workers=2))
 print(outcome.state)
 """
 
@@ -242,3 +197,37 @@ def test_a_run_of_the_mini_suite_equals_one_in_this_process(cluster: Any, tmp_pa
         for name in ("here", "ray")
     )
     assert ray_files == here and sum(name.endswith("scores.parquet") for name in here) == 4
+
+
+def test_a_cluster_that_demands_a_token_takes_it_or_says_so(tmp_path: Path) -> None:
+    """A head that `ray start` made for a user who has a token."""
+    home = tmp_path / "home"
+    (home / ".ray").mkdir(parents=True)
+    (home / ".ray" / "auth_token").write_text(TOKEN)
+    known = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    environment = {**known, "HOME": str(home), "PYTHONPATH": str(ROOT)}
+    log, options = home / "log", "--head --port=0 --num-cpus=1 --object-store-memory=100000000 --block"
+    with log.open("w") as out:
+        head = subprocess.Popen(
+            [sys.executable, "-m", "ray.scripts.scripts", "start", *options.split(), "--include-dashboard=false"],
+            env=environment,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        wait_for(lambda: "--address='" in log.read_text() or head.poll() is not None)
+        address = log.read_text().partition("--address='")[2].partition("'")[0]
+        call = "import sys; from compute.engine.ray_cluster import RayCluster as Cluster; Cluster(address=sys.argv[1])"
+        for extra, said in (({}, ""), ({"RAY_AUTH_TOKEN": "f" * 64}, "RAY_AUTH_TOKEN")):
+            done = subprocess.run(
+                [sys.executable, "-c", call, address],
+                env={**environment, **extra},
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+            )
+            assert (done.returncode == 0) == (not said) and said in done.stderr, done.stderr
+    finally:
+        os.killpg(head.pid, signal.SIGKILL)
+        head.wait(60)

@@ -1,0 +1,392 @@
+"""A plan's work on Ray, on several devices of this machine or on several machines: actors that hold the model encode
+shards and make runs.
+
+Ray places actors, starts lost ones again with the call that they had, and takes in machines that join. Every machine
+reads the same data, weights and results folder, by the same paths.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute import mirror
+from compute.engine import run
+from compute.engine.bench import Bench
+from compute.engine.execution import Encoding, Execution, Outcome
+from compute.engine.plan import Job, by_comparison
+from compute.features import passes
+from compute.features.passes import DistinctItems, Encoded, PlannedShard
+from compute.features.subject import ModelNeeded
+from compute.models.own.own_model import ADAPTER
+from compute.types import BadInput, CannotDo, LikenessError, Model, NotHere
+
+if TYPE_CHECKING:
+    from compute.models.adapter import Hardware
+
+ENGINES = ("local", "ray")
+OBJECT_STORE = 128 << 20  # bytes: only keys and figures pass between processes, vectors never do
+SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "HF_HOME", "HF_HUB_CACHE")  # what this process has decided for all
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # of the libraries that compute on a CPU
+RETRIES = 3  # of a call whose worker was lost
+WAITING = 60.0  # seconds without a worker after which it is reported
+MODE = "RAY_AUTH_MODE"
+
+
+def check(engine: str, *, address: str = "", workers: int | None = None) -> None:
+    """Raises BadInput for options that do not go together."""
+    if engine not in ENGINES:
+        raise BadInput(f"No engine {engine!r}: choose from {', '.join(ENGINES)}")
+    if engine == "local" and (address or workers):
+        raise BadInput("--address and --workers are for Ray: add --engine ray")
+
+
+@contextmanager
+def opened(
+    engine: str, *, address: str = "", workers: int | None = None, device: str = "", dtype: str = ""
+) -> Iterator[tuple[RayCluster | None, Hardware | None]]:
+    """The cluster that the options name, None for this process alone; and what its workers compute in, None where this
+    process has to find that out.
+
+    Raises BadInput for options that do not go together or a cluster that does not answer, NotHere without Ray.
+    """
+    check(engine, address=address, workers=workers)
+    if engine == "local":
+        yield None, None
+        return
+    cluster = RayCluster(address=address, workers=workers)
+    try:
+        yield cluster, cluster.hardware(device=device, dtype=dtype)
+    finally:
+        cluster.close()
+
+
+class RayCluster:
+    """The cluster at an address, or one started on this machine and stopped at the end."""
+
+    def __init__(self, *, address: str = "", workers: int | None = None) -> None:
+        """`workers` encode; by default as many as there are GPUs, or cores where there is none. Those that find no room
+        yet start when machines join."""
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        try:
+            import ray
+        except ImportError as error:
+            raise NotHere('--engine ray needs Ray, which is not installed: pip install "ray[data]"') from error
+        self._ray, self._own, self._mode = ray, not ray.is_initialized(), os.environ.get(MODE)
+        address = address or os.environ.get("RAY_ADDRESS", "") or "local"
+        if self._own:
+            local = {
+                "num_cpus": max(workers or 0, os.cpu_count() or 1),
+                "object_store_memory": OBJECT_STORE,
+                "include_dashboard": False,
+            }
+            if address != "local":
+                _settle_token(address)
+            try:
+                ray.init(
+                    address=address,
+                    logging_level="ERROR",
+                    log_to_driver=False,
+                    **(local if address == "local" else {}),
+                )
+            except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
+                _set_mode(self._mode)
+                raise _no_cluster(address) from error
+        resources = ray.cluster_resources()
+        self._gpus, self._cpus = int(resources.get("GPU", 0)), int(resources.get("CPU", 1))
+        self._workers = workers or self._gpus or self._cpus
+
+    def hardware(self, *, device: str, dtype: str) -> Hardware | None:
+        """What the workers' GPU computes in, which this machine need not have; None where no GPU is to be used."""
+        from compute import models
+
+        if not self._gpus or device == "cpu":
+            return None
+        task = self._ray.remote(models.hardware).options(num_gpus=1)
+        return self._ray.get(task.remote(device=device.partition(":")[0] or "cuda", dtype=dtype))
+
+    def close(self) -> None:
+        """Leaves the cluster, and stops it where it was started here."""
+        if self._own:
+            self._ray.shutdown()
+            _set_mode(self._mode)
+
+    @contextmanager
+    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> Iterator[Crew]:
+        """The workers of one model, until the context ends. Raises CannotDo for a model that no other process can
+        load."""
+        if row.adapter == ADAPTER or execution.bench.recipe is None:
+            raise CannotDo(
+                f"{row.key} is held by this process, and no other one can load it. Run it here, without --engine ray, "
+                "or name it by its folder or its key"
+            )
+        assignment = Assignment(
+            bench=execution.bench.recipe,
+            row=row,
+            jobs=tuple(jobs),
+            identity=execution.bench.subject(row).identity,
+            results=mirror.location(execution.results),
+            skip_bad=execution.skip_bad,
+            pictures=execution.pictures,
+        )
+        cores = max(1, self._cpus // self._workers)
+        # The bits of vectors made on a CPU may depend on the number of threads.
+        threads = os.environ.get(THREADS[0], str(cores))
+        known = {name: os.environ[name] for name in SETTLED if name in os.environ}
+        on_gpu = execution.bench.hardware.device.startswith("cuda")
+        worker = self._ray.remote(Worker).options(
+            num_gpus=1 if on_gpu else 0,
+            num_cpus=1 if on_gpu else cores,
+            runtime_env={"env_vars": {**known, **dict.fromkeys(THREADS, threads)}},
+            max_restarts=-1,
+            max_task_retries=RETRIES,
+        )
+        crew = Crew(self._ray, [worker.remote(assignment) for _ in range(self._workers)], execution)
+        try:
+            yield crew
+        finally:
+            crew.stop()
+
+
+class Crew:
+    """The workers of one model, as the process that plans sees them."""
+
+    def __init__(self, ray: Any, actors: Sequence[Any], execution: Execution) -> None:
+        self._ray, self._actors, self._execution = ray, actors, execution
+        self._started = {actor.start.remote(): actor for actor in actors}
+
+    def settings(self) -> dict[str, Any]:
+        """What the model says of itself. Raises LikenessError where no worker can load it."""
+        return self._result(self._first().settings.remote())
+
+    def encode(self, modality: str, shards: Sequence[PlannedShard], batch: int) -> Generator[Encoded]:
+        """What became of each shard, in the order in which they end. Raises LikenessError.
+
+        A pass that ends early waits for the shards at work, as the next one plans without what they store.
+        """
+        calls = [lambda actor, shard=shard: actor.encode.remote(modality, shard, batch) for shard in shards]
+        running: dict[Any, Any] = {}
+        try:
+            for _, done in self._spread(calls, running):
+                yield self._result(done)
+        except (Exception, GeneratorExit):
+            self._ray.wait([*running], num_returns=len(running)) if running else None
+            raise
+
+    def attempts(self, jobs: Sequence[Job], encoding: Encoding) -> Iterator[Outcome]:
+        """Each run. Those that need the model, as their procedure brings prompts or compares, follow in their order
+        with one worker: a prompt of several jobs is then encoded with the same others as in one process."""
+        rest = []
+        for at, done in self._spread([lambda actor, job=job: actor.attempt.remote(job, encoding) for job in jobs], {}):
+            outcome = self._outcome(jobs[at], done)
+            if outcome is None:
+                rest.append(at)
+            else:
+                yield outcome
+        for at in sorted(rest):
+            yield self._outcome(jobs[at], self._first().attempt.remote(jobs[at], encoding, with_model=True))
+
+    def stop(self) -> None:
+        """Ends all workers at once: what they have stored of a shard stays."""
+        for actor in self._actors:
+            with suppress(self._ray.exceptions.RayError):
+                self._ray.kill(actor)
+
+    def _first(self) -> Any:
+        return self._started[self._wait([*self._started])]
+
+    def _wait(self, calls: Sequence[Any]) -> Any:
+        """One of the calls that has ended."""
+        while not (done := self._ray.wait(calls, timeout=WAITING)[0]):
+            if not self._ray.wait([*self._started], timeout=0)[0]:
+                self._execution.report("Waiting for a worker to start")
+        return done[0]
+
+    def _spread(self, calls: Sequence[Callable[[Any], Any]], running: dict[Any, Any]) -> Iterator[tuple[int, Any]]:
+        """Each call's position and what it returns, as they end; a worker gets the next one when it has ended its last.
+        `running` holds those at work."""
+        waiting, places = deque(enumerate(calls)), {}
+        free = dict(self._started)
+        while waiting or running:
+            done = self._wait([*(free if waiting else ()), *running])
+            actor = free.pop(done) if done in free else running.pop(done)
+            if waiting:
+                at, call = waiting.popleft()
+                begun = call(actor)
+                running[begun], places[begun] = actor, at
+            if done in places:
+                yield places.pop(done), done
+
+    def _result(self, call: Any) -> Any:
+        """Raises LikenessError where the call failed, or lost its worker again and again."""
+        try:
+            return self._ray.get(call)
+        except self._ray.exceptions.RayTaskError as error:
+            raise LikenessError(run.failure(error.cause)) from error
+        except self._ray.exceptions.RayError as error:
+            raise LikenessError(
+                f"A worker was lost {RETRIES + 1} times over the same items ({str(error).strip().splitlines()[0]}). "
+                "Give each worker more memory, or a smaller --batch-size"
+            ) from error
+
+    def _outcome(self, job: Job, call: Any) -> Outcome | None:
+        """What became of a job, of this process's own job, with what its worker reported passed on."""
+        try:
+            answer = self._result(call)
+        except LikenessError as error:
+            return run.failed(job, error, self._execution)
+        if answer is None:
+            return None
+        outcome, notes = answer
+        for note in notes:
+            self._execution.report(note)
+        return replace(outcome, job=job)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """What a worker is told: plain values and functions of modules, which any process can make again."""
+
+    bench: Callable[[], Bench]
+    row: Model
+    jobs: tuple[Job, ...]
+    identity: dict[str, Any]  # of the model, as the process that plans knows it
+    results: Path | str  # a folder that this machine sees too, or an address
+    skip_bad: bool
+    pictures: int
+
+
+class Worker:
+    """One actor: it makes the bench again, and loads the model when something is to be encoded."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        self._assignment = assignment
+
+    def start(self) -> None:
+        """Returns once the worker has found room."""
+
+    def settings(self) -> dict[str, Any]:
+        """What the loaded model says of itself."""
+        return dict(self._subject.model.settings)
+
+    def encode(self, modality: str, shard: PlannedShard, batch: int) -> Encoded:
+        """Encodes and stores one shard, but for what a worker that was lost had stored of it."""
+        return self._subject.encode_shard(self._distinct_items(modality), modality, shard, batch=batch, again=True)
+
+    def attempt(self, job: Job, encoding: Encoding, *, with_model: bool = False) -> tuple[Outcome, list[str]] | None:
+        """One run, and what there is to report; None where it needs the model and is to be made without."""
+        subject = self._subject if with_model else self._new_subject()
+        if not with_model:
+            subject.leave_unloaded()
+        notes: list[str] = []
+        results = mirror.opened(self._assignment.results)
+        execution = Execution(
+            bench=self._bench,
+            results=results,
+            skip_bad=self._assignment.skip_bad,
+            pictures=self._assignment.pictures,
+            report=notes.append,
+            uses=Counter(),
+        )
+        try:
+            return run.attempt(job, subject, execution, encoding), notes
+        except ModelNeeded:
+            return None
+        finally:
+            mirror.push(results)
+
+    @cached_property
+    def _bench(self) -> Bench:
+        return self._assignment.bench()
+
+    @cached_property
+    def _subject(self) -> Any:
+        return self._new_subject()
+
+    def _new_subject(self) -> Any:
+        """Raises LikenessError where this process would encode otherwise than the one that plans."""
+        subject, planned = self._bench.subject(self._assignment.row), self._assignment.identity
+        own = json.dumps(subject.identity, sort_keys=True, default=str)
+        if own != json.dumps(planned, sort_keys=True, default=str):
+            raise LikenessError(
+                f"A worker on {socket.gethostname()} would encode otherwise than this process ({own}, not {planned}). "
+                "Install the same packages and the same weights on every machine"
+            )
+        return subject
+
+    def _distinct_items(self, modality: str) -> DistinctItems:
+        """The items of all jobs: the same as the process that plans has, which need not send any."""
+        known = self.__dict__.setdefault("_distinct", {})
+        if modality not in known:
+            known[modality] = passes.distinct(
+                [
+                    column
+                    for job in self._assignment.jobs
+                    if not by_comparison(job.model, job.task)
+                    for column in run.prepared_columns(job, self._bench.load(job.task, job.task_options))
+                    if column.modality == modality and len(column)
+                ]
+            )
+        return known[modality]
+
+
+def _settle_token(address: str) -> None:
+    """Has this process send a token where the cluster demands one, unless RAY_AUTH_MODE decides it. Raises BadInput.
+
+    Ray itself waits for minutes where nobody listens, says on the terminal alone that a cluster turned it away, and
+    loses its actors where it sends a token that is not demanded:
+    https://docs.ray.io/en/latest/ray-security/token-auth.html.
+    """
+    if "://" in address:  # a proxy in front of a cluster, which `ray status` knows nothing of
+        return
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
+        except (OSError, OverflowError) as error:
+            raise _no_cluster(address) from error
+    chosen = os.environ.get(MODE)
+    for mode in (chosen,) if chosen else ("disabled", "token"):
+        done = subprocess.run(
+            [sys.executable, "-m", "ray.scripts.scripts", "status", "--address", address],
+            env={**os.environ, MODE: mode},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        if not done.returncode:
+            _set_mode(mode)
+            return
+        if "authentication" not in (done.stderr or done.stdout).lower():
+            raise _no_cluster(address)
+    raise BadInput(
+        f"The Ray cluster at {address!r} was not joined: this process has no token, or another one. Copy "
+        f"~/.ray/auth_token from the cluster's head to this machine, or set RAY_AUTH_TOKEN, and leave {MODE} unset"
+    )
+
+
+def _set_mode(mode: str | None) -> None:
+    """Sets RAY_AUTH_MODE, or removes it, and has Ray read it and the token again."""
+    if mode is None:
+        os.environ.pop(MODE, None)
+    else:
+        os.environ[MODE] = mode
+    with suppress(ImportError, AttributeError):  # Ray offers no public function for this
+        from ray._raylet import AuthenticationTokenLoader, Config
+
+        Config.initialize("")
+        AuthenticationTokenLoader.instance().reset_cache()
+
+
+def _no_cluster(address: str) -> BadInput:
+    return BadInput(f"No Ray cluster answers at {address!r}: start one with `ray start --head`")

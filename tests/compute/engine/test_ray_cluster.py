@@ -1,0 +1,55 @@
+"""On a Ray cluster of two workers: the same files as this process alone leaves."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from compute.engine import ray_cluster
+from compute.engine.ray_cluster import RayCluster
+from compute.features import passes
+from compute.features.store import Shelf
+from compute.types import BadInput, NotHere
+from tests.compute.engine import crewed
+from tests.compute.small_bench import World, executed
+
+
+def test_a_run_by_two_workers_equals_one_of_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
+    monkeypatch.setattr(passes, "SHARD", crewed.SHARD)
+    monkeypatch.setattr(Shelf, "merge", Shelf.refresh)  # it would make one file of them
+    assert crewed.execute(tmp_path / "here")[0].state == "made"
+    cluster = RayCluster(workers=2)
+    try:
+        assert [outcome.state for outcome in crewed.execute(tmp_path / "ray", cluster)] == ["made"]
+        assert crewed.files(tmp_path / "ray") == crewed.files(tmp_path / "here")
+        assert sorted(crewed.encoded(tmp_path / "ray")) == list(range(crewed.TOTAL))
+        assert os.getpid() not in crewed.processes(tmp_path / "ray")
+        # Without a recipe no other process can make the bench.
+        [outcome] = executed(World(folder=tmp_path), "small/dim", only=("unisim/near",), workers=cluster)
+        assert outcome.state == "failed" and "--engine ray" in outcome.reason
+    finally:
+        cluster.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"engine": "slurm"}, "slurm"),
+        ({"engine": "local", "workers": 2}, "--workers"),
+        ({"engine": "local", "address": "auto"}, "--address"),
+        ({"engine": "ray", "address": "127.0.0.1:1"}, "127.0.0.1:1"),
+    ],
+)
+def test_options_that_name_no_workers(options: dict, word: str) -> None:
+    with pytest.raises(BadInput, match=word), ray_cluster.opened(**options):
+        pass
+
+
+def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(NotHere, match="pip install"), ray_cluster.opened("ray"):
+        pass
