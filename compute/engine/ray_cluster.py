@@ -122,7 +122,7 @@ class RayCluster:
             _set_mode(self._mode)
 
     @contextmanager
-    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> Iterator[Crew]:
+    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> Iterator[RayCrew]:
         """The workers of one model, until the context ends. Raises CannotDo for a model that no other process can
         load."""
         if row.adapter == ADAPTER or execution.bench.recipe is None:
@@ -151,14 +151,14 @@ class RayCluster:
             max_restarts=-1,
             max_task_retries=RETRIES,
         )
-        crew = Crew(self._ray, [worker.remote(assignment) for _ in range(self._workers)], execution)
+        crew = RayCrew(self._ray, [worker.remote(assignment) for _ in range(self._workers)], execution)
         try:
             yield crew
         finally:
             crew.stop()
 
 
-class Crew:
+class RayCrew:
     """The workers of one model, as the process that plans sees them."""
 
     def __init__(self, ray: Any, actors: Sequence[Any], execution: Execution) -> None:
