@@ -17,7 +17,6 @@ SENTENCES = ASSETS / "calibration" / "sentences.csv"
 PUBLISHED = ASSETS / "published"
 COMPUTED = ASSETS / "computed"  # shipped run folders
 PROJECTIONS = COMPUTED / "projections.csv"
-FAULT_ERRORS = ASSETS / "fault_errors.json"  # false verdicts, simulated: python -m compute coverage --faults
 COVERAGE = ASSETS / "coverage.json"  # of the intervals, simulated: python -m compute coverage
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import gradio as gr
 from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from compute.live.decoder.pool import POOL
@@ -30,7 +32,7 @@ from leaderboard.host.rebuilt import RebuiltData
 from leaderboard.html.error_page import error_page
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
-from leaderboard.pages import VIEWS
+from leaderboard.pages import MOVED, VIEWS
 from leaderboard.search import routes as search
 from leaderboard.web.errors import invalid
 from leaderboard.web.events.client_errors import ClientErrors
@@ -174,7 +176,14 @@ def routes(site: Site) -> list[Route]:
         *static.routes(),
         *search.routes(site, pages=page_titles()),
         *(route for view in VIEWS for route in view.routes(site)),
+        *(Route(f"/{old}", _moved) for old in MOVED),
     ]
+
+
+def _moved(request: Request) -> RedirectResponse:
+    """Sends the address of a page of an earlier version, with its query, to the page that replaces it."""
+    page = MOVED[request.url.path.rpartition("/")[2]]
+    return RedirectResponse(f"{page}?{request.url.query}".rstrip("?"), status_code=301)
 
 
 def _warm(suite_cache: SuiteCache) -> None:

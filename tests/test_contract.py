@@ -134,7 +134,6 @@ ANSWERS = (
     "/data/rank/{suite}",
     "/data/cell/{suite}",
     "/data/claims",
-    "/data/lens",
     "/data/model",
     "/data/task",
     "/data/run",

@@ -66,7 +66,6 @@ ROOMS = (
         "leaderboard.pages.generators",
         "leaderboard.pages.judges",
         "leaderboard.pages.languages",
-        "leaderboard.pages.lens",
         "leaderboard.pages.smaller_suite",
         "leaderboard.pages.map",
         "leaderboard.pages.model",

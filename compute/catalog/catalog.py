@@ -16,7 +16,6 @@ import pandas as pd
 from compute.metrics import METRICS
 from compute.paths import CATALOG
 from compute.tables import read_csv
-from compute.tasks.mini import generators
 from compute.types import ABILITIES, AGGREGATES, KINDS, BadInput, Benchmark, Metric, Model, Suite, Task, UnknownKey
 
 GROUPS = ("", "general-purpose", "specialised", "multi-task")
@@ -176,7 +175,6 @@ def load(folder: Path = CATALOG) -> Catalog:
     nouns = {name: _nouns(noun, folder / f"{name}.csv") for name, noun in NOUNS.items()}
     mieb = read_csv(folder / "mieb_tasks.csv", columns=MIEB_COLUMNS).to_dict("records")
     nouns["tasks"] += tuple(_mieb_task(row) for row in mieb)
-    nouns["models"] += tuple(_drawn_generator(row) for row in generators.GENERATORS)
     catalog = Catalog(metrics=METRICS, **nouns)
     _check(catalog)
     return catalog
@@ -254,20 +252,6 @@ PARSERS: dict[str, Callable[[dict[str, str], str], Any]] = {
     "ranked": lambda row, column: _truth(row, column) is not False,
     **dict.fromkeys(("options", "category_weights"), _options),
 }
-
-
-def _drawn_generator(row: generators.Generator) -> Model:
-    """A generator of the mini suite as our noun."""
-    return Model(
-        key=row.model_key,
-        title=f"{row.title} (synthetic)",
-        organisation="Likeness",
-        kind="generator",
-        family="drawn",
-        abilities=("generate",),
-        modalities=("image", "text"),
-        options={"not_computable": f"Synthetic, a drawing procedure. {row.note}"},
-    )
 
 
 def _mieb_task(row: dict[str, str]) -> Task:

@@ -47,7 +47,7 @@ def run(
         str,
         typer.Option(
             help="Models, comma-separated: keys (python -m compute list models), folders of checkpoints (./name), "
-            "hub:org/name@revision, or my_file.py:make_model, whose code is run. Of mini-generators, by default all."
+            "hub:org/name@revision, or my_file.py:make_model, whose code is run."
         ),
     ] = "",
     model_name: ModelName = "",
@@ -124,7 +124,7 @@ def run(
     from compute import mirror, paths
     from compute.catalog.own.suite_file import is_suite_file
     from compute.engine import estimate as estimating
-    from compute.engine import estimate_lines, fault_study, measure, plan, ray_cluster, results_table, workspace
+    from compute.engine import estimate_lines, measure, plan, ray_cluster, results_table, workspace
     from compute.engine.named_models import joined, record_named, settled
     from compute.engine.run import execute
     from compute.models import hardware_for
@@ -162,17 +162,7 @@ def run(
         warn=warn,
         notice=typer.echo,
     )
-    catalog, root, bench = space.catalog, space.root, space.bench
-    if space.suite == fault_study.SUITE:
-        if dry_run:
-            raise BadInput(f"{space.suite} takes under three minutes and downloads nothing: run it without --dry-run")
-        studied = fault_study.execute(
-            catalog, bench=bench, results=root, models=names(models), again=again, report=typer.echo
-        )
-        for line in fault_study.lines(studied, catalog=catalog):
-            typer.echo(line)
-        rebuild(root)
-        return
+    root, bench = space.root, space.bench
     space.catalog.suite(space.suite)  # before a model is recorded
     keys = {}
     for text, (model, _) in made.items():

@@ -224,6 +224,8 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
 def _obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str:
     if problem := abilities.not_computable(row):
         return problem
+    if task.procedure in ("frechet", "cfred-grid"):
+        return "sets of generated images are compared by python -m compute frechet"
     if not computable(task):
         return "published figures only: its items cannot be loaded here yet"
     procedure = procedures.get(task.procedure)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from compute import mirror, paths
 from compute.catalog.own import models as own_models
-from compute.engine import fault_study, named_models, plan, ray_cluster, results_table, workspace
+from compute.engine import named_models, plan, ray_cluster, results_table, workspace
 from compute.engine.plan import Plan
 from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome, execute
@@ -112,10 +112,6 @@ def evaluate(
             progress=Progress(watched=progress),
             warn=_warn,
         )
-        if space.suite == fault_study.SUITE:
-            raise BadInput(
-                f"{space.suite} ranks metrics of generators, not models: python -m compute run --suite {space.suite}"
-            )
         space.catalog.suite(space.suite)  # before the model is recorded
         if isinstance(model, str | Path):
             space, key = _with_named(space, model, name=name, family=family)

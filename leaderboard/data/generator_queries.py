@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from compute.tasks.generators.human import HUMAN_METRICS
 from leaderboard.data.database import Database
 
+STRENGTH = "strength"  # of a drawn generator's fault: a known order in place of people's ratings
 COMPUTED = "runs.main AND runs.origin = 'computed' AND models.kind = 'generator'"
 
 
@@ -49,3 +51,42 @@ def scores(db: Database, *, task: str) -> pd.DataFrame:
 def prompts(db: Database, *, run: str) -> pd.DataFrame:
     """The items of a generator's run: item, expected, value, detail (JSON or None)."""
     return db.ask("SELECT item, expected, value, detail FROM items WHERE run = ? ORDER BY item", [run])
+
+
+SUITES = f"""FROM scores JOIN runs ON runs.id = scores.run JOIN models ON models.key = runs.model
+             JOIN tasks ON tasks.key = runs.task
+             JOIN suite_tasks ON suite_tasks.task = runs.task JOIN suites ON suites.key = suite_tasks.suite
+             WHERE {COMPUTED}"""
+
+
+def pairs(db: Database) -> pd.DataFrame:
+    """cFreD of every generator under every pair of backbones: suite, title (of the suite), benchmark, model, subset,
+    value."""
+    return db.ask(
+        f"""SELECT suites.key AS suite, suites.title, suites.benchmark, runs.model, scores.subset, scores.value {SUITES}
+            AND scores.metric = 'cfred' AND contains(scores.subset, '|')
+            ORDER BY suites.position, tasks.position, scores.subset, runs.model"""
+    )
+
+
+def ratings(db: Database) -> pd.DataFrame:
+    """What people think of them, or the known order of drawn ones: suite, model, metric (human_rate, elo, human_rank or
+    STRENGTH), value."""
+    return db.ask(
+        f"""SELECT suites.key AS suite, runs.model, scores.metric, any_value(scores.value) AS value {SUITES}
+            AND list_contains(?, scores.metric) GROUP BY ALL
+            UNION ALL
+            SELECT DISTINCT suites.key, runs.model, ?, CAST(runs.settings->>'$.model.strength' AS DOUBLE) {SUITES}
+            AND runs.settings->>'$.model.strength' IS NOT NULL
+            ORDER BY 1, 2""",
+        [list(HUMAN_METRICS), STRENGTH],
+    )
+
+
+def zero_shot(db: Database) -> pd.DataFrame:
+    """Published zero-shot accuracy on ImageNet: model, value (a share)."""
+    return db.ask(
+        """SELECT model, any_value(value) AS value FROM leaderboard_scores
+           WHERE task = 'mieb/imagenet1kzeroshot' AND metric = 'accuracy' AND subset = 'default'
+             AND origin = 'published' GROUP BY model"""
+    )

@@ -379,7 +379,7 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         procedure="frechet",
         asks="The images that several generators draw for the same prompts go in: which generator is better?",
         right="A metric is right where it orders the generators as people's preferences do.",
-        drawn="A metric is right where it orders the generators by the strength of their fault.",
+        drawn="A metric is right where it orders the generators by the strength of their noise.",
         tiles=(
             Tile(role="prompt", text="a blue star and a red circle"),
             Tile(role="generator A", scene=STARS, right=True),

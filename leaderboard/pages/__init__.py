@@ -1,4 +1,4 @@
-"""One folder for each page; VIEWS is their order in the navigation."""
+"""One folder for each page; VIEWS is their order in the navigation, MOVED are pages of earlier versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from leaderboard.pages.cost.page import COST
 from leaderboard.pages.generators.page import GENERATORS
 from leaderboard.pages.judges.page import JUDGES
 from leaderboard.pages.languages.page import LANGUAGES
-from leaderboard.pages.lens.page import LENS
 from leaderboard.pages.map.page import MAP
 from leaderboard.pages.model.page import MODEL
 from leaderboard.pages.models.page import MODELS
@@ -37,10 +36,11 @@ VIEWS: tuple[View, ...] = (
     TASK,
     JUDGES,
     GENERATORS,
-    LENS,
     SMALLER_SUITE,
     COST,
     CLAIMS,
     SQL,
     ABOUT,
 )
+
+MOVED = {"lens": "generators"}  # old key -> the page that replaces it

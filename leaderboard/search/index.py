@@ -34,10 +34,9 @@ PAGE_WORDS = {
     "map": "embedding neighbours clusters umap",
     "cost": "parameters small fast speed latency release date pareto front efficiency",
     "judges": "symmetry order flip position bias vlm as a judge",
-    "generators": "text-to-image fid human preference",
+    "generators": "text-to-image fid human preference backbones",
     "choose": "recommend best model for shortlist which",
     "languages": "language multilingual best for",
-    "lens": "faults distribution metric sensitivity",
     "claims": "errata errors mistakes reproduce reproducibility recomputed paper",
     "about": "method citation licence api mcp download",
 }

@@ -300,7 +300,6 @@ ANSWERS = {  # what a visitor waits for, by page
     "generators": ANSWER,
     "judges": ANSWER,
     "languages": ANSWER,
-    "lens": ANSWER,
     "map": ANSWER,
     "models": ".lk-catalogue[data-ready]",
     "smaller-suite": ANSWER,

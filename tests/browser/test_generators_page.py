@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser.axe_rules import grave_violations
 from tests.browser.conftest import serving
-from tests.leaderboard import fault_stand_ins, generator_stand_ins
+from tests.leaderboard import generator_stand_ins
 
 SET = f"generators?set={generator_stand_ins.SUITE}"
 
@@ -18,10 +18,9 @@ SET = f"generators?set={generator_stand_ins.SUITE}"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app on a database with a set of one's own generators, rated by people, and a study of drawn ones."""
     folder = tmp_path_factory.mktemp("generators")
-    fault_stand_ins.make(folder / "results")
     rates = dict(zip(generator_stand_ins.GENERATORS, (0.6, 0.55, 0.3, 0.1), strict=True))
     generator_stand_ins.make(folder / "results", human=rates)
-    with serving(fault_stand_ins.database(folder, results=folder / "results")) as address:
+    with serving(generator_stand_ins.database(folder, results=folder / "results")) as address:
         yield address
 
 

@@ -43,7 +43,7 @@ def test_they_are_small_and_cover_the_suite(shown: dict[tuple[str, str], StoredR
     generators = sum(size for path, size in sizes.items() if "mini__generators" in str(path))
     assert sum(sizes.values()) - calibrations - pairs - generators < 3_000_000
     assert pairs < 1_500_000, "26 runs of 360 to 480 rated pairs"
-    assert generators < 1_500_000, "29 generators, with the values that leave out prompts, by metric and backbone"
+    assert generators < 300_000, "4 generators, with the values that leave out prompts, by metric and backbone"
     for model in ("tiny", "tiny-random"):
         assert {task for name, task in shown if name == model} == tasks
     assert {model for model, _ in shown} == {

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from compute.content import items
+from compute.content.items import Column, content_key
+from compute.database import build
 from compute.engine.generators import backbones, stored
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.figures import figures
 from compute.engine.generators.stored import GeneratorComparison
+from compute.paths import COMPUTED
 from compute.tasks.generators.pairing import PromptedSets
 from compute.tasks.generators.sets import ImageSet
 from compute.tasks.mini import generators as drawn
+from compute.tasks.mini.album import png
 
 PROMPTS = 60
 SUITE, NAME = "generators-pictures", "pictures"
@@ -43,15 +49,11 @@ def make(results: Path, *, human: dict[str, float] | None = None) -> str:
         image=("tiny",), cfred=("tiny",), text=("tiny",), cmmd="tiny", metrics=("fd", "cfred", "kid", "clipscore")
     )
     names = tuple(f"{row:04}" for row in range(PROMPTS))
-    images = {
-        "reference": drawn.reference_column(),
-        **{
-            name: drawn.image_column(drawn.generator(key))
-            for name, key in zip(GENERATORS, ("clean", "noise-1", "blur-3", "objects-4"), strict=True)
-        },
+    images = {"reference": drawn.reference_image}
+    images |= {
+        name: lambda row, key=key: drawn.image(key, row) for name, key in zip(GENERATORS, drawn.STRENGTHS, strict=True)
     }
-    rows = np.arange(PROMPTS)
-    parts = [ImageSet(name=name, ids=names, images=column.take(rows)) for name, column in images.items()]
+    parts = [ImageSet(name=name, ids=names, images=_column(image)) for name, image in images.items()]
     comparison = GeneratorComparison(
         name=NAME,
         sets=PromptedSets(
@@ -71,3 +73,23 @@ def make(results: Path, *, human: dict[str, float] | None = None) -> str:
     )
     suite, _ = stored.store(comparison, results=results)
     return suite.suite.key
+
+
+def _column(image) -> Column:
+    made = [png(image(row)) for row in range(PROMPTS)]
+    return Column(
+        modality="image",
+        keys=np.array([content_key(data) for data in made], dtype="S32"),
+        read=made.__getitem__,
+        name=lambda row: f"image {row}",
+    )
+
+
+def database(folder: Path, *, results: Path) -> Path:
+    """The shipped figures with the shipped runs of drawn generators alone, and the runs under `results`."""
+    computed = folder / "computed"
+    for path in COMPUTED.glob("mini__*"):
+        shutil.copytree(path, computed / path.name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build.paths, "COMPUTED", computed)
+        return build.build(folder / "likeness.duckdb", results=results).path

@@ -1,14 +1,13 @@
 """What carries the agreement of cFreD: the image backbone, the text backbone, or what is known of either.
 
 An agreement for every pair of backbones, [images, texts], is split as in a two-way analysis of variance with one value
-a cell. `draws` [draws, images, texts] are agreements of other samples: of prompts (values drawn with the jackknife's
-covariance) or of generators (a bootstrap). Intervals are theirs, so they say nothing of other backbones. Source of the
-question: cFreD, section 5 and Figure 4.
+a cell. `draws` [draws, images, texts] are agreements of other samples of generators (a bootstrap), so intervals say
+nothing of other backbones. Source of the question: cFreD, section 5 and Figure 4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.analysis.generators.preference import FEWEST
-from compute.analysis.generators.sensitivity import FaultRun
 from compute.analysis.ranks.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, ranks
 from compute.metrics.agreement import correlation
-from compute.metrics.distribution.intervals import jackknife_steps
-from compute.types import BadInput, Undefined
+from compute.types import BadInput
 
 DRAWS = 1000
 MOVING = 0.7  # Spearman's correlation from which on two attributes are taken to move together
@@ -96,36 +93,6 @@ class AttributeEffect:
     separable: bool
     spearman: float | None
     moves_with: tuple[str, ...]
-
-
-def order_agreement(
-    runs: Iterable[FaultRun], *, metric: str, subsets: Sequence[str], faults: Sequence[str], seed: int = 0
-) -> tuple[Floats, Floats]:
-    """How well a distance on each subset follows the known order of strengths, (subsets,), and draws (DRAWS, subsets).
-
-    The mean over faults of Spearman's correlation of strength and distance, -1..1; a fault that changes nothing at all
-    counts 0. Raises Undefined where the generator of strength 0, a fault's strengths or replicates are missing.
-    """
-    known = sorted(runs, key=lambda run: run.strength)
-    clean = [run for run in known if run.strength == 0][:1]
-    points, draws = [], []
-    for fault in faults:
-        chain = [*clean, *(run for run in known if run.strength and run.fault == fault)]
-        if not clean or len(chain) < 3:
-            raise Undefined(f"Generators without a fault and two with {fault} are needed: run the study again")
-        try:
-            values = np.array([[run.values[metric, subset] for subset in subsets] for run in chain])
-            left_out = np.array([[run.details[key][metric]["left_out"] for key in subsets] for run in chain], float)
-        except (KeyError, ValueError) as error:
-            raise Undefined(f"Not every generator of {fault} has {metric} on every backbone: run it again") from error
-        sizes = np.array(clean[0].blocks)
-        steps = jackknife_steps(values.ravel(), left_out.reshape(-1, len(sizes)).T, sizes=sizes)
-        noise = np.random.default_rng(seed).normal(size=(DRAWS, len(sizes))) @ steps  # the same prompts for every fault
-        strengths, scale = np.array([run.strength for run in chain]), np.abs(values).max(axis=0) * UNCHANGED
-        drawn = values + noise.reshape(DRAWS, *values.shape)
-        points.append(_rank_correlations(strengths, values / scale))
-        draws.append(_rank_correlations(strengths, (drawn / scale).swapaxes(0, 1)))
-    return np.mean(points, axis=0), np.mean(draws, axis=0)
 
 
 def people_agreement(*, distances: ArrayLike, human: ArrayLike, seed: int = 0) -> tuple[Floats, Floats | None]:

@@ -24,18 +24,12 @@ PREFERENCE = {
     "pickscore": "yuvalkirstain/pickscore_v1",
     "aesthetic": "aesthetic",
 }
-# Metrics that are what they are called on one model only; the others take any features.
-NEEDS = {**{metric: key for key, metric in NAMED_DISTANCES.items()}, "inception_score": INCEPTION, **PREFERENCE}
 DISTANCES = ("fid", "fd_dinov2", "fd")
 PER_IMAGE_BACKBONE = (*DISTANCES, "kid", "precision", "recall", "density", "coverage", "vendi")
 # Metrics that compare an image with its prompt, or with the reference's image of that prompt.
 NEED_PROMPTS = ("cfred", "clipscore", "imagereward", "hpsv2", "pickscore")
 METRICS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *PER_IMAGE_BACKBONE[4:], "inception_score", *PREFERENCE)
 LIMITED = (*DISTANCES, "cfred")  # biased by about c / N: extrapolated to infinite N
-# Their bias is c / N as well: CMMD counts each image with itself, and KID, unbiased for independent sets, counts each
-# pair of images of one prompt where sets are paired.
-KERNELS = ("cmmd", "kid")
-UNBIASED = ("clipscore", *PREFERENCE)  # on average the same at any N
 JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset
 
 

@@ -130,30 +130,6 @@ def fit(plain: float, values: Mapping[int, Floats], *, count: int) -> Extrapolat
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SmallerSets:
-    """A metric's mean over sets of `count` images, with its 95% interval."""
-
-    count: int
-    value: float
-    low: float
-    high: float
-
-
-def smaller_sets(values: Mapping[int, Floats], *, count: int) -> tuple[SmallerSets, ...]:
-    """The mean at each number of images below `count`, the fewest first, from `values` (repeats, parts) by parts.
-
-    The interval is Student's of the variance between the parts of a split, which share no image.
-    """
-    made = []
-    for part in sorted(values, reverse=True):
-        repeats, mean = len(values[part]), float(values[part].mean())
-        error = float(np.sqrt(values[part].var(axis=1, ddof=1).mean() / part))
-        half = _student(repeats * (part - 1)) * error
-        made.append(SmallerSets(count=count // part, value=mean, low=mean - half, high=mean + half))
-    return tuple(made)
-
-
 def frechet_at_infinity(
     *,
     real: Any,

@@ -303,7 +303,7 @@ def _drawn(settings: Mapping[str, Any], *, benchmark: str) -> str:
     if benchmark != "mini" or settings.get("data", {}).get("generator") != drawn.VERSION:
         return ""
     key = settings.get("model", {}).get("generator", "")
-    return key if key in drawn.BY_KEY else ""
+    return key if key in drawn.STRENGTHS else ""
 
 
 def _at(key: str, order: list[str]) -> int:

@@ -17,8 +17,8 @@ from leaderboard.html.formatting import number
 from leaderboard.html.labels import SUSPECT, choice_title
 from leaderboard.html.templates import macro, render
 from leaderboard.page import PartialRedraw, Site, View, bind, heading, message_box
+from leaderboard.pages.generators import backbones, computed_page, figures, prompts
 from leaderboard.pages.generators import computed as computed_sets
-from leaderboard.pages.generators import computed_page, figures, prompts
 from leaderboard.pages.generators.metrics import METRIC_MODELS, SETS, MetricComparison, comparison_of
 from leaderboard.pages.generators.routes import routes
 from leaderboard.web.parameters import Choice, Text
@@ -106,6 +106,7 @@ def draw(site: Site) -> None:
         ),
         lists={"set": sets, "metric": metrics},
     )
+    backbones.draw(site)
 
 
 def published_controls(titles: pd.Series, metric: str) -> tuple:

@@ -146,9 +146,7 @@ def _compared(
     kind = next((kind for kind in (column.metric, DISTANCE) if kind in first.kinds and kind in second.kinds), "")
     if not kind or first.kinds[kind] != second.kinds[kind]:
         raise Undefined(
-            "The stored runs do not say how single prompts fare by this metric: make them again, "
-            f"{'python -m compute run --suite ' if computed.benchmark == 'mini' else 'python -m compute frechet'}"
-            f"{computed.key if computed.benchmark == 'mini' else ''}"
+            "The stored runs have no values of single prompts by this metric: run python -m compute frechet again"
         )
     left, right = (values(each.run, tuple(each.kinds)) for each in (first, second))
     rows_left, rows_right = _shared(left, right, kind)

@@ -36,7 +36,4 @@ def image(generator: str, row: int) -> bytes | None:
         return None
     if generator == REFERENCE:
         return png(drawn.reference_image(row))
-    if generator not in drawn.BY_KEY:
-        return None
-    made = drawn.BY_KEY[generator]
-    return png(drawn.FAULTS[made.fault].image(row, made.strength) if made.strength else drawn.clean_image(row))
+    return png(drawn.image(generator, row)) if generator in drawn.STRENGTHS else None

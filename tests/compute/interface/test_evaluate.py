@@ -79,7 +79,7 @@ def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> Non
         compute.evaluate("small/dim", suite="smal")
     with pytest.raises(CannotDo, match="published figures only"):
         compute.evaluate("small/paper", suite="small")
-    with pytest.raises(BadInput, match="ranks metrics of generators"):
+    with pytest.raises(CannotDo, match="frechet"):
         compute.evaluate("tiny", suite="mini-generators")
     assert world.loaded == 0
 

@@ -66,12 +66,8 @@ MAY_STAY = {
     "pages/map/figures.py": 1,  # geometry
     "pages/correlations/figures.py": 2,  # of numbers rounded before
     "pages/generators/figures.py": 1,  # geometry
-    "pages/lens/head.html": 1,  # a whole strength
-    "pages/lens/charts.py": 2,  # geometry
-    "pages/lens/heatmap.html": 1,  # strength of a colour
-    "pages/lens/effects.html": 1,  # a limit of the code's own
-    "pages/lens/rest.html": 3,  # whole strengths, widths and sizes
     "pages/generators/page.html": 2,  # ranks
+    "pages/generators/backbones.html": 2,  # strength of a colour, a limit of the code's own
     "pages/board/dumbbells.py": 1,  # digits of a tick
     "pages/map/page.html": 1,  # a setting
 }

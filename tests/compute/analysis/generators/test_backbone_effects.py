@@ -12,25 +12,11 @@ from compute.analysis.generators.backbone_effects import (
     attribute_effect,
     complete,
     effects,
-    order_agreement,
     people_agreement,
 )
-from compute.analysis.generators.sensitivity import FaultRun
 from compute.types import BadInput, Undefined
 
 IMAGES, TEXTS = ("a", "b", "c"), ("x", "y")
-
-
-def run(fault: str, strength: float, **values: float) -> FaultRun:
-    """A run whose replicates differ from its values by the same small steps for every generator."""
-    steps = np.linspace(-1e-4, 1e-4, 8)
-    return FaultRun(
-        fault=fault,
-        strength=strength,
-        values={("cfred", key): value for key, value in values.items()},
-        details={key: {"cfred": {"left_out": (value + steps).tolist()}} for key, value in values.items()},
-        blocks=(4,) * 8,
-    )
 
 
 def test_shares_add_up_and_an_effect_of_one_side_is_that_sides() -> None:
@@ -68,42 +54,6 @@ def test_gaps_are_proven_by_draws_and_hold_for_all_pairs_at_once() -> None:
         drawn = alike + 0.02 * rng.normal(size=(400, 20, 2))
         proven += effects(alike, images=[str(at) for at in range(20)], texts=TEXTS, draws=drawn).image.gap.apart
     assert proven <= 20
-
-
-def test_a_known_order_is_followed_by_fault() -> None:
-    runs = [
-        run("", 0, x=1.0, y=1.0),
-        *(run("blur", step, x=1 + step, y=1 - step) for step in (1, 2, 3)),
-        *(run("noise", step, x=1 + step, y=1.0) for step in (1, 2, 3)),
-    ]
-    values, draws = order_agreement(runs, metric="cfred", subsets=("x", "y"), faults=("blur", "noise"))
-    assert values == pytest.approx([1, -0.5])  # y: the wrong way for blur, blind for noise
-    assert draws.shape == (DRAWS, 2) and draws[:, 0] == pytest.approx(1)
-    assert order_agreement(runs, metric="cfred", subsets=("y",), faults=("blur",))[0] == pytest.approx([-1])
-    for broken in (runs[1:], runs[:-2]):
-        with pytest.raises(Undefined, match="noise|blur"):
-            order_agreement(broken, metric="cfred", subsets=("x",), faults=("blur", "noise"))
-
-
-def test_draws_of_an_order_spread_as_the_values_do() -> None:
-    rng = np.random.default_rng(0)
-    runs = []
-    for step in range(4):
-        value = 1 + 0.1 * step
-        # A jackknife of 16 groups whose error is 0.1: as large as the steps.
-        steps = rng.normal(size=16)
-        steps = (steps - steps.mean()) / steps.std() * 0.1 / np.sqrt(15)
-        runs.append(
-            FaultRun(
-                fault="blur" if step else "",
-                strength=step,
-                values={("cfred", "x"): value},
-                details={"x": {"cfred": {"left_out": (value + steps).tolist()}}},
-                blocks=(4,) * 16,
-            )
-        )
-    values, draws = order_agreement(runs, metric="cfred", subsets=("x",), faults=("blur",))
-    assert values == pytest.approx([1]) and 0.2 < (draws < 0.999).mean() < 0.9
 
 
 def test_agreement_with_people_has_its_sign_turned_and_draws_from_six_generators_on() -> None:

@@ -9,7 +9,6 @@ from compute.metrics.distribution.extrapolation import (
     cfred_at_infinity,
     extrapolate,
     frechet_at_infinity,
-    smaller_sets,
     splits,
     uneven_generators,
 )
@@ -132,18 +131,3 @@ def test_more_parts_leave_the_other_splits_as_they_are() -> None:
     for part in (2, 3):
         for first, second in zip(few[part], more[part], strict=True):
             np.testing.assert_array_equal(first, second)
-
-
-def test_the_interval_of_smaller_sets_holds_the_mean() -> None:
-    """A mean of N / m normal rows is 0 on average: 95% of the intervals of each m hold it."""
-    held: dict[int, list[bool]] = {}
-    for seed in range(200):
-        sample = np.random.default_rng(seed).standard_normal(120)
-        values = {
-            part: np.array([[sample[rows[0]].mean() for rows in split] for split in repeated])
-            for part, repeated in splits((120,), parts=(2, 4, 8)).items()
-        }
-        for each in smaller_sets(values, count=120):
-            held.setdefault(each.count, []).append(each.low <= 0 <= each.high)
-    assert list(held) == [15, 30, 60]
-    assert all(np.mean(each) >= 0.9 for each in held.values()), {count: np.mean(each) for count, each in held.items()}

@@ -13,13 +13,14 @@ import pytest
 
 from compute.analysis.generators.preference import AGAINST, FOLLOWS, UNPROVEN
 from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import SUSPECT
 from leaderboard.pages.generators import prompts
 from leaderboard.pages.generators.computed import ComputedSet, load
 from leaderboard.pages.generators.computed_page import whole
 from leaderboard.pages.generators.metrics import METRIC_MODELS, MetricComparison, compare_metrics
 from leaderboard.pages.generators.page import SETS, answer, page
-from tests.leaderboard import fault_stand_ins, generator_stand_ins
+from tests.leaderboard import generator_stand_ins, served
 
 
 @pytest.mark.parametrize("chosen", list(SETS))
@@ -106,9 +107,8 @@ def test_a_computed_set_beside_people_and_its_mark_where_synthetic(tmp_path: Pat
 
 def computed(folder: Path, *, human: dict[str, float] | None = None) -> Database:
     """The study of drawn generators with made-up figures, and a suite of one's own generators."""
-    fault_stand_ins.make(folder / "results")
     generator_stand_ins.make(folder / "results", human=human)
-    return Database(fault_stand_ins.database(folder, results=folder / "results"))
+    return Database(generator_stand_ins.database(folder, results=folder / "results"))
 
 
 def own(db: Database) -> ComputedSet:
@@ -126,3 +126,8 @@ def drawn(db: Database, chosen: ComputedSet, *, metric: str, backbone: str = "",
         second=second,
         values=partial(prompts.read, db),
     )
+
+
+def test_the_address_of_the_removed_metric_lens_leads_here(suite_cache: SuiteCache) -> None:
+    answer = served.client(suite_cache).get("/lens?pairs=grid-rated", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (301, "generators?pairs=grid-rated")

@@ -18,15 +18,14 @@ from leaderboard.pages.generators import prompts
 from leaderboard.pages.generators.computed import ComputedSet, load
 from leaderboard.pages.generators.routes import routes
 from leaderboard.pages.task import routes as task_routes
-from tests.leaderboard import fault_stand_ins, generator_stand_ins
+from tests.leaderboard import generator_stand_ins
 
 
 @pytest.fixture(scope="module")
 def db(tmp_path_factory: pytest.TempPathFactory) -> Database:
     folder = tmp_path_factory.mktemp("prompts")
-    fault_stand_ins.make(folder / "results")
     generator_stand_ins.make(folder / "results")
-    return Database(fault_stand_ins.database(folder, results=folder / "results"))
+    return Database(generator_stand_ins.database(folder, results=folder / "results"))
 
 
 @pytest.fixture(scope="module")
@@ -100,42 +99,25 @@ def test_by_default_the_first_two_in_rank_and_never_one_twice(db: Database, own:
     assert "is chosen twice" in markup
 
 
-def test_runs_that_do_not_say_what_they_store_say_what_to_do(db: Database) -> None:
-    markup, *_ = section(db, load(db)["mini-generators"], metric="fd")
-    assert "python -m compute run --suite mini-generators" in markup and "<img" not in markup
+def test_runs_without_values_of_prompts_say_what_to_do(db: Database, own: ComputedSet) -> None:
+    bare = replace(own, generators=tuple(replace(each, kinds={}) for each in own.generators))
+    markup, *_ = section(db, bare, metric="fd")
+    assert "python -m compute frechet" in markup and "<img" not in markup
 
 
 def test_drawn_generators_show_their_drawings(db: Database) -> None:
-    mini = load(db)["mini-generators"]
-    kinds = {"clipscore": "tiny", "distance": "tiny"}
-    generators = tuple(replace(each, kinds=kinds, drawn=each.key.removeprefix("mini/")) for each in mini.generators)
-    stored = prompts.PromptValues(
-        items=tuple(f"{row:04}" for row in range(9)),
-        texts=tuple(f"{row} stars" for row in range(9)),
-        values={"distance": np.arange(9.0)},
-        images=((),) * 9,
-    )
-    ahead = replace(stored, values={"distance": np.arange(9.0)[::-1]})
-    markup, *_ = prompts.section(
-        SimpleNamespace(db=db),
-        replace(mini, generators=generators),
-        mini.column("fd"),
-        first="mini/blur-4",
-        second="mini/clean",
-        values=lambda run, kinds: ahead if "clean" in run else stored,
-    )
+    markup, *_ = section(db, load(db)["mini-generators"], metric="fd", first="mini/noise-4", second="mini/clean")
     images = re.findall(r'src="(drawn/[^"]+)"', markup)
-    assert images[:3] == ["drawn/1/reference/0.png", "drawn/1/blur-4/0.png", "drawn/1/clean/0.png"]
-    assert "The two are equal on 1 prompt." in markup
+    assert [address.split("/")[2] for address in images[:3]] == ["reference", "noise-4", "clean"]
     client = TestClient(Starlette(routes=routes(SimpleNamespace(guard=lambda answer: answer))))
     assert {client.get(f"/{address}").status_code for address in images} == {200}
 
 
 def test_drawn_images_are_drawn_when_asked_for() -> None:
     client = TestClient(Starlette(routes=routes(SimpleNamespace(guard=lambda answer: answer))))
-    reference, blurred = (client.get(f"/drawn/1/{name}/7.png") for name in ("reference", "blur-3"))
-    assert reference.status_code == blurred.status_code == 200
-    assert reference.content != blurred.content and blurred.content.startswith(b"\x89PNG")
-    assert "immutable" in blurred.headers["cache-control"]
-    for wrong in ("1/blur-9/7", "1/blur-3/256", "2/blur-3/7", "1/../7"):
+    reference, noisy = (client.get(f"/drawn/1/{name}/7.png") for name in ("reference", "noise-2"))
+    assert reference.status_code == noisy.status_code == 200
+    assert reference.content != noisy.content and noisy.content.startswith(b"\x89PNG")
+    assert "immutable" in noisy.headers["cache-control"]
+    for wrong in ("1/noise-9/7", "1/noise-2/256", "2/noise-2/7", "1/../7"):
         assert client.get(f"/drawn/{wrong}.png").status_code == 404

@@ -1,0 +1,234 @@
+"""cFreD by pairs of backbones: how well each pair follows people or a known order, and what carries the difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from compute.analysis.generators import backbone_effects
+from compute.analysis.generators.backbone_effects import AttributeEffect, BackboneEffects
+from compute.analysis.generators.preference import FEWEST
+from compute.arrays import Floats
+from compute.engine.generators.backbones import JOIN, subset
+from compute.types import Undefined
+from leaderboard.data import generator_queries, model_queries
+from leaderboard.data.database import Database
+from leaderboard.data.memo import memoised
+from leaderboard.html.formatting import parameters_text
+from leaderboard.html.labels import choice_title
+from leaderboard.html.templates import render
+from leaderboard.page import Site, bind
+from leaderboard.web.parameters import Choice
+
+WIDE = 8  # text backbones above which cells are small and the titles above them stand upright
+SIZES_M = (25, 100, 400, 1000)  # limits of groups of parameters, in millions
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackboneSet:
+    """The agreement of cFreD on one set of generators, `cells` (images, texts), with its draws where the generators
+    are enough for them; `order` says in words what it is an agreement with."""
+
+    benchmark: str
+    images: tuple[str, ...]
+    texts: tuple[str, ...]
+    cells: Floats
+    draws: Floats | None  # (draws, images, texts)
+    order: str
+    generators: int
+    left_out: tuple[str, ...] = ()  # backbones that are not under every pair
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """Something the catalogue knows of backbones: `value` of its row, None where unknown, and `label`, its group."""
+
+    title: str
+    value: Callable[[Mapping[str, Any]], float | str | None]
+    label: Callable[[Any], str]
+    sides: tuple[str, ...] = ("image", "text")
+
+
+def _size_label(millions: float) -> str:
+    low = max((limit for limit in SIZES_M if limit <= millions), default=0)
+    high = min((limit for limit in SIZES_M if limit > millions), default=math.inf)
+    if not low:
+        return f"below {parameters_text(high)}"
+    return f"{parameters_text(low)} {'and more' if math.isinf(high) else f'to {parameters_text(high)}'}"
+
+
+def _known(name: str) -> Callable[[Mapping[str, Any]], float | None]:
+    """A numeric column of the catalogue."""
+    return lambda row: None if pd.isna(row[name]) else float(row[name])
+
+
+ATTRIBUTES = (
+    Attribute(title="Training data", value=lambda row: ", ".join(row["trained_on"]) or None, label=str),
+    Attribute(title="Resolution", value=_known("image_size"), label=lambda value: f"{value:g} px", sides=("image",)),
+    Attribute(title="Parameters", value=_known("parameters_m"), label=_size_label),
+    Attribute(title="Embedding width", value=_known("embed_dim"), label=lambda value: f"{value:g}"),
+    Attribute(
+        title="Zero-shot accuracy on ImageNet",
+        value=_known("zero_shot"),
+        label=lambda value: f"{math.floor(20 * value) * 5} to {math.floor(20 * value) * 5 + 5}%",
+    ),
+)
+
+
+def draw(site: Site) -> None:
+    """The control, then the section."""
+    sets = memoised(lambda key: load(site.db, suite=key), of=site.db)
+
+    def listed() -> list[tuple[str, str]]:
+        return choices(site.db)
+
+    offered = listed() or [("No set of generators", "")]
+    first = offered[0][1]
+    with gr.Row(elem_classes="pg-controls"):
+        chosen = gr.Dropdown(offered, value=first, label="Backbones compared on", scale=1, min_width=260)
+    bind(
+        site,
+        parameters=(Choice(key="pairs", default=first, choices=tuple(key for _, key in offered), noun="set"),),
+        controls=[chosen],
+        outputs=[gr.HTML("", apply_default_css=False)],
+        draw=lambda pairs: (section(site.db, sets(pairs)),),
+        blank=lambda **_: ("",),
+        lists={"pairs": listed},
+    )
+
+
+def choices(db: Database) -> list[tuple[str, str]]:
+    """Suites to choose from, (title, key): those of three or more rated generators under several pairs of backbones."""
+    cells = generator_queries.pairs(db)
+    rated = set(generator_queries.ratings(db)["suite"])
+    return [
+        (choice_title(part["title"].iloc[0], part["benchmark"].iloc[0]), str(key))
+        for key, part in cells[cells["suite"].isin(rated)].groupby("suite", sort=False)
+        if part["subset"].nunique() > 1 and part["model"].nunique() > 2
+    ]
+
+
+def load(db: Database, *, suite: str) -> BackboneSet | None:
+    """The agreement on a suite of `choices`; None where none is defined."""
+    cells, ratings = (
+        frame[frame["suite"] == suite] for frame in (generator_queries.pairs(db), generator_queries.ratings(db))
+    )
+    if cells.empty or ratings.empty:
+        return None
+    metric = ratings["metric"].iloc[0]
+    human = ratings[ratings["metric"] == metric].set_index("model")["value"]
+    wide = cells.pivot(index="model", columns="subset", values="value")
+    wide = wide.loc[wide.index.intersection(human.index)].dropna(axis="columns")
+    keys = [key.partition(JOIN) for key in dict.fromkeys(cells["subset"])]
+    images, texts = (tuple(dict.fromkeys(key[side] for key in keys)) for side in (0, 2))
+    have = np.array([[subset(image, text) in wide for text in texts] for image in images])
+    rows, columns = backbone_effects.complete(np.where(have, 0.0, np.nan))
+    left_out = (*np.array(images)[~rows].tolist(), *np.array(texts)[~columns].tolist())
+    images, texts = tuple(np.array(images)[rows].tolist()), tuple(np.array(texts)[columns].tolist())
+    if not images or not texts:
+        return None
+    known = metric == generator_queries.STRENGTH
+    try:
+        values, draws = backbone_effects.people_agreement(
+            distances=wide[[subset(image, text) for image in images for text in texts]].to_numpy(float),
+            human=human.loc[wide.index].to_numpy(float) * (-1 if known or metric == "human_rank" else 1),
+        )
+    except Undefined:
+        return None
+    shape = (len(images), len(texts))
+    return BackboneSet(
+        benchmark=cells["benchmark"].iloc[0],
+        images=images,
+        texts=texts,
+        cells=values.reshape(shape),
+        draws=None if draws is None else draws.reshape(-1, *shape),
+        order=f"{'the known order' if known else 'people’s ratings'} of {len(wide)} generators",
+        generators=len(wide),
+        left_out=left_out,
+    )
+
+
+def section(db: Database, grid: BackboneSet | None) -> Markup:
+    """The answer, the heatmap, and the agreement by what is known of the backbones."""
+    if grid is None:
+        return render("pages/generators/backbones.html", grid=None)
+    effects = backbone_effects.effects(grid.cells, images=grid.images, texts=grid.texts, draws=grid.draws)
+    rows = catalogue(db)
+    order = [
+        sorted(range(len(keys)), key=lambda at, side=side, keys=keys: -side.means[keys[at]].mean)
+        for keys, side in ((grid.images, effects.image), (grid.texts, effects.text))
+    ]
+    return render(
+        "pages/generators/backbones.html",
+        grid=grid,
+        effects=effects,
+        verdict=verdict(effects),
+        titles={key: rows[key]["title"] if key in rows else key for key in (*grid.images, *grid.texts)},
+        images=[grid.images[at] for at in order[0]],
+        texts=[grid.texts[at] for at in order[1]],
+        cells=grid.cells[np.ix_(*order)].tolist(),
+        wide=len(grid.texts) > WIDE,
+        fewest=FEWEST,
+        attributes=[each for side in ("image", "text") for each in attribute_effects(grid, rows, side=side)],
+        moving=backbone_effects.MOVING,
+    )
+
+
+def verdict(effects: BackboneEffects) -> str:
+    """Which side's backbones differ significantly: `image`, `text`, `both`, `none`, or `unknown` without intervals."""
+    gaps = {"image": effects.image.gap, "text": effects.text.gap}
+    if all(gap is None or gap.difference.low is None for gap in gaps.values()):
+        return "unknown"
+    apart = [side for side, gap in gaps.items() if gap is not None and gap.apart]
+    return "both" if len(apart) == 2 else apart[0] if apart else "none"
+
+
+def attribute_effects(
+    grid: BackboneSet, rows: Mapping[str, Mapping[str, Any]], *, side: str
+) -> list[tuple[str, AttributeEffect]]:
+    """Every attribute of one side's backbones, (title, effect)."""
+    image = side == "image"
+    keys = grid.images if image else grid.texts
+    known = [attribute for attribute in ATTRIBUTES if side in attribute.sides]
+    values = {
+        attribute.title: {
+            key: value for key in keys if key in rows and (value := attribute.value(rows[key])) is not None
+        }
+        for attribute in known
+    }
+    return [
+        (
+            f"{side.capitalize()}: {attribute.title[0].lower()}{attribute.title[1:]}",
+            backbone_effects.attribute_effect(
+                grid.cells if image else grid.cells.T,
+                backbones=keys,
+                values=values[attribute.title],
+                labels={key: attribute.label(value) for key, value in values[attribute.title].items()},
+                others={title: other for title, other in values.items() if title != attribute.title},
+                draws=grid.draws if image or grid.draws is None else grid.draws.transpose(0, 2, 1),
+            ),
+        )
+        for attribute in known
+    ]
+
+
+def catalogue(db: Database) -> dict[str, dict[str, Any]]:
+    """The catalogue's rows by key, with `zero_shot`: of the same weights too, as text towers are listed apart."""
+    models = model_queries.models(db)
+    accuracy = generator_queries.zero_shot(db).set_index("model")["value"]
+    scored = {key: accuracy.get(key, accuracy.get(str(weights).lower())) for key, weights in models["weights"].items()}
+    return {
+        row["key"]: {
+            **row,
+            "trained_on": [] if np.ndim(row["trained_on"]) == 0 else list(map(str, row["trained_on"])),
+            "zero_shot": scored[row["key"]],
+        }
+        for row in models.to_dict("records")
+    }

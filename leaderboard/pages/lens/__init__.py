@@ -1,1 +1,0 @@
-"""The page that tests metrics of generators on faults that are known."""

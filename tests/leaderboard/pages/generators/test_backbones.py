@@ -1,0 +1,102 @@
+"""The section on backbones: its sentences follow from the cells, and it says what is unknown."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from leaderboard.data import generator_queries, task_queries
+from leaderboard.data.database import Database
+from leaderboard.pages.generators import backbones
+from leaderboard.pages.generators.backbones import BackboneSet
+from leaderboard.pages.task import items, protocols
+from tests.leaderboard import generator_stand_ins, grid_stand_ins
+from tests.leaderboard.grid_stand_ins import IMAGES, TEXTS
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    folder: Path = tmp_path_factory.mktemp("backbones")
+    grid_stand_ins.make(folder / "results")
+    return Database(generator_stand_ins.database(folder, results=folder / "results"))
+
+
+def text(markup: str) -> str:
+    """What a reader sees, in one line."""
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", markup)))
+
+
+def test_sets_with_an_order_and_several_pairs_are_offered(db: Database) -> None:
+    assert [key for _, key in backbones.choices(db)] == ["mini-generators", "grid-few", "grid-rated"]
+    assert not [suite for suite in generator_queries.sets(db)["suite"] if suite.startswith("grid-")]
+
+
+def test_the_shipped_drawn_generators_are_compared_with_their_known_order(db: Database) -> None:
+    grid = backbones.load(db, suite="mini-generators")
+    assert grid is not None and grid.draws is None and grid.generators == 4 and "known order" in grid.order
+    random = grid.images.index("tiny-random")  # its cFreD falls with noise
+    assert grid.cells[random] == pytest.approx(-1) and np.delete(grid.cells, random, axis=0) == pytest.approx(1)
+    markup = backbones.section(db, grid)
+    assert "synthetic" in markup and "unknown" in text(markup) and "4 generators are too few" in text(markup)
+
+
+def test_the_section_shows_every_pair_and_reads_it(db: Database) -> None:
+    grid = backbones.load(db, suite="grid-rated")
+    assert grid is not None and (set(grid.images), set(grid.texts)) == (set(IMAGES), set(TEXTS))
+    assert grid.draws is not None
+    blind = grid.images.index("mine")
+    assert np.delete(grid.cells, blind, axis=0).min() > 0.8 > grid.cells[blind].max()
+    markup = backbones.section(db, grid)
+    assert "people’s ratings of 7 generators" in text(markup) and "BERT-base (text)" in markup
+    assert markup.index("MAE-B/16") < markup.index(">mine<")  # best first
+    # Both known image backbones have 224 px; a text tower's accuracy is that of the same weights.
+    assert "Image: resolution. One known value: nothing to compare. Unknown of mine." in text(markup)
+    assert "Text: zero-shot accuracy on ImageNet" in text(markup) and "70 to 75%" in text(markup)
+    assert not re.search(r"\bnan\b|\bNone\b", text(markup))
+    assert "python -m compute frechet --grid" in backbones.section(db, backbones.load(db, suite="grid-unrated"))
+
+
+def pairs(cells: np.ndarray, error: float) -> BackboneSet:
+    rng = np.random.default_rng(0)
+    return BackboneSet(
+        benchmark="mini",
+        images=tuple(f"image{at}" for at in range(cells.shape[0])),
+        texts=tuple(f"text{at}" for at in range(cells.shape[1])),
+        cells=cells,
+        draws=cells + error * rng.normal(size=(500, *cells.shape)),
+        order="an order",
+        generators=9,
+    )
+
+
+@pytest.mark.parametrize(
+    ("cells", "error", "words"),
+    [
+        ([[0.9, 0.9], [0.2, 0.2]], 0.01, "the image backbone matters, the effect of the text backbone is not"),
+        ([[0.9, 0.2], [0.9, 0.2]], 0.01, "the text backbone matters, the effect of the image backbone is not"),
+        ([[0.9, 0.5], [0.5, 0.1]], 0.01, "both matter"),
+        ([[0.9, 0.5], [0.5, 0.1]], 1.0, "no significant difference"),
+        ([[0.9]], 0.01, "which of them matters is unknown"),
+        ([[0.9], [0.2]], 0.01, "the image backbone matters synthetic"),  # nothing is said of a single text backbone
+    ],
+)
+def test_the_answer_follows_from_what_is_significant(cells: list, error: float, words: str, db: Database) -> None:
+    markup = backbones.section(db, pairs(np.array(cells), error))
+    assert f"Backbones of cFreD: {words}" in text(markup)
+    assert "Not known of any of these backbones." in text(markup)
+
+
+def test_many_text_backbones_stand_upright_and_negative_cells_have_the_other_colour(db: Database) -> None:
+    markup = backbones.section(db, pairs(np.linspace(-1, 1, 30).reshape(3, 10), 0.01))
+    assert "gn-many" in markup and markup.count("rgb(213 94 0") == markup.count("rgb(0 114 178") == 15
+
+
+def test_the_page_of_a_grids_task_says_how_it_is_run_and_that_it_has_no_single_items(db: Database) -> None:
+    [about] = task_queries.task(db, key=f"own/{grid_stand_ins.SUITE}/mine").itertuples()
+    assert "one image backbone" in protocols.sentence(about.procedure, about.benchmark)
+    assert "no single items" in items.how_to(db, pd.Series(about._asdict()))["empty"]
