@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from compute.live.decoder.pool import POOL
+from compute.live.decoder import POOL
 from compute.live.models import memory
 from compute.paths import DATABASE
 from compute.types import Model

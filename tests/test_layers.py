@@ -27,7 +27,7 @@ NOT_AT_START = (*HEAVY, "scipy.stats", "scipy.special")
 ROOMS = (
     ("compute.types", "compute.paths", "compute.arrays", "compute.versions", "compute.processes"),
     ("compute.tables", "compute.rounding", "compute.drafts", "compute.records", "compute.delimited"),
-    ("compute.storage",),
+    ("compute.storage", "compute.bare_process"),
     ("compute.mirror",),
     ("compute.progress", "compute.metrics", "compute.content", "compute.database"),
     ("compute.analysis", "compute.models", "compute.tasks"),

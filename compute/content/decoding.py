@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -46,14 +46,14 @@ def picture(content: bytes | Callable[[], Image.Image]) -> Image.Image:
     return content() if callable(content) else decode(content)
 
 
-def opened(data: bytes, *, megapixels: int = MEGAPIXELS) -> Image.Image:
+def opened(data: bytes, *, megapixels: int = MEGAPIXELS, formats: Sequence[str] = FORMATS) -> Image.Image:
     """The image with its header read and its size checked, its pixels not yet decoded. Raises BadInput."""
     from PIL import Image
 
     if size := webp_size(data):
         _check_pixels(*size, megapixels)
     try:
-        image = Image.open(io.BytesIO(data), formats=FORMATS)
+        image = Image.open(io.BytesIO(data), formats=formats)
     except Image.DecompressionBombError as error:
         raise BadInput(f"more than {megapixels} megapixels") from error
     except Exception as error:  # a format's reader raises whatever its parser meets

@@ -15,24 +15,20 @@ from typing import TYPE_CHECKING
 
 from compute.content import combining, decoding
 from compute.content.items import content_key
-from compute.live.decoder import headers
-from compute.live.decoder.bounds import MEGAPIXELS
-from compute.types import BadInput, LikenessError, Model
+from compute.types import BadInput, Model
 
 if TYPE_CHECKING:
     from PIL import Image
 
 LARGEST_IMAGE = 8_000_000  # bytes
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+MEGAPIXELS, OF_WEBP = 40, 20  # by the file's header, before a pixel is decoded; the reader of a WebP holds three frames
 PIXELS = 4_000_000  # reduced to this after decoding
-LARGE = 16_000_000  # pixels: the decoder takes such images one at a time, since one may take 500 MB meanwhile
+ADVICE = "Open it in an image program, save it as PNG, JPEG or WebP, and add it again"
 LONGEST = 100_000  # characters
 LONGEST_FOR_LMM = 10_000  # characters of all texts of a question: about 2,500 tokens of English, 5 pages of a book
 LONG = 2_000  # characters, beyond which no text encoder of the catalogue reads to the end
 THUMBNAIL = 256  # pixels, the longer side
-
-
-class LargeImage(LikenessError):
-    """An image has more pixels than the caller wants decoded at this moment."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,33 +55,22 @@ class Input:
         return out.getvalue()
 
 
-def image(data: bytes, *, name: str, most: int | None = None) -> Input:
+def image(data: bytes, *, name: str) -> Input:
     """The bytes of one image file as an input. Raises BadInput.
 
-    What visitors send is decoded elsewhere: this runs in the processes of `compute.live.decoder`. With `most` it raises
-    LargeImage before an image of more pixels is decoded.
+    What visitors send is decoded elsewhere: this runs in the workers of `compute.live.decoder`.
     """
     check_size(data, name=name)
-    most = most or MEGAPIXELS * 1_000_000
-    is_checked = False
+    most = OF_WEBP if data[8:12] == b"WEBP" else MEGAPIXELS
     try:
-        headers.check(data)
-        is_checked = True
-        if math.prod(decoding.webp_size(data) or ()) > most:
-            raise LargeImage(name)
-        opened = decoding.opened(data, megapixels=MEGAPIXELS)
-        if opened.width * opened.height > most:
-            raise LargeImage(name)
-        content, note = _decoded(opened)
-    except BadInput as error:
+        content, note = _decoded(decoding.opened(data, megapixels=most, formats=FORMATS))
+    except (BadInput, MemoryError) as error:
+        if MemoryError in (type(error), type(error.__cause__)):
+            raise BadInput(f"{name} takes too much memory to read. Reduce it and add it again") from error
         problem = " ".join(str(error).split())[:200]
         if problem.endswith("megapixels"):
             raise BadInput(f"{name} has {problem}. Reduce it and add it again") from error
-        if is_checked:
-            raise BadInput(f"{name} cannot be used: {problem}. {advice(data)}") from error
-        raise BadInput(f"{name} would take too much time or memory to read ({problem}). {advice(data)}") from error
-    except MemoryError as error:
-        raise BadInput(no_memory(name)) from error
+        raise BadInput(f"{name} cannot be used: {problem}. {ADVICE}") from error
     return Input(modality="image", key=content_key(data), name=name, content=content, note=note)
 
 
@@ -149,43 +134,25 @@ def check_size(data: bytes, *, name: str) -> None:
         )
 
 
-def advice(data: bytes) -> str:
-    """What a visitor can do about an image file that is not read: save it in another format than its own."""
-    if not data:
-        return "Choose another file and try again"
-    own = {b"\x89PNG": "PNG", b"\xff\xd8\xff": "JPEG", b"RIFF": "WebP"}
-    kinds = [kind for kind in ("PNG", "JPEG", "WebP") if kind != own.get(data[:4], own.get(data[:3]))]
-    if len(kinds) == 2:
-        return f"Open it in an image program, save it as {' or '.join(kinds)}, and add it again"
-    return "Save it as PNG, JPEG or WebP and add it again"
-
-
-def no_memory(name: str) -> str:
-    """The sentence for an image that does not fit into memory."""
-    return f"{name} needs more memory than is free now. Reduce it, or add it again later"
-
-
 def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
     """The opened image as RGB of at most PIXELS, and what was done to it. Raises BadInput."""
     from PIL import Image
 
-    (width, height), kind = image.size, image.format
+    width, height = image.size
     deep = ";16" in str(image.tile) or image.mode in decoding.DEEP_GREY
-    turned = decoding.orientation(image) if kind == "TIFF" else 1  # its reader turns while it loads
     scale = math.sqrt(PIXELS / (width * height))
-    if scale < 0.5 and kind == "JPEG":  # halved while it is decoded, in a quarter of the memory
+    if scale < 0.5 and image.format == "JPEG":  # halved while it is decoded, in a quarter of the memory
         image.draft(None, (math.ceil(width * scale), math.ceil(height * scale)))
     plain = decoding.rgb(image)
-    if kind != "TIFF":
-        turned = decoding.orientation(image)
-        width, height = (height, width) if turned in (5, 6, 7, 8) else (width, height)
+    turned = decoding.orientation(image)
+    width, height = (height, width) if turned in (5, 6, 7, 8) else (width, height)
     notes = []
     if _more_frames(image):
-        notes.append("first page of several" if kind == "TIFF" else "first frame of an animation")
+        notes.append("first frame of an animation")
     if turned in range(2, 9):
         notes.append("turned upright as its EXIF says")
-    if image.mode in ("CMYK", "LAB", "YCbCr"):
-        notes.append(f"converted from {image.mode} without a colour profile")
+    if image.mode == "CMYK":
+        notes.append("converted from CMYK without a colour profile")
     if deep:
         notes.append("16 bits a channel scaled to 8")
     if _see_through(image):
@@ -206,7 +173,7 @@ def _reduced(width: int, height: int) -> tuple[int, int]:
 
 
 def _more_frames(image: Image.Image) -> bool:
-    """Whether frames or pages follow. For a GIF, Pillow walks to the second frame; `headers` bounds how far that is."""
+    """Whether frames follow. For a GIF, Pillow walks to the second frame."""
     if image.format == "MPO":  # a camera's JPEG with a preview or a second view behind it
         return False
     try:

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from compute.live.decoder.pool import bare_environment
+from compute import bare_process
 from compute.paths import ROOT
 from compute.types import BadInput
 
@@ -74,7 +74,7 @@ class Sandbox:
             stderr=subprocess.DEVNULL,
             close_fds=True,
             cwd=ROOT,
-            env=bare_environment(),
+            env=bare_process.environment(),
             start_new_session=True,
         )
         timer = threading.Timer(STARTING + PATIENCE, process.kill)

@@ -23,20 +23,13 @@ import os
 import signal
 import sys
 import threading
-import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from compute.live.decoder import limits
+from compute import bare_process
 from compute.types import BadInput, shortened, suggestion
-
-try:
-    import resource
-except ImportError:  # no POSIX system
-    resource = None  # type: ignore[assignment]
 
 SECONDS, GRACE = 2.0, 1.0  # until a query is interrupted, and from then until its process is killed
 MEMORY_MB = 200  # of DuckDB
@@ -62,7 +55,7 @@ LARGE = "The query needs more memory than a query may use here. Read fewer rows,
 
 def main() -> None:
     """Answers the query on the standard input."""
-    limits.end_with(int(sys.argv[1]))
+    bare_process.end_with(int(sys.argv[1]))
     query = json.loads(sys.stdin.buffer.read())
     target = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no answer
@@ -249,15 +242,7 @@ def _bound() -> None:
     if hasattr(signal, "setitimer"):  # the system's own, which a running function cannot delay
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, SECONDS + GRACE)
-    if not limits.enforced():
-        return
-    with Path("/proc/self/statm").open() as sizes:
-        size = int(sizes.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    with suppress(ValueError):
-        limits.lower(resource.RLIMIT_AS, size + ADDRESS_SPACE)
-    limits.lower(resource.RLIMIT_CPU, math.ceil(time.process_time() + 2 * (SECONDS + GRACE)))
-    for kind in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
-        resource.setrlimit(kind, (0, 0))
+    bare_process.confine(memory=ADDRESS_SPACE, seconds=2 * (SECONDS + GRACE))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from compute.analysis.domain import Calibrations
 from compute.catalog.own import models as own_models
 from compute.live import batch, domains, examples, inputs
-from compute.live.decoder.pool import POOL
+from compute.live.decoder import POOL
 from compute.live.inputs import Input, check_length
 from compute.live.question import Answer, LiveQuestion
 from compute.models import abilities

@@ -22,7 +22,7 @@ from cachetools import Cache, LRUCache
 
 from compute.live import examples, inputs
 from compute.live.batch import LARGEST_FILE
-from compute.live.decoder.pool import POOL
+from compute.live.decoder import POOL
 from compute.live.inputs import Input
 from compute.types import BadInput
 from leaderboard.html.formatting import webp
@@ -125,7 +125,7 @@ class Uploads:
         `owner`: the visitor's address. The session's least recently used images are dropped where there are too many.
         """
         _check(session)
-        image, small = POOL.image_with_thumbnail(data, name="The image", owner=owner)
+        image, small = POOL.image_with_thumbnail(data, name="The image")
         width, height = image.content.size
         thumbnail, key = webp(small), image.key.decode()
         with self._lock:

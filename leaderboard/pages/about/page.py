@@ -11,9 +11,9 @@ import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
+from compute import bare_process
 from compute.analysis.ranks import coverage
 from compute.analysis.ranks.variance import FEW
-from compute.live.decoder import limits
 from compute.paths import COVERAGE
 from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
@@ -50,7 +50,7 @@ def body(site: Site) -> Markup:
         "pages/about/page.html",
         coverage=simulated(),
         few=FEW,
-        limited=limits.enforced(),
+        limited=bare_process.enforced(),
         benchmarks=sizes[~sizes["key"].map(is_own)],
         years=suite_queries.years(site.db),
         mieb=cells(site, "mieb"),

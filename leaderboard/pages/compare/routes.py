@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from compute.live import examples
 from compute.live.batch import LARGEST_FILE
-from compute.live.decoder.pool import DecoderUnavailable
+from compute.live.decoder import DecoderUnavailable
 from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
 from leaderboard.live.panel import uploads_rate

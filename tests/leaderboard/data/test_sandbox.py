@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.live.decoder import limits
+from compute import bare_process
 from compute.live.models import memory
 from compute.types import BadInput
 from leaderboard.data import sandbox as sandbox_module
@@ -20,7 +20,7 @@ from leaderboard.data import visitor_queries
 from leaderboard.data.sandbox import BUSY, OWN, STOPPED, Sandbox, SandboxBusy
 from leaderboard.data.visitor_queries import LARGE, MOST_BYTES, MOST_ROWS, SLOW, cell
 
-ON_LINUX = pytest.mark.skipif(not limits.enforced(), reason="this system bounds no process")
+ON_LINUX = pytest.mark.skipif(not bare_process.enforced(), reason="this system bounds no process")
 SANDBOX = Sandbox()
 
 

@@ -17,7 +17,7 @@ from PIL import Image
 
 from compute.content import decoding
 from compute.live import batch, examples, inputs
-from compute.live.decoder.pool import POOL
+from compute.live.decoder import POOL
 from compute.live.patches import PatchMap
 from compute.live.question import Answer
 from compute.models.encoders.framing import Seen

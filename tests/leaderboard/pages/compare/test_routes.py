@@ -23,7 +23,7 @@ from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from compute.live.decoder.pool import POOL, DecoderUnavailable
+from compute.live.decoder import POOL, DecoderUnavailable
 from leaderboard.live.uploads import Uploads
 from leaderboard.pages.compare import routes as routes_live
 from leaderboard.pages.compare.routes import Bodies, routes_of
@@ -213,7 +213,7 @@ def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: py
 def test_an_image_that_no_process_could_read_may_be_sent_again(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def busy(data: bytes, *, name: str, owner: str) -> None:
+    def busy(data: bytes, *, name: str) -> None:
         raise DecoderUnavailable("Many images are being read. Try again")
 
     monkeypatch.setattr(POOL, "image_with_thumbnail", busy)
@@ -225,7 +225,7 @@ def test_an_image_that_no_process_could_read_may_be_sent_again(
 def test_something_unexpected_is_a_sentence_too(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(POOL, "image_with_thumbnail", lambda data, name, owner: 1 / 0)
+    monkeypatch.setattr(POOL, "image_with_thumbnail", lambda data, name: 1 / 0)
     with caplog.at_level(logging.CRITICAL, logger="leaderboard.web.errors"):
         answer = client.post("/live/input", content=b"x", headers=ONE)
     assert answer.status_code == 500 and "Something failed" in sentence(answer)

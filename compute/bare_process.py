@@ -1,0 +1,80 @@
+"""A process for what visitors send: none of the server's variables, and limits of the kernel that it sets for itself.
+
+Sources: setrlimit(2), prctl(2). Only Linux has all of the limits; elsewhere nothing is limited.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from compute.paths import ROOT
+
+try:
+    import resource
+except ImportError:  # no POSIX system
+    resource = None  # type: ignore[assignment]
+
+SET_PARENT_DEATH_SIGNAL, SET_NO_NEW_PRIVILEGES = 1, 38  # of prctl
+PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "PYTHONHOME")  # what Python may need to start
+
+
+def environment() -> dict[str, str]:
+    """The little that the program needs: none of the server's variables, which may hold keys."""
+    paths = dict.fromkeys([str(ROOT), *(path for path in sys.path if path)])
+    return {
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONSAFEPATH": "1",
+        "LC_ALL": "C.UTF-8",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MALLOC_ARENA_MAX": "1",
+        **{name: os.environ[name] for name in PASSED_ON if name in os.environ},
+    }
+
+
+def end_with(parent: int) -> None:
+    """The process is killed when the thread that started it ends. Exits at once if `parent` is gone already."""
+    if sys.platform == "linux":
+        prctl = ctypes.CDLL(None, use_errno=True).prctl
+        prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("1000")  # where memory is short, it goes before the server
+    if os.name == "posix" and os.getppid() != parent:
+        sys.exit("The process that started this one is gone")
+
+
+def enforced() -> bool:
+    """Whether this platform limits the memory, processor time and files of such a process."""
+    return sys.platform == "linux" and resource is not None
+
+
+def confine(*, memory: int, seconds: float) -> None:
+    """Allows `memory` more bytes of address space and `seconds` more of processor time, and no further file or socket.
+
+    A larger reservation is a MemoryError; at the end of its time the process is killed.
+    """
+    if not enforced():
+        return
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    most = size + memory if hard == resource.RLIM_INFINITY else min(size + memory, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    for kind in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
+        resource.setrlimit(kind, (0, 0))
+    allow(seconds)
+
+
+def allow(seconds: float) -> None:
+    """So much processor time from now on, rounded up to whole seconds of all."""
+    if enforced():
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        most = math.ceil(time.process_time() + seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))

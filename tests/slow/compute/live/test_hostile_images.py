@@ -1,0 +1,80 @@
+"""Every file of the table of hostile images, and good ones changed at random: each is refused or read within limits."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from compute import bare_process
+from compute.live.decoder import DecoderPool
+from compute.types import BadInput
+from tests.compute.content.test_decoding import picture, saved
+from tests.compute.live import hostile
+
+pytestmark = pytest.mark.skipif(not bare_process.enforced(), reason="only Linux limits a process in every way")
+ROOT = Path(__file__).resolve().parents[4]
+KILLED = {  # by the limit of processor time
+    "png_exif_prefixes",
+    "png_profile_bombs",
+    "jpeg_tiny_exif_segments",
+    "jpeg_after_its_end",
+    "jpeg_hidden_segments",
+    "gif_comment_of_bytes",
+    "gif_comment_of_blocks",
+    "gif_many_comments",
+}
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[DecoderPool]:
+    pool = DecoderPool(workers=1)
+    yield pool
+    pool.close()
+
+
+def outcome(pool: DecoderPool, data: bytes) -> str:
+    try:
+        pool.image(data, name="cat")
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", [*hostile.IMAGES, *hostile.HARMLESS])
+def test_each_is_refused_or_read_and_the_next_file_is_read(name: str, pool: DecoderPool) -> None:
+    said = outcome(pool, (hostile.IMAGES | hostile.HARMLESS)[name]())
+    assert ("too much time" in said) == (name in KILLED), said
+    if name.startswith(("tiff", "bigtiff", "avif", "jpeg2000", "bmp", "ppm")):
+        assert "not an image in a format that is read" in said
+    assert outcome(pool, saved(picture(), "PNG")) == ""
+
+
+def test_files_changed_at_random(pool: DecoderPool) -> None:
+    for seed in range(300):
+        outcome(pool, hostile.fuzzed(seed))
+    assert outcome(pool, saved(picture(), "PNG")) == ""
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
+def test_the_server_s_death_ends_the_workers(sign: signal.Signals) -> None:
+    code = """
+import time
+from compute.live.decoder import DecoderPool
+pool = DecoderPool()
+pool.start()
+print(*[worker.pid for worker in pool._free.queue], flush=True)
+time.sleep(600)
+"""
+    server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    stats = [Path(f"/proc/{pid}/stat") for pid in server.stdout.readline().split()]
+    assert len(stats) == 2
+    server.send_signal(sign)
+    server.wait(timeout=30)
+    server.stdout.close()
+    while any(stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z" for stat in stats):
+        pass
