@@ -35,12 +35,10 @@ from leaderboard.page import SITE, Site
 from leaderboard.pages import MOVED, VIEWS
 from leaderboard.search import routes as search
 from leaderboard.web.errors import invalid
-from leaderboard.web.events.client_errors import ClientErrors
-from leaderboard.web.events.gradio_errors import GradioErrors
+from leaderboard.web.events.gradio_errors import ClientErrors, GradioErrors
 from leaderboard.web.events.request_filter import RequestFilter
 from leaderboard.web.events.stateless import StatelessBlocks
 from leaderboard.web.receiving import connections
-from leaderboard.web.receiving.bounds import Bounds
 from leaderboard.web.security import origins
 from leaderboard.web.security.access import Access
 from leaderboard.web.security.headers import PageScripts
@@ -105,15 +103,9 @@ def build(
         Middleware(PacedSending),
         Middleware(PageScripts, frame_hosts=access.frame_hosts),
         Middleware(ClientErrors),
-        Middleware(Bounds),
         Middleware(RewrittenPages, pages=frozenset(view.key for view in VIEWS), rewrite=face.dress),
         Middleware(DropPageQuery),
-        Middleware(
-            RequestFilter,
-            routes=served,
-            images=endpoints.taking_images(blocks),
-            parameters=endpoints.parameters(blocks),
-        ),
+        Middleware(RequestFilter, routes=served),
     ]
     if opens_on:
         middleware.insert(0, Middleware(OpensOn, address=opens_on))

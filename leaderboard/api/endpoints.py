@@ -5,7 +5,6 @@ Their docstrings are what a client is shown, and their annotations are read by G
 
 import base64
 import functools
-import inspect
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +26,6 @@ from leaderboard.live.live import QUEUE
 from leaderboard.web.errors import explain
 
 NAMES = ("list_models", "list_suites", "leaderboard", "score_pair")
-TAKE_IMAGES = ("score_pair",)  # as data URIs, of up to 8 MB
 MOST_ROWS = 1000
 MOST_SOURCES = 20  # that a row names
 RANKED_BY = {"category-mean": "mean of the category means", "task-mean": "mean of its tasks", "human": "people"}
@@ -142,22 +140,6 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
     for endpoint in (list_models, list_suites, leaderboard):
         gr.api(_guarded(suite_cache, endpoint), api_name=endpoint.__name__, queue=False)
     gr.api(_guarded(suite_cache, score_pair), api_name="score_pair", concurrency_id=QUEUE, concurrency_limit=1)
-
-
-def taking_images(blocks: gr.Blocks) -> list[str | int]:
-    """The names, and the indices among the app's events, of the endpoints that take images."""
-    indices = [index for index, function in blocks.fns.items() if function.api_name in TAKE_IMAGES]
-    return [*TAKE_IMAGES, *indices]
-
-
-def parameters(blocks: gr.Blocks) -> dict[str | int, tuple[str, ...]]:
-    """The names of each endpoint's parameters in order, by its name and by its index among the app's events."""
-    parameter_names: dict[str | int, tuple[str, ...]] = {}
-    for index, function in blocks.fns.items():
-        if function.api_name in NAMES:
-            names = tuple(name for name in inspect.signature(function.fn).parameters if name != "request")
-            parameter_names[index] = parameter_names[function.api_name] = names
-    return parameter_names
 
 
 def _guarded(suite_cache: SuiteCache, endpoint: Callable[..., Rows]) -> Callable[..., Rows]:

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 import brotli
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import Message
 
 from compute.types import shortened
 
@@ -24,7 +26,6 @@ NO_FORMULA = re.compile(r"-|[-+]?\d+(\.\d+)?([eE][-+]?\d+)?%?", re.ASCII)  # a b
 UNSAFE = re.compile(r"[^\w .()+-]")  # in the name of a file
 LONGEST_NAME = 120  # characters
 LONGEST_SENTENCE = 600  # characters of an error
-LONGEST_ERROR = 16_000  # bytes of an answer that are read for its sentence
 
 
 def takes_brotli(request: Request) -> bool:
@@ -94,6 +95,12 @@ def sentence_of(body: bytes, *, names: Sequence[str] = ("error",)) -> str:
         return ""
     texts = [content[name] for name in names if isinstance(content, dict) and isinstance(content.get(name), str)]
     return bounded_sentence(texts[0]) if texts else ""
+
+
+def retry_after_of(start: Message) -> dict[str, str]:
+    """The headers of an answer in place of another, which began with `start`: stored nowhere, and when to try again."""
+    wait = Headers(raw=start["headers"]).get("retry-after")
+    return {"cache-control": NO_STORE, **({"retry-after": wait} if wait else {})}
 
 
 def refusal(sentence: str, status: int, *, cache: str = NO_STORE, retry_after: int | None = None) -> JSONResponse:

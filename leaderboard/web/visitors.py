@@ -17,45 +17,42 @@ MOST_VISITORS = 20_000  # remembered; one who was away for long starts with a fu
 class Rate:
     """A rate limit in requests a minute for each visitor, after an initial `burst`. Thread-safe."""
 
-    def __init__(
-        self, *, a_minute: float, burst: int, most: int = MOST_VISITORS, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, *, a_minute: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.a_minute = a_minute
-        self._each, self._burst, self._most, self._clock = a_minute / 60, burst, most, clock
+        self._burst, self._clock = float(burst), clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens left, and when that was so
         self._lock = threading.Lock()
 
     def allow(self, visitor: str) -> float:
         """Takes a token: 0.0, or the seconds until there is one again."""
         with self._lock:
-            now = self._clock()
-            left, then = self._buckets.pop(visitor, (float(self._burst), now))
-            left = min(float(self._burst), left + (now - then) * self._each)
-            wait = 0.0 if left >= 1 else (1 - left) / self._each
+            now, each = self._clock(), self.a_minute / 60
+            left, then = self._buckets.pop(visitor, (self._burst, now))
+            left = min(self._burst, left + (now - then) * each)
+            wait = 0.0 if left >= 1 else (1 - left) / each
             self._buckets[visitor] = left if wait else left - 1, now
-            while len(self._buckets) > self._most:
+            if len(self._buckets) > MOST_VISITORS:
                 self._buckets.popitem(last=False)
             return wait
 
 
-def visitor(request: Request, *, proxied: bool | None = None) -> str:
-    """The visitor's address, of IPv6 the network that one household has; `proxied` as in `address`."""
-    client = address(request, proxied=proxied)
+def visitor(request: Request) -> str:
+    """The visitor's address, of IPv6 the network that one household has."""
+    client = address(request)
     if client is None:
         return "unknown"
     return str(ipaddress.ip_network((client, 64), strict=False)) if client.version == 6 else str(client)
 
 
-def address(request: Request, *, proxied: bool | None = None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The visitor's address, None where it has none. `proxied`: None, whether this is a Space.
+def address(request: Request) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The visitor's address, None where it has none.
 
     Anyone can send an x-forwarded-for header, and each proxy adds at its end the address that it saw. So only the last
     ones, which a Space's own proxies wrote, can be trusted: the last that is a public address. Without such a proxy the
     header is not read at all (one on the same machine is known to the server, which has read it already).
     """
-    if proxied is None:
-        proxied = os.environ.get("SYSTEM") == "spaces"
-    seen = ",".join(request.headers.getlist("x-forwarded-for")).split(",") if proxied else []
+    spaces = os.environ.get("SYSTEM") == "spaces"
+    seen = ",".join(request.headers.getlist("x-forwarded-for")).split(",") if spaces else []
     addresses = [address for address in map(_address, seen) if address is not None]
     public = [address for address in addresses if address.is_global]
     return (public or addresses or [_address(request.client.host if request.client else "")])[-1]

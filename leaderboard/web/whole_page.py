@@ -1,38 +1,50 @@
-"""Pages that are changed before they are sent, which needs the whole of one."""
+"""Answers that are replaced before they are sent, which needs the whole of one."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import Message, Send
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
-def send_whole(
-    send: Send, change: Callable[[MutableHeaders, bytes], Awaitable[bytes]], *, errors_too: bool = False
-) -> Send:
-    """A `send` for one answer: a page goes out in one piece, as `change` returns it; any other answer as it comes.
-
-    `change` gets the headers, to be changed in place, and the markup. Pages of another status than 200 are changed
-    with `errors_too` only.
-    """
+async def send_whole(
+    app: ASGIApp,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    *,
+    when: Callable[[Message], bool],
+    change: Callable[[Message, bytes], Awaitable[Response]],
+) -> None:
+    """Answers a request by `app`; where `when(start)` holds, by what `change(start, body)` returns in its place."""
     start: Message | None = None
-    page = bytearray()
+    body = bytearray()
 
     async def send_changed(message: Message) -> None:
         nonlocal start
-        if message["type"] == "http.response.start":
-            is_page = Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
-            if is_page and (errors_too or message["status"] == 200):
-                start = message
-                return
-        elif start is not None and message["type"] == "http.response.body":
-            page.extend(message.get("body", b""))
-            if message.get("more_body", False):
-                return
-            body = await change(MutableHeaders(scope=start), bytes(page))
-            await send(start)
-            message = {"type": "http.response.body", "body": body, "more_body": False}
-        await send(message)
+        if message["type"] == "http.response.start" and when(message):
+            start = message
+        elif start is None or message["type"] != "http.response.body":
+            await send(message)
+        else:
+            body.extend(message.get("body", b""))
+            if not message.get("more_body", False):
+                answer = await change(start, bytes(body))
+                await answer(scope, receive, send)
 
-    return send_changed
+    await app(scope, receive, send_changed)
+
+
+def is_page(start: Message) -> bool:
+    """Whether an answer is a page of markup."""
+    return Headers(raw=start["headers"]).get("content-type", "").startswith("text/html")
+
+
+def again(start: Message, body: bytes) -> Response:
+    """The answer that began with `start`, with another body."""
+    answer = Response(body, start["status"])
+    kept = [(name, value) for name, value in start["headers"] if name != b"content-length"]
+    answer.raw_headers = [*kept, (b"content-length", str(len(body)).encode())]
+    return answer

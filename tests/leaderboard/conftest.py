@@ -11,6 +11,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.web import redact
 from tests.conftest import Once
+from tests.leaderboard.web.launched import Served, launched
 
 MODEL = "google/siglip-so400m-patch14-224"
 
@@ -65,3 +66,15 @@ def stand_in_database(once: Once) -> Path:
 @pytest.fixture(scope="session")
 def stand_in_suite_cache(stand_in_database: Path) -> SuiteCache:
     return SuiteCache(Database(stand_in_database))
+
+
+@pytest.fixture(scope="session")
+def app(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The whole app on the shipped figures."""
+    from leaderboard import server
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "_warm", lambda *_: None)  # what is made ahead is not what is tested
+        patch.delenv("LIKENESS_RATE", raising=False)
+        blocks, launch = server.build(database)
+    yield from launched(blocks, launch, tmp_path_factory.mktemp("app"))

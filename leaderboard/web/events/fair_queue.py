@@ -1,25 +1,23 @@
 """Gradio's queue with turns and limits. What it reads of Gradio's internals stands in this file alone.
 
 Gradio serves first come, first served, and bounds only how many requests wait in all: a visitor who sends many keeps
-everyone else out. Here visitors are served in rotation, each has a limit, and when all is full the visitor with the
-most waiting makes room.
+everyone else out. Here visitors are served in rotation, and each has a limit.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-import logging
 import random
-import re
-from collections import Counter, OrderedDict
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fastapi import HTTPException
 from gradio.queueing import Event, Queue
 from gradio.server_messages import EstimationMessage, EventMessage, ProcessCompletedMessage, ProgressMessage
 
-from leaderboard.web.events.turns import QueueLimits, Visit, fair_order, largest, refusal_of
 from leaderboard.web.visitors import visitor
 
 if TYPE_CHECKING:
@@ -28,17 +26,34 @@ if TYPE_CHECKING:
     from gradio.data_classes import PredictBodyInternal
     from starlette.requests import Request
 
-UNIT = 1_000_000  # bytes of a body
-SESSION = re.compile(r"[\w.:-]{1,200}", re.ASCII)  # Gradio builds names of tasks from it
+T = TypeVar("T")
+UNIT = 1_000_000  # bytes of a body: a request takes a unit of the line for each
 RETRY = {"retry-after": "5"}
-MOST_MESSAGES = 500  # of one session that nobody has read; a page reads each at once
-NOTES = 50  # unread messages beyond which those on waiting and progress are left out
-FULL = "Too many requests are waiting on this server. Try again in a minute"
-REMOVED = (
-    "Your request was waiting and has been removed: too many are waiting, and most of them come from your network. "
-    "Try again in a minute"
-)
-log = logging.getLogger(__name__)
+LONGEST_SESSION = 200  # characters of its name
+MOST_MESSAGES, NOTES = 500, 50  # of one session that nobody has read, in all and on waiting and progress
+UNREAD = 128  # sessions with messages that nobody has read; a page reads each at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueLimits:
+    """How much may wait and run at once: requests of a session, units of an address and of all."""
+
+    session: int = 8  # a page has five at the very most: a comparison, a curve, patches, a table, a download
+    address: int = 64  # a class of 30 behind one address has two each
+    total: int = 256
+
+
+def in_turn(waiting: Sequence[T], *, of: Callable[[T], Hashable]) -> list[T]:
+    """Everyone's first request, then everyone's second, and so on; otherwise the order stays.
+
+    Applied at each arrival, it serves all in rotation: a newcomer waits for at most one request of each other visitor.
+    """
+    own: Counter[Hashable] = Counter()
+    rounds = []
+    for each in waiting:
+        rounds.append(own[of(each)])
+        own[of(each)] += 1
+    return [waiting[index] for index in sorted(range(len(waiting)), key=rounds.__getitem__)]
 
 
 class FairQueue(Queue):
@@ -49,86 +64,58 @@ class FairQueue(Queue):
             live_updates=True,
             concurrency_count=blocks.max_threads,
             update_intervals=1,
-            max_size=None,  # see _make_room
+            max_size=None,
             blocks=blocks,
         )
         self.limits = limits
         self.ANALYTICS_MAX_EVENTS = 1  # statistics that nobody reads, computed from all of them after each event
-        self._visits: dict[str, Visit] = {}  # by event, waiting or running
-        self._unread: OrderedDict[str, Visit] = OrderedDict()  # by event, answered but not fetched; oldest first
+        self._units: dict[str, int] = {}  # by event, waiting or running
 
     # ---- arriving
 
     async def push(self, body: PredictBodyInternal, request: Request, username: str | None) -> tuple[bool, Any, Any]:
         """As Gradio's. Raises HTTPException, with a sentence, for a request that is refused."""
-        fn = self.blocks.fns.get(body.fn_index)
-        if fn is None:
+        if body.fn_index not in self.blocks.fns:
             raise HTTPException(404, detail="There is no such event. Reload the page")
-        if body.session_hash is not None and not SESSION.fullmatch(body.session_hash):
-            raise HTTPException(400, detail="A session is named by at most 200 letters, digits and dashes")
+        if len(body.session_hash or "") > LONGEST_SESSION:
+            raise HTTPException(400, detail=f"A session is named by at most {LONGEST_SESSION} characters")
         body.batched = False  # only Gradio itself sets it
-        sent = len(getattr(request, "_body", b""))
-        visit = Visit(address=visitor(request), session=body.session_hash or "", units=max(1, -(-sent // UNIT)))
-        self._forget()
-        if sentence := refusal_of(visit, [*self._visits.values(), *self._unread.values()], limits=self.limits):
-            raise HTTPException(429, detail=sentence, headers=RETRY)
-        self._make_room(visit)
+        units = max(1, -(-len(getattr(request, "_body", b"")) // UNIT))
+        self._admit(visitor(request), body.session_hash, units)
         success, event_id, state = await super().push(body=body, request=request, username=username)
         if success and event_id in self.event_ids_to_events:
             request._body = b""  # a second copy of what `body` holds
-            self._visits[event_id] = visit
+            self._units[event_id] = units
         return success, event_id, state
 
-    def broadcast_estimations(self, concurrency_id: str, after: int | None = None) -> None:
-        """As Gradio's, in the order of the turns; `after`: the index of a newcomer, told with those behind it."""
-        line = self._line(concurrency_id)
-        newcomer = None if after is None else line[after]
-        line[:] = fair_order(line, visit=self._visit)
-        super().broadcast_estimations(concurrency_id, None if newcomer is None else line.index(newcomer))
-
-    def _forget(self) -> None:
-        """Drops the records of events that are over, and of answers that were fetched."""
-        self._visits = {key: visit for key, visit in self._visits.items() if key in self.event_ids_to_events}
-        for key, visit in list(self._unread.items()):
-            if key not in self.pending_event_ids_session.get(visit.session or key, ()):
-                del self._unread[key]
-        if len(self.pending_event_ids_session) > self.limits.total:  # Gradio never drops a session's
-            for session in [session for session, events in self.pending_event_ids_session.items() if not events]:
-                self._drop_messages(session)
-
-    def _make_room(self, visit: Visit) -> None:
-        """Drops waiting events of the address with the most units until there is room. Raises HTTPException."""
-        while sum(other.units for other in self._visits.values()) + visit.units > self.limits.total:
-            waiting = [event for queue in self.event_queue_per_concurrency_id.values() for event in queue.queue]
-            address = largest([visit, *map(self._visit, waiting)])
-            if address == visit.address:
-                raise HTTPException(503, detail=FULL, headers=RETRY)
-            self._remove(next(event for event in reversed(waiting) if self._visit(event).address == address))
-
-    def _remove(self, event: Event) -> None:
-        self._line(event.concurrency_id).remove(event)
-        self.event_ids_to_events.pop(event._id, None)
-        self._visits.pop(event._id, None)
-        output = {"error": REMOVED, "visible": True, "title": "Error", "duration": 10}
-        self.send_message(event, ProcessCompletedMessage(output=output, title="Error", success=False))
+    def _admit(self, address: str, session: str | None, units: int) -> None:
+        """Raises HTTPException where the session, the address or all together have too many requests."""
+        self._units = {key: size for key, size in self._units.items() if key in self.event_ids_to_events}
+        own = [event for key in self._units if _address(event := self.event_ids_to_events[key]) == address]
+        if session and sum(event.session_hash == session for event in own) >= self.limits.session:
+            sentence = f"This page already has {self.limits.session} requests waiting or running, which is the most. "
+            raise HTTPException(429, detail=sentence + "Wait until one of them is answered", headers=RETRY)
+        if own and sum(self._units[event._id] for event in own) + units > self.limits.address:
+            sentence = f"Your network already has {len(own)} requests waiting or running, which is the most. "
+            raise HTTPException(429, detail=sentence + "Try again in a few seconds", headers=RETRY)
+        if sum(self._units.values()) + units > self.limits.total:
+            sentence = "Too many requests are waiting on this server. Try again in a minute"
+            raise HTTPException(503, detail=sentence, headers=RETRY)
 
     # ---- being served
 
     def get_events(self) -> tuple[list[Event], bool, str] | None:
         """The next event, alone in its list, of a queue with a free slot. Nobody has more than half of the slots."""
-        running = Counter(
-            (event.concurrency_id, self._visit(event).address) for job in self.active_jobs if job for event in job
-        )
+        running = Counter((event.concurrency_id, _address(event)) for job in self.active_jobs if job for event in job)
         queues = list(self.event_queue_per_concurrency_id.values())
         random.shuffle(queues)
         for queue in queues:
             limit = queue.concurrency_limit
-            if not queue.queue or (limit is not None and queue.current_concurrency >= limit):
+            if limit is not None and queue.current_concurrency >= limit:
                 continue
-            queue.queue[:] = fair_order(queue.queue, visit=self._visit)
+            queue.queue[:] = in_turn(in_turn(queue.queue, of=lambda event: event.session_hash), of=_address)
             for event in queue.queue:
-                own = running[queue.concurrency_id, self._visit(event).address]
-                if limit is None or own < max(1, limit // 2):
+                if limit is None or running[queue.concurrency_id, _address(event)] < max(1, limit // 2):
                     queue.queue.remove(event)
                     return [event], False, queue.concurrency_id
         return None
@@ -153,28 +140,15 @@ class FairQueue(Queue):
     def send_message(self, event: Event, event_message: EventMessage) -> None:
         """As Gradio's, within bounds where nobody reads the messages."""
         messages = self.pending_messages_per_session.get(event.session_hash)
-        if messages is None:  # the visitor has left
+        if messages is None or messages.qsize() > MOST_MESSAGES:  # the visitor has left, or does not read
             event.alive = False
             return
         if messages.qsize() > NOTES and isinstance(event_message, EstimationMessage | ProgressMessage):
             return
-        if messages.qsize() > MOST_MESSAGES:
-            event.alive = False
-            return
         super().send_message(event, event_message)
-        if isinstance(event_message, ProcessCompletedMessage) and event.alive and event._id in self._visits:
-            self._unread[event._id] = self._visits[event._id]
-            self._bound_unread(self._visits[event._id].address)
-
-    def _bound_unread(self, address: str) -> None:
-        """Drops the oldest answers that nobody fetched where an address, or all together, have too many."""
-        self._forget()
-        own = [key for key, visit in self._unread.items() if visit.address == address]
-        most, most_of_all = self.limits.unread_of_address, self.limits.unread
-        for key in [*own[: max(0, len(own) - most)], *list(self._unread)[: max(0, len(self._unread) - most_of_all)]]:
-            visit = self._unread.pop(key, None)
-            session = visit and (visit.session or key)
-            if session and not any(event.session_hash == session for event in self.event_ids_to_events.values()):
+        if isinstance(event_message, ProcessCompletedMessage):
+            unread = [key for key, waiting in self.pending_messages_per_session.items() if waiting.qsize()]
+            for session in unread[:-UNREAD]:
                 self._drop_messages(session)
 
     async def clean_events(self, *, session_hash: str | None = None, event_id: str | None = None) -> None:
@@ -211,10 +185,6 @@ class FairQueue(Queue):
             event in events for events in self.pending_event_ids_session.values()
         )
 
-    def _line(self, concurrency_id: str) -> list[Event]:
-        return self.event_queue_per_concurrency_id[concurrency_id].queue
 
-    def _visit(self, event: Event) -> Visit:
-        """Whose event it is; a session of its own where none was named."""
-        visit = self._visits.get(event._id) or Visit(address=visitor(event.request), session=event.session_hash)
-        return visit if visit.session else Visit(address=visit.address, session=event._id, units=visit.units)
+def _address(event: Event) -> str:
+    return visitor(event.request)

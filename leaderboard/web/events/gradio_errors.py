@@ -1,22 +1,20 @@
-"""What Gradio's routes answer where they fail: a sentence.
-
-To a request that they cannot read, status 400 and one line in the log; to any other failure, 500 and its traceback.
-"""
+"""What Gradio's routes answer where they fail: a sentence, in the form that its reader shows."""
 
 from __future__ import annotations
 
 import logging
 import re
-import traceback
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from gradio.route_utils import FnIndexInferError
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaderboard.web.errors import FAILED
-from leaderboard.web.responses import refusal
+from leaderboard.web.responses import refusal, retry_after_of, sentence_of
+from leaderboard.web.whole_page import again, send_whole
 
 if TYPE_CHECKING:
     from leaderboard.web.events.stateless import StatelessBlocks
@@ -25,64 +23,19 @@ ROUTE = re.compile(r"/gradio_api/+(?P<path>.*)", re.DOTALL)
 ANSWER = re.compile(r"call/(?:v2/)?[^/]+/(?P<event>[^/]+)/?")
 UNKNOWN = "There is no such event here. It is over, or the server was restarted: send the request again"
 UNREADABLE = "The server cannot read this request. Reload the page; programs find the endpoints under gradio_api/info"
-# Gradio's functions that look up what a request names, without checking that it exists: by their module and name, with
-# the errors that say so. The same errors from anywhere else are failures.
-LOOKUPS: dict[tuple[str, str], type[Exception] | tuple[type[Exception], ...]] = {
-    ("gradio.route_utils", "get_fn"): (KeyError, FnIndexInferError),
-    ("gradio.routes", "App.create_app.<locals>._"): KeyError,  # call/v2: the endpoint's name
-    ("gradio.routes", "App.create_app.<locals>.component_server"): KeyError,
-    # a session with two readers, of whom one has left
-    ("gradio.routes", "App.create_app.<locals>.queue_data_helper.<locals>.sse_stream"): KeyError,
-    ("gradio_client.utils", "construct_args"): (TypeError, ValueError),  # call/v2: the parameters' names
-}
-LONGEST_LOGGED = 60  # characters of a path
-MOST_KINDS = 100  # of failures that are counted separately; those beyond count as one
+LOOKUPS = (KeyError, TypeError, ValueError, FnIndexInferError)  # Gradio's, of names that lead nowhere
 log = logging.getLogger(__name__)
-
-
-class FailureLog:
-    """Logs failures with their traceback: a kind's 1st, 10th, 100th and so on, so that nobody can flood the log.
-
-    Of one kind are those of the same type from the same line.
-    """
-
-    def __init__(self, *, most: int = MOST_KINDS) -> None:
-        self._most = most
-        self._counts: Counter[tuple[str, str, int]] = Counter()
-
-    def add(self, error: Exception, *, action: str) -> None:
-        """Counts a failure, and logs it where it is due; `action` says what failed."""
-        frames = traceback.extract_tb(error.__traceback__)
-        kind = (type(error).__name__, frames[-1].filename if frames else "", (frames[-1].lineno or 0) if frames else 0)
-        if kind not in self._counts and len(self._counts) >= self._most:
-            kind = ("", "", 0)
-        self._counts[kind] += 1
-        count = self._counts[kind]
-        if re.fullmatch("10*", str(count)):
-            log.error("%s failed%s", action, f", for the {count}th time" if count > 1 else "", exc_info=error)
-
-
-def is_lookup(error: Exception) -> bool:
-    """Whether Gradio raised the error because a request names what does not exist."""
-    innermost = None
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        innermost = frame
-    if innermost is None:
-        return False
-    code = innermost.f_code
-    return isinstance(error, LOOKUPS.get((innermost.f_globals.get("__name__", ""), code.co_qualname), ()))
 
 
 class GradioErrors:
     """Answers 404 where an event is unknown to `blocks`, which Gradio finds out only after it has begun to answer.
 
-    Another name that leads nowhere is answered with 400, any other failure of Gradio's routes with 500. To cancel an
-    event that is over is no failure.
+    Handlers catch their own errors, so what arrives here is Gradio's: another name that leads nowhere is answered with
+    400 and one line in the log, any other failure with 500 and its traceback.
     """
 
     def __init__(self, app: ASGIApp, blocks: StatelessBlocks) -> None:
         self.app, self.blocks = app, blocks
-        self._failures = FailureLog()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes on what is not Gradio's."""
@@ -94,26 +47,25 @@ class GradioErrors:
 
         async def watch(message: Message) -> None:
             nonlocal started
-            started = started or message["type"] == "http.response.start"
+            started = True
             await send(message)
 
+        answer: Response | None = None
         try:
             if self._knows(route["path"], Request(scope)):
                 await self.app(scope, receive, watch)
             else:
-                await refusal(UNKNOWN, 404)(scope, receive, send)
+                answer = refusal(UNKNOWN, 404)
         except ClientDisconnect:
             return
-        except Exception as error:
-            action = f"{scope['method']} /gradio_api/{route['path'][:LONGEST_LOGGED]!r}"
-            unreadable = is_lookup(error)
-            if unreadable:
-                log.warning("%s cannot be read: %s", action, type(error).__name__)
-            else:
-                self._failures.add(error, action=action)
-            if not started:
-                sentence, status = (UNREADABLE, 400) if unreadable else (FAILED, 500)
-                await refusal(sentence, status)(scope, receive, send)
+        except LOOKUPS as error:
+            log.warning("%s %r cannot be read: %s", scope["method"], route["path"][:60], type(error).__name__)
+            answer = refusal(UNREADABLE, 400)
+        except Exception:
+            log.exception("%s %r failed", scope["method"], route["path"][:60])
+            answer = refusal(FAILED, 500)
+        if answer is not None and not started:
+            await answer(scope, receive, send)
 
     def _knows(self, path: str, request: Request) -> bool:
         """Whether there is the event, or the session with events, that the request names."""
@@ -124,3 +76,30 @@ class GradioErrors:
         if request.method == "GET" and (answer := ANSWER.fullmatch(path)):
             return queue.knows_event(answer["event"])
         return True
+
+
+class ClientErrors:
+    """Answers gradio_client with status 422 and the sentence as a failed validation where its event is refused.
+
+    With any other status the client shows the number alone. It finds the one that fits under `status`.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, and changes the answer where it is such a refusal."""
+        joins = scope["type"] == "http" and scope["path"].rstrip("/").endswith("/queue/join")
+        if joins and Headers(scope=scope).get("user-agent", "").startswith("gradio_client"):
+            await send_whole(self.app, scope, receive, send, when=lambda start: start["status"] >= 400, change=_shown)
+        else:
+            await self.app(scope, receive, send)
+
+
+async def _shown(start: Message, body: bytes) -> Response:
+    sentence = sentence_of(body, names=("error", "detail"))
+    if not sentence:
+        return again(start, body)
+    failed = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": sentence}
+    content = {"error": sentence, "status": start["status"], "detail": [failed]}
+    return JSONResponse(content, 422, headers=retry_after_of(start))

@@ -26,6 +26,7 @@ class UnreadBody(Exception):
     """A body that was not read to its end; `status` is the answer's, `retry_after` in seconds."""
 
     status = 400
+    sentence = ""
     retry_after: int | None = None
 
 
@@ -38,25 +39,28 @@ class TooLarge(UnreadBody):
 class Busy(UnreadBody):
     """All bodies together have more bytes than the server accepts at once."""
 
-    status = 429
-    retry_after = 5
+    status, retry_after = 429, 5
+    sentence = "Many visitors are sending data right now. Try again in a few seconds"
 
 
 class OverShare(UnreadBody):
     """The bodies of this visitor are more, or have more bytes, than the server accepts from one visitor at once."""
 
-    status = 429
-    retry_after = 5
+    status, retry_after = 429, 5
+    sentence = "You are sending a lot at once. Wait until some of it has arrived, then try again"
 
 
 class TooSlow(UnreadBody):
     """It took too long to arrive, or came at less than SLOWEST."""
 
     status = 408
+    sentence = f"The request arrived too slowly: less than {SLOWEST // 1000} kB a second. Send it again"
 
 
 class Disconnected(UnreadBody):
     """The visitor left before it arrived."""
+
+    sentence = "The request did not arrive"
 
 
 class BoundedRoute(Route):
@@ -64,37 +68,23 @@ class BoundedRoute(Route):
 
 
 class InFlight:
-    """Counts the bytes of bodies while they are received and processed; `bytes` changes in the event loop only.
+    """Counts the bytes of bodies while they are received and processed, of each visitor and of all. For the event loop
+    only."""
 
-    The first `free` bytes of each body are not counted, so large, slow bodies never keep small ones out. A visitor has
-    at most `share` of the `most` bytes, and `bodies` at once.
-    """
-
-    def __init__(
-        self,
-        most: int = IN_FLIGHT,
-        *,
-        share: float = SHARE,
-        bodies: int = BODIES,
-        free: int = 0,
-        seconds: float = READING,
-        idle: float = IDLE,
-        slowest: float = SLOWEST,
-    ) -> None:
-        self.bytes = 0
-        self._most, self._share, self._bodies, self._free = most, share * most, bodies, free
-        self._seconds, self._idle, self._slowest = seconds, idle, slowest
-        self._visitor_bytes: Counter[str] = Counter()
-        self._visitor_bodies: Counter[str] = Counter()
+    def __init__(self, most: int = IN_FLIGHT, *, idle: float = IDLE, slowest: float = SLOWEST) -> None:
+        self._most, self._idle, self._slowest = most, idle, slowest
+        self.bytes: Counter[str] = Counter()  # by visitor
+        self._bodies: Counter[str] = Counter()
 
     @asynccontextmanager
     async def body(self, request: Request, *, most: int) -> AsyncIterator[bytes]:
         """The request's body up to a limit in bytes, counted until the block ends. Raises UnreadBody."""
         sender = visitor(request)
-        if self._visitor_bodies[sender] >= self._bodies:
+        if self._bodies[sender] >= BODIES:
             raise OverShare
-        received, size = bytearray(), 0
-        self._visitor_bodies[sender] += 1
+        received = bytearray()
+        size = 0
+        self._bodies[sender] += 1
         try:
             try:
                 await self._receive(request, received, most=most, sender=sender)
@@ -103,15 +93,15 @@ class InFlight:
             except ClientDisconnect as error:
                 raise Disconnected from error
             finally:
-                size = self._counted(len(received))
+                size = len(received)
             content = bytes(received)
             received.clear()  # it may be processed for long, and is stored once
             yield content
         finally:
-            self._add(sender, -size)
-            self._visitor_bodies[sender] -= 1
-            if not self._visitor_bodies[sender]:  # nothing is stored on who has left
-                del self._visitor_bodies[sender], self._visitor_bytes[sender]
+            self.bytes[sender] -= size
+            self._bodies[sender] -= 1
+            if not self._bodies[sender]:  # nothing is stored on who has left
+                del self._bodies[sender], self.bytes[sender]
 
     async def _receive(self, request: Request, received: bytearray, *, most: int, sender: str) -> None:
         stated = request.headers.get("content-length", "")
@@ -119,44 +109,25 @@ class InFlight:
             raise TooLarge
         clock = asyncio.get_running_loop().time
         start = clock()
-        async with asyncio.timeout_at(start + min(self._idle, self._seconds)) as deadline:
+        async with asyncio.timeout_at(start + self._idle) as deadline:
             async for part in request.stream():
                 if len(received) + len(part) > most:
                     raise TooLarge
-                more = self._counted(len(received) + len(part)) - self._counted(len(received))
-                if self.bytes + more > self._most:
+                if self.bytes.total() + len(part) > self._most:
                     raise Busy
-                if self._visitor_bytes[sender] + more > self._share:
+                if self.bytes[sender] + len(part) > SHARE * self._most:
                     raise OverShare
                 received += part
-                self._add(sender, more)
+                self.bytes[sender] += len(part)
                 # Each byte buys time, but not more than `idle` seconds ahead: a sender that stops, or drips after a
                 # fast start, is dropped as soon as one that drips from the first byte.
                 bought = deadline.when() + len(part) / self._slowest
-                deadline.reschedule(min(bought, clock() + self._idle, start + self._seconds))
-
-    def _add(self, sender: str, size: int) -> None:
-        self.bytes += size
-        self._visitor_bytes[sender] += size
-
-    def _counted(self, size: int) -> int:
-        return max(0, size - self._free)
-
-
-SENTENCES = {
-    Busy: "Many visitors are sending data right now. Try again in a few seconds",
-    OverShare: "You are sending a lot at once. Wait until some of it has arrived, then try again",
-    TooSlow: f"The request arrived too slowly: less than {SLOWEST // 1000} kB a second. Send it again",
-    Disconnected: "The request did not arrive",
-}
+                deadline.reschedule(min(bought, clock() + self._idle, start + READING))
 
 
 def unread(error: UnreadBody, sentence: str = "") -> JSONResponse:
-    """The answer to a body that was not read to its end: `sentence`, else the one of SENTENCES.
-
-    After a slow one the connection is closed.
-    """
-    answer = refusal(sentence or SENTENCES[type(error)], error.status, retry_after=error.retry_after)
+    """The answer to a body that was not read to its end: `sentence`, else the error's own."""
+    answer = refusal(sentence or error.sentence, error.status, retry_after=error.retry_after)
     if isinstance(error, TooSlow):
         answer.headers["connection"] = "close"
     return answer

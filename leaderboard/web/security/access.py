@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -12,7 +13,7 @@ from compute.types import BadInput
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 EVERY_ADDRESS = (None, "0.0.0.0", "::")  # to listen on; no address of its own
 HUB = "https://huggingface.co"  # its page of a Space shows the Space in a frame
-NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*", re.IGNORECASE)
+NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,252}")
 FRAME_HOST = re.compile(r"(https?://)?(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:(\d{1,5}|\*))?", re.IGNORECASE)
 
 
@@ -61,21 +62,18 @@ def access(
 def host_name(host: str) -> str | None:
     """The name in a Host header, without its port, in lower case; None for what is not a host."""
     text = host.strip().lower()
-    if text.startswith("["):
-        inside, bracket, port = text[1:].partition("]")
-        text, port = inside, port.removeprefix(":")
-        if not bracket:
-            return None
-    elif text.count(":") > 1:
-        port = ""
-    else:
-        text, _, port = text.partition(":")
-    if port and not (port.isascii() and port.isdecimal()):
-        return None
-    try:
+    with suppress(ValueError):
         return str(ipaddress.ip_address(text))
-    except ValueError:
-        return text.removesuffix(".") if NAME.fullmatch(text.removesuffix(".")) else None
+    try:
+        parts = urlsplit(f"//{text}")
+        name = (parts.hostname or "").removesuffix(".")
+        if parts.netloc != text or "@" in text or parts.port == 0:
+            return None
+    except ValueError:  # a port that is no number
+        return None
+    with suppress(ValueError):
+        return str(ipaddress.ip_address(name))
+    return name if NAME.fullmatch(name) else None
 
 
 def is_loopback(name: str) -> bool:

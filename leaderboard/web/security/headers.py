@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard.web.whole_page import send_whole
+from leaderboard.web.whole_page import again, is_page, send_whole
 
 CSP = "content-security-policy"
 SCRIPT = re.compile(rb"<script((?:\s[^>]*)?)>(.*?)</script", re.DOTALL | re.IGNORECASE)
@@ -97,8 +98,9 @@ class PageScripts:
             await self.app(scope, receive, send)
             return
 
-        async def with_hashes(headers: MutableHeaders, page: bytes) -> bytes:
-            headers[CSP] = policy(frame_hosts=self.frame_hosts, scripts=script_hashes(page))
-            return page
+        async def with_hashes(start: Message, page: bytes) -> Response:
+            answer = again(start, page)
+            answer.headers[CSP] = policy(frame_hosts=self.frame_hosts, scripts=script_hashes(page))
+            return answer
 
-        await self.app(scope, receive, send_whole(send, with_hashes, errors_too=True))
+        await send_whole(self.app, scope, receive, send, when=is_page, change=with_hashes)

@@ -6,7 +6,6 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -48,7 +47,7 @@ class HostCheck:
 class OriginCheck:
     """Refuses what a page of another site sends: anything but reading, and any use of Gradio's queue or of MCP.
 
-    Programs send neither Origin nor Referer nor Sec-Fetch-Site. Where such a page reads what anyone may read, its
+    Programs send neither Origin nor Sec-Fetch-Site. Where such a page reads what anyone may read, its
     Origin is taken out of the request, so that Gradio does not permit it to see the answer.
     """
 
@@ -75,39 +74,15 @@ def is_foreign(headers: Headers, *, named: frozenset[str] = frozenset()) -> bool
     refused. `named`: hosts that are the app's too.
     """
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-    if site is not None and site not in OWN:
-        return True
-    if origin is None and site is None:
-        referer = headers.get("referer")
-        return referer is not None and not _is_own(referer, headers, named)
-    if origin is None:
-        return False
     if origin == "null":
         return True
-    return site is None and not _is_own(origin, headers, named)
-
-
-def _is_own(address: str, headers: Headers, named: frozenset[str]) -> bool:
-    """Whether an address has the host and port that the visitor sees in this request, or the name of one in `named`."""
-    try:
-        parts = urlsplit(address)
-        name, port = parts.hostname, parts.port
-    except ValueError:
+    if site is not None:
+        return site not in OWN
+    if origin is None:
         return False
-    if parts.scheme not in ("http", "https") or not name:
-        return False
-    if host_name(name) in named:
-        return True
-    default = {"http": "80", "https": "443"}[parts.scheme]
-    port = str(port or default)
-    if host_name(name) == host_name(host := headers.get("host", "")) and port == (_port(host) or default):
-        return True
-    seen = [host.strip() for host in headers.get("x-forwarded-host", "").split(",")]
-    return any(host_name(name) == host_name(host) and _port(host) in (port, "") for host in seen)  # some leave it out
-
-
-def _port(host: str) -> str:
-    return re.sub(r"^(\[.*\]|[^:]*):?", "", host.strip())
+    host = origin.partition("://")[2].lower()
+    seen = [headers.get("host", ""), *headers.get("x-forwarded-host", "").split(",")]
+    return host_name(host) not in named and host not in [each.strip().lower() for each in seen]
 
 
 def guarded(lifespan: Lifespan, access: Access, *, shown: Callable[[ASGIApp], ASGIApp] | None = None) -> Lifespan:

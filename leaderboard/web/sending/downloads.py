@@ -13,11 +13,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from leaderboard.web.responses import refusal
-from leaderboard.web.sending.pacing import BUSY
 from leaderboard.web.visitors import visitor
 
 EACH, MOST = 8, 120  # downloads at a time: of one visitor, and of all
 THREADS = 4  # that make downloads
+BUSY = "Many visitors are downloading files at this moment. Try again in a few seconds"
 TOO_MANY = "{} of your downloads are running. Start this one when one of them has ended"
 
 

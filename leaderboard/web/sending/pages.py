@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from urllib.parse import parse_qsl, urlencode
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaderboard.web.responses import LONGEST_ERROR, NO_STORE, PRIVATE, sentence_of
+from leaderboard.web.responses import NO_STORE, PRIVATE, retry_after_of, sentence_of
 from leaderboard.web.security.headers import CSP, policy, script_hashes
-from leaderboard.web.whole_page import send_whole
+from leaderboard.web.whole_page import again, is_page, send_whole
 
 UNEXPLAINED = "The server could not answer this. Check the address, or try again"
 GRADIO_FETCHES = frozenset(
@@ -81,38 +81,18 @@ class ErrorPages:
             return
         path = _below_root(scope)
         reads_pages = "text/html" in Headers(scope=scope).get("accept", "")
-        start: Message | None = None  # of an error's answer, whose body follows
-        body = bytearray()
 
-        async def send_page(message: Message) -> None:
-            nonlocal start
-            if message["type"] == "http.response.start" and message["status"] >= 400:
-                nowhere = message["status"] == 404 and path.split("/")[1] not in self.fetched
-                is_page = Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
-                if nowhere or (reads_pages and not is_page):
-                    start = message
-                    return
-            if start is None or message["type"] != "http.response.body":
-                await send(message)
-                return
-            body.extend(message.get("body", b"")[: LONGEST_ERROR - len(body)])
-            if not message.get("more_body", False):
-                await self._answer(path, start, bytes(body))(scope, receive, send)
+        def is_shown(start: Message) -> bool:
+            nowhere = start["status"] == 404 and path.split("/")[1] not in self.fetched
+            return start["status"] >= 400 and (nowhere or (reads_pages and not is_page(start)))
 
-        await self.app(scope, receive, send_page)
+        async def page(start: Message, body: bytes) -> Response:
+            status = start["status"]
+            markup = self.page(path, status, sentence_of(body) or ("" if status == 404 else UNEXPLAINED))
+            own = policy(frame_hosts=self.frame_hosts, scripts=script_hashes(markup.encode()))
+            return HTMLResponse(markup, status, headers={**retry_after_of(start), "vary": "accept", CSP: own})
 
-    def _answer(self, path: str, start: Message, body: bytes) -> HTMLResponse:
-        status = start["status"]
-        sentence = sentence_of(body) or ("" if status == 404 else UNEXPLAINED)
-        page = self.page(path, status, sentence)
-        headers = {
-            "cache-control": NO_STORE,
-            "vary": "accept",
-            CSP: policy(frame_hosts=self.frame_hosts, scripts=script_hashes(page.encode())),
-        }
-        if (wait := Headers(raw=start["headers"]).get("retry-after")) is not None:
-            headers["retry-after"] = wait
-        return HTMLResponse(page, status_code=status, headers=headers)
+        await send_whole(self.app, scope, receive, send, when=is_shown, change=page)
 
 
 def _below_root(scope: Scope) -> str:
@@ -143,7 +123,7 @@ class PreloadFigures:
 
 class RewrittenPages:
     """Changes the markup of Gradio's pages before it is sent. `rewrite` gets the request, the page's key, one of
-    `pages`, and its markup; where it fails, the error is a page's own. Inside of what hashes or compresses pages."""
+    `pages`, and its markup. Inside of what hashes or compresses pages."""
 
     def __init__(
         self, app: ASGIApp, pages: frozenset[str], rewrite: Callable[[Request, str, str], Awaitable[str]]
@@ -157,10 +137,12 @@ class RewrittenPages:
             await self.app(scope, receive, send)
             return
 
-        async def rewritten(headers: MutableHeaders, page: bytes) -> bytes:
-            body = (await self.rewrite(Request(scope), key, page.decode())).encode()
-            headers["content-length"] = str(len(body))
-            headers.setdefault("cache-control", PRIVATE)
-            return body
+        async def rewritten(start: Message, page: bytes) -> Response:
+            answer = again(start, (await self.rewrite(Request(scope), key, page.decode())).encode())
+            answer.headers.setdefault("cache-control", PRIVATE)
+            return answer
 
-        await self.app(scope, receive, send_whole(send, rewritten))
+        def is_whole(start: Message) -> bool:
+            return start["status"] == 200 and is_page(start)
+
+        await send_whole(self.app, scope, receive, send, when=is_whole, change=rewritten)

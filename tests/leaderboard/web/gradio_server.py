@@ -14,10 +14,9 @@ import gradio as gr
 import httpx
 from starlette.middleware import Middleware
 
-from leaderboard.web.events.fair_queue import FairQueue
+from leaderboard.web.events.fair_queue import FairQueue, QueueLimits
 from leaderboard.web.events.gradio_errors import GradioErrors
 from leaderboard.web.events.stateless import StatelessBlocks
-from leaderboard.web.events.turns import QueueLimits
 
 
 @asynccontextmanager

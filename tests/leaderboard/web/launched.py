@@ -21,6 +21,7 @@ class Served:
     url: str
     temporary: Path
     secret: Path
+    blocks: gr.Blocks
 
     def files(self) -> list[Path]:
         return [path for path in self.temporary.rglob("*") if path.is_file()]
@@ -46,6 +47,6 @@ def launched(blocks: gr.Blocks, launch: dict, folder: Path) -> Iterator[Served]:
         patch.setenv("GRADIO_TEMP_DIR", str(folder / "temporary"))
         _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", **launch)
         try:
-            yield Served(url, folder / "temporary", secret)
+            yield Served(url, folder / "temporary", secret, blocks)
         finally:
             blocks.close(verbose=False)

