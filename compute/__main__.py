@@ -63,23 +63,9 @@ class Commands(TyperGroup):
                 "of it: python -m compute build --results ADDRESS"
             )
         try:
-            value = super().invoke(context)
-        except BaseException as error:
-            if not isinstance(error, typer.Exit) or error.exit_code:
-                _put_after_an_error()
-                raise
+            return super().invoke(context)
+        finally:
             mirror.push_all()
-            raise
-        mirror.push_all()
-        return value
-
-
-def _put_after_an_error() -> None:
-    """What was finished is stored all the same. Where it cannot be, that is said beside the command's own error."""
-    try:
-        mirror.push_all()
-    except LikenessError as error:
-        typer.echo(f"Error: {error}", err=True)
 
 
 app = typer.Typer(

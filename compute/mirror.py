@@ -1,7 +1,7 @@
 """A results folder at an address, as a local folder: what others wrote is fetched first, what is written here is put.
 
 Everything else works on the local folder as on any other. Encodings, which are large, are fetched shard by shard where
-they are read (compute/features/store.py), and what can be fetched anew is not part of it.
+they are read (compute/features/store.py), and what can be fetched again is not part of it.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from compute import drafts, storage
 
 APART = ("features", "fetched", "keys", "manifests")  # encodings, and what is made again from data that are fetched
-STATE = ".mirror.json"  # name -> what it is there and here, when both were last the same
+STATE = ".mirrored.json"  # name -> what it is there and here, when both were last the same
 LAST = "run.json"  # its presence means that the run's folder is complete
-FIRST_REMOVED = "failed.json"  # goes once a run has succeeded
+NOTE = "failed.json"  # why a run failed: for who looks into the folder of the machine where it did
 
 _open: dict[Path, Mirror] = {}  # of this process, by local folder
 
@@ -70,80 +69,54 @@ class Mirror:
         self.remote, self.folder = remote, folder_of(remote.url)
 
     def pull(self) -> None:
-        """Fetches what is new or changed there; a run's `run.json` comes last.
-
-        A note of failure that was removed here stays so, until one of another failure is there. A pull that is cut
-        short has noted what it fetched.
-        """
+        """Fetches what is new or changed there, a run's `run.json` last, and removes what is gone there."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with drafts.alone(self.folder):
             state, there = self._state(), self.remote.names()
-            try:
-                for name in sorted(filter(_is_part, there), key=_order):
-                    unchanged = state.get(name, {}).get("there") == there[name]
-                    if not unchanged or not ((self.folder / name).exists() or self._is_gone(name)):
-                        self.remote.get(name, self.folder / name)
-                        state[name] = {"there": there[name], "here": self._here(name)}
-            finally:
-                self._write(state)
-            for name in [name for name in state if name not in there]:
-                if self._here(name) == state[name]["here"]:  # removed there, and not written anew here
-                    (self.folder / name).unlink(missing_ok=True)
+            for name in sorted(filter(_is_part, there), key=_order):
+                if state.get(name, [""])[0] != there[name] or not (self.folder / name).exists():
+                    self.remote.get(name, self.folder / name)
+                    state[name] = [there[name], self._here(name)]
+            for name in state.keys() - there.keys():
+                if (self.folder / name).exists() and self._here(name) == state[name][1]:
+                    (self.folder / name).unlink()
                 del state[name]
             self._write(state)
 
     def push(self) -> None:
-        """Puts what was written here; a run's `run.json` comes last, and first leaves where it is written anew."""
+        """Puts what was written here; a run's `run.json` comes last, and first leaves where it is written again."""
         with drafts.alone(self.folder):
             state = self._state()
-            changed = [name for name in self._files() if state.get(name, {}).get("here") != self._here(name)]
-            if not changed and not any(self._is_gone(name) for name in state):
-                return
-            for name in [name for name in state if self._is_gone(name)]:
-                self.remote.remove(name)
-                del state[name]
+            written = [path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()]
+            parts = sorted(filter(_is_part, written), key=_order)
+            changed = [name for name in parts if state.get(name, ["", None])[1] != self._here(name)]
             for name in changed:
                 if Path(name).name == LAST and name in state:
                     self.remote.remove(name)
-            for name in sorted(changed, key=_order):
-                here = self._here(name)
-                self.remote.put(self.folder / name, name)
-                state[name] = {"there": "", "here": here}
-            there = self.remote.names()
             for name in changed:
-                state[name]["there"] = there.get(name, "")
-            self._write(state)
-
-    def _files(self) -> Iterator[str]:
-        for path in sorted(self.folder.rglob("*")):
-            name = path.relative_to(self.folder).as_posix()
-            if _is_part(name) and path.is_file() and not drafts.DRAFT.fullmatch(path.name):
-                yield name
-
-    def _is_gone(self, name: str) -> bool:
-        return Path(name).name == FIRST_REMOVED and not (self.folder / name).exists()
+                state[name] = ["", self._here(name)]
+                self.remote.put(self.folder / name, name)
+            if changed:
+                there = self.remote.names()
+                self._write(state | {name: [there.get(name, ""), state[name][1]] for name in changed})
 
     def _here(self, name: str) -> list[int]:
-        """Size and time of change of a local file; empty where there is none."""
-        try:
-            status = (self.folder / name).stat()
-        except FileNotFoundError:
-            return []
+        """Size and time of change of a local file."""
+        status = (self.folder / name).stat()
         return [status.st_size, status.st_mtime_ns]
 
-    def _state(self) -> dict[str, dict]:
-        try:
-            return json.loads((self.folder / STATE).read_text())
-        except (FileNotFoundError, ValueError):
-            return {}
+    def _state(self) -> dict[str, list]:
+        path = self.folder / STATE
+        return json.loads(path.read_text()) if path.exists() else {}
 
-    def _write(self, state: dict[str, dict]) -> None:
+    def _write(self, state: dict[str, list]) -> None:
         drafts.write_text(self.folder / STATE, json.dumps(state, indent=0, sort_keys=True))
 
 
 def _is_part(name: str) -> bool:
     parts = name.split("/")
-    return parts[0] not in APART and not any(part.startswith((".", "..")) for part in parts)
+    hidden = any(part.startswith(".") for part in parts)
+    return not (hidden or parts[0] in APART or parts[-1] == NOTE or drafts.DRAFT.fullmatch(parts[-1]))
 
 
 def _order(name: str) -> tuple[bool, str]:

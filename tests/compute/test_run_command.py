@@ -163,3 +163,15 @@ def test_a_folder_that_cannot_be_written_is_named_before_any_work(run: Command, 
     result = run("--models", "small/eye", "--results", str(world.folder / "file" / "runs"))
     assert_refused(result, BadInput, "name another folder with --results")
     assert world.encoded == 0 and "accuracy" not in result.output
+
+
+def test_results_at_an_address_are_found_by_another_machine(
+    run: Command, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--models", "small/dim", "--tasks", "unisim/near", "--results", f"memory://{world.folder.name}/results")
+    for machine, said in (("one", "1 run to make"), ("two", "0 runs to make, 1 stored already")):
+        monkeypatch.setenv("LIKENESS_CACHE", str(world.folder / machine))
+        result = run(*words)
+        assert result.exit_code == 0 and said in result.output and "build --results memory://" in result.output
+    monkeypatch.setenv("LIKENESS_RESULTS", "memory://results")
+    assert_refused(run("--models", "small/dim"), BadInput, "--results")

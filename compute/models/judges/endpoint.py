@@ -8,20 +8,18 @@ address and goes nowhere else; without one, none is sent, not even the hub's.
 
 from __future__ import annotations
 
-import email.utils
 import json
 import math
 import os
 import queue
 import random
-import re
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from compute.content import decoding
 from compute.content.messages import LENGTH, REFUSAL, STOP, Picture, Question, Reply
@@ -58,7 +56,6 @@ PASSING = (408, 425, 429)  # and 5xx: asked again
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed
 MAX_TOKENS = 10**9  # a count beyond it is none
-MAX_COST = 1e6  # dollars of one request, likewise
 IN_A_ROW = 20  # questions that fail one after another before the run stops
 
 
@@ -89,32 +86,6 @@ class Unanswerable(Exception):
 
 class Declined(Exception):
     """A question whose content the endpoint's filter declines: its own text is the answer."""
-
-
-class Address:
-    """Where an endpoint is, as it may be shown; and texts without the key or what an address hides."""
-
-    def __init__(self, url: str, key: str) -> None:
-        parts = urlsplit(url)
-        self.shown = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
-        secrets = [secret for secret in (url, key, parts.password, parts.query) if secret]
-        self._hidden = [
-            re.compile(re.escape(spelling), re.IGNORECASE)
-            for secret in secrets
-            for spelling in dict.fromkeys((secret, quote(secret), quote(secret, safe="")))
-        ]
-
-    def redacted(self, text: str) -> str:
-        """A text without them, also where they are spelt for an address."""
-        for spelling in self._hidden:
-            text = spelling.sub("...", text)
-        return text
-
-    def without_secrets(self, error: Exception) -> str:
-        """An error in one line of at most 300 characters."""
-        message = self.redacted(str(error))
-        message = " ".join(message.split()) or type(error).__name__
-        return message if len(message) <= 300 else f"{message[:299]}…"
 
 
 class Endpoint:
@@ -151,7 +122,9 @@ class Endpoint:
             self.settings["dollars_per_million_tokens"] = self.prices
         self.limits = limits or Limits()
         self.images = ReadyImages(_part, folder=self.answers.folder)
-        self._address = Address(url, key)
+        parts = urlsplit(url)
+        self._shown = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        self._secrets = [secret for secret in (url, key, parts.password, parts.query) if secret]
         self._client = ChatClient(url=url, key=key, timeout=self.limits.timeout, concurrency=self.limits.concurrency)
         self._has_key = bool(key)
         self._answered = False  # at least one question
@@ -166,6 +139,12 @@ class Endpoint:
         read; answers that came before are stored.
         """
         return [self._priced(reply) for reply in self.answers.answered(self._limit.applied(questions), self._ask)]
+
+    def _redacted(self, text: str) -> str:
+        """A text without the key, or what an address hides."""
+        for secret in self._secrets:
+            text = text.replace(secret, "...")
+        return text
 
     def _priced(self, reply: Reply) -> Reply:
         """With its cost, where the endpoint has not stated it and the prices of all its tokens are known."""
@@ -240,7 +219,7 @@ class Endpoint:
                 self._back_off(attempt, problem, stop)
         if problem.unreachable:
             again = ". Stored answers are not asked for twice" if self._answered else f", or set {URL}"
-            raise NoService(f"No endpoint answers at {self._address.shown} ({problem}). Start the server{again}")
+            raise NoService(f"No endpoint answers at {self._shown} ({problem}). Start the server{again}")
         return Reply(item=question.item, error=f"{problem}, after {self.limits.attempts} attempts")
 
     def _request(self, question: Question, content: bytes) -> Reply:
@@ -269,7 +248,7 @@ class Endpoint:
                 return self._request(question, content)
             if schema and isinstance(failure, Unanswerable) and any(word in str(failure) for word in FORMAT_WORDS):
                 failure = NotHere(
-                    f"The endpoint {self._address.shown} does not take structured output ({failure}). Ask without it "
+                    f"The endpoint {self._shown} does not take structured output ({failure}). Ask without it "
                     "(option structured), or serve the model where it is supported"
                 )
             # Not chained: the client's own error may repeat the key.
@@ -279,7 +258,7 @@ class Endpoint:
         self._answered = True
         return Reply(
             item=question.item,
-            text=self._address.redacted(text),
+            text=self._redacted(text),
             finish=finish,
             input_tokens=_tokens(usage, "prompt_tokens"),
             output_tokens=_tokens(usage, "completion_tokens"),
@@ -291,7 +270,7 @@ class Endpoint:
         """What a failed request means: Passing, Unanswerable, or a LikenessError that ends the run."""
         import httpx2
 
-        message = self._address.without_secrets(error)
+        message = (" ".join(self._redacted(str(error)).split()) or type(error).__name__)[:300]
         if isinstance(error, ReplyTooLarge):
             return Unanswerable(message)
         if isinstance(error, BadStatus):
@@ -301,17 +280,12 @@ class Endpoint:
             if status in DENIED:
                 sent = f"the key in {KEY} is not accepted" if self._has_key else f"{KEY} is not set"
                 return NoService(
-                    f"The endpoint {self._address.shown} refused with status {status}: {sent}. "
+                    f"The endpoint {self._shown} refused with status {status}: {sent}. "
                     f"Set {KEY} to a key that it accepts and run again ({message})"
                 )
-            if 300 <= status < 400:
+            if status in FINAL or 300 <= status < 400:
                 return NotHere(
-                    f"The endpoint {self._address.shown} answers with status {status}: {message}. What is asked, and "
-                    f"the key, go to no other address: set {URL} to the one where it is"
-                )
-            if status in FINAL:
-                return NotHere(
-                    f"The endpoint {self._address.shown} refused with status {status}: {message}. "
+                    f"The endpoint {self._shown} refused with status {status}: {message}. "
                     f"Check {URL} and the model's name there: {self.settings['served']}"
                 )
             if status in PASSING or status >= 500:
@@ -345,16 +319,9 @@ class Endpoint:
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds of a Retry-After header, which holds seconds or a date; 0 without one."""
+    """Seconds of a Retry-After header; 0 without one, or with a date."""
     value = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return 0.0
+    return float(value) if value.isdecimal() else 0.0
 
 
 def _part(picture: Picture) -> bytes:
@@ -389,13 +356,12 @@ def _answer(choice: Mapping[str, Any]) -> tuple[str | None, str]:
 def _stated_cost(usage: Any) -> float | None:
     """US dollars that the endpoint says the request cost, as OpenRouter does."""
     cost = usage.get("cost") if isinstance(usage, Mapping) else None
-    is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
-    return float(cost) if is_number and 0 <= cost <= MAX_COST else None
+    return float(cost) if isinstance(cost, int | float) and 0 <= cost < math.inf else None
 
 
 def _tokens(usage: Any, name: str) -> int | None:
     count = usage.get(name) if isinstance(usage, Mapping) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= MAX_TOKENS else None
+    return count if isinstance(count, int) and 0 <= count <= MAX_TOKENS else None
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
@@ -463,17 +429,10 @@ def _number(name: str, default: float, *, lowest: float = 1) -> float:
 
 def _prices(row: Model, options: Mapping[str, Any]) -> dict[str, float]:
     """US dollars for a million tokens of each side whose price the row's option or the environment states."""
-    stated = options["prices"]
-    known = isinstance(stated, Mapping) and all(
-        side in PRICES and isinstance(price, int | float) and not isinstance(price, bool) and 0 <= price <= 1e6
-        for side, price in stated.items()
-    )
-    if not known:
-        raise BadInput(
-            f'{row.key}: option "prices" is {{"input": dollars, "output": dollars}} a million tokens; got {stated!r}'
-        )
-    named = {side: f"{side.upper()}_PRICE" for side in PRICES}
+    stated = {side: float(price) for side, price in options["prices"].items()}
     environment = {
-        side: _number(name, 0.0, lowest=0) for side, name in named.items() if os.environ.get(f"{URL}_{name}")
+        side: _number(f"{side.upper()}_PRICE", 0.0, lowest=0)
+        for side in PRICES
+        if os.environ.get(f"{URL}_{side.upper()}_PRICE")
     }
-    return {**environment, **{side: float(price) for side, price in stated.items()}}
+    return environment | stated

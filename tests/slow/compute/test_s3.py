@@ -1,7 +1,5 @@
-"""Runs whose results and encodings lie at an address: the same numbers as on a disk, resumed on another machine.
-
-A machine is a cache folder (LIKENESS_CACHE); the object store is a real server that speaks S3.
-"""
+"""Runs whose results and encodings lie on a server that speaks S3: the same numbers as on a disk, resumed on another
+machine. A machine is a cache folder (LIKENESS_CACHE)."""
 
 from __future__ import annotations
 
@@ -20,33 +18,70 @@ import pytest
 from compute.content import items
 from compute.database import store
 from compute.features.store import FeatureStore, Shelf
+from compute.paths import ROOT
 from compute.storage import RemoteFolder
-from tests.compute.object_store import bucket
+from compute.types import CannotWrite, LikenessError, NotHere
+from tests.compute.object_store import bucket, forget
 from tests.compute.small_bench import square
 
 __all__ = ["bucket"]
-ROOT = Path(__file__).resolve().parents[2]
-TASKS = "mini/image-choice,mini/shapes"
 
 
-def command(*words: str, machine: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "LIKENESS_CACHE": str(machine)}
-    return subprocess.run(
+def test_objects_and_what_is_wrong_with_an_address(
+    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, file = RemoteFolder(f"{bucket}/some"), tmp_path / "a"
+    assert folder.names() == {}
+    for text in ("first", "other"):
+        file.write_text(text)
+        folder.put(file, "x/a.txt")
+    before = folder.names()
+    file.write_text("third")
+    folder.put(file, "x/a.txt")
+    assert folder.names().keys() == before.keys() == {"x/a.txt"} and folder.names() != before
+    folder.get("x/a.txt", tmp_path / "b")
+    assert (tmp_path / "b").read_text() == "third"
+    folder.remove("x/a.txt")
+    missing = RemoteFolder("s3://no-such-bucket/x")
+    for attempt in (missing.names, lambda: missing.put(file, "a")):
+        with pytest.raises(NotHere, match="no-such-bucket"):
+            attempt()
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    forget()
+    with pytest.raises(CannotWrite, match="AWS_ACCESS_KEY_ID"):
+        RemoteFolder(f"{bucket}/x").put(file, "a")
+
+
+def test_a_server_that_is_gone(monkeypatch: pytest.MonkeyPatch, bucket: str) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr("s3fs.S3FileSystem.retries", 1)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    forget()
+    with pytest.raises(CannotWrite, match="EndpointConnectionError"):
+        RemoteFolder(f"{bucket}/x").names()
+
+
+def test_a_hub_repository_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(LikenessError, match="HF_TOKEN"):
+        RemoteFolder("hf://datasets/org/private/results").names()
+
+
+def command(*words: str, machine: Path) -> str:
+    done = subprocess.run(
         [sys.executable, "-m", "compute", *words],
         cwd=ROOT,
-        env=environment,
+        env={**os.environ, "LIKENESS_CACHE": str(machine), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         timeout=240,
     )
-
-
-def run(results: str, machine: Path) -> subprocess.CompletedProcess[str]:
-    made = command(
-        "run", "--suite", "mini", "--models", "tiny", "--tasks", TASKS, "--results", results, machine=machine
-    )
-    assert made.returncode == 0, made.stdout + made.stderr
-    return made
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def assert_encodings_equal(local: Path, url: str, *, machine: Path) -> None:
@@ -64,64 +99,33 @@ def assert_encodings_equal(local: Path, url: str, *, machine: Path) -> None:
 
 
 def test_a_run_at_an_address_equals_one_on_a_disk(bucket: str, tmp_path: Path) -> None:
-    local = run(str(tmp_path / "local"), tmp_path / "cache")
-    first = run(f"{bucket}/results", tmp_path / "one")
-    again = run(f"{bucket}/results", tmp_path / "two")
-    tables = [
-        [line for line in made.stdout.splitlines() if line.startswith("| mini/")] for made in (local, first, again)
-    ]
+    words = ("run", "--suite", "mini", "--models", "tiny", "--tasks", "mini/image-choice,mini/shapes", "--results")
+    local = command(*words, str(tmp_path / "local"), machine=tmp_path / "cache")
+    first, again = (command(*words, f"{bucket}/results", machine=tmp_path / name) for name in ("one", "two"))
+    tables = [[line for line in made.splitlines() if line.startswith("| mini/")] for made in (local, first, again)]
     assert len(tables[0]) == 2 and tables[0] == tables[1] == tables[2]
-    assert "2 runs to make" in first.stdout and "0 runs to make, 2 stored already" in again.stdout
-    assert f"python -m compute build --results {bucket}/results" in first.stdout
-
+    assert "2 runs to make" in first and "0 runs to make, 2 stored already" in again
     names = RemoteFolder(f"{bucket}/results").names()
     assert sum(name.endswith("run.json") for name in names) == 2
     assert not any("draft" in name or name.endswith("lock") for name in names)
-    [here] = (path.parent for path in (tmp_path / "one" / "remote").glob("*/.mirror.json"))
+    [here] = (path.parent for path in (tmp_path / "one" / "remote").glob("*/.mirrored.json"))
     for path in sorted((tmp_path / "local" / "tiny").rglob("*.parquet")):
         other = here / path.relative_to(tmp_path / "local")
         pd.testing.assert_frame_equal(pd.read_parquet(other), pd.read_parquet(path), check_exact=True)
-
     assert_encodings_equal(tmp_path / "local", f"{bucket}/results", machine=tmp_path / "three")
-
-    built = command(
-        "build", "--path", str(tmp_path / "db"), "--results", f"{bucket}/results", machine=tmp_path / "four"
-    )
-    assert built.returncode == 0, built.stderr
+    command("build", "--path", str(tmp_path / "db"), "--results", f"{bucket}/results", machine=tmp_path / "four")
     with store.connect(tmp_path / "db") as connection:
-        found = connection.execute(
-            "SELECT count(*) FROM runs WHERE origin = 'computed' AND model = 'tiny' AND main"
-        ).fetchall()
-    assert found[0][0] >= 2
+        query = "SELECT count(*) FROM runs WHERE origin = 'computed' AND model = 'tiny' AND main"
+        assert connection.execute(query).fetchall()[0][0] >= 2
 
 
-def test_a_worker_puts_its_runs_where_the_address_says(bucket: str, tmp_path: Path) -> None:
-    """Two processes of this machine; each opens the address itself, and puts what it wrote."""
-    words = ("run", "--suite", "mini", "--models", "tiny", "--tasks", "mini/image-choice", "--devices", "cpu,cpu")
-    local, remote = str(tmp_path / "local"), f"{bucket}/results"
-    made = [command(*words, "--results", results, machine=tmp_path / "one") for results in (local, remote)]
-    assert [each.returncode for each in made] == [0, 0], made[1].stdout + made[1].stderr
-    tables = [[line for line in each.stdout.splitlines() if line.startswith("| mini/")] for each in made]
-    assert len(tables[0]) == 1 and tables[0] == tables[1]
-    names = RemoteFolder(remote).names()
-    assert sum(name.endswith("run.json") for name in names) == 1
-    assert any(name.startswith("features/") and name.endswith(".safetensors") for name in names)
-    again = command(*words, "--results", remote, machine=tmp_path / "two")
-    assert "0 runs to make, 1 stored already" in again.stdout
-
-
-def test_a_run_on_ray_at_an_address_equals_one_in_this_process(
-    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_on_ray_at_an_address_equals_one_in_this_process(bucket: str, tmp_path: Path) -> None:
     """Scores, evidence and vectors bit for bit; prompts that a procedure brings are encoded by a worker too."""
     pytest.importorskip("ray", reason="Ray is not installed: pip install 'ray[data]'")
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        monkeypatch.setenv(name, "1")
     words = ("run", "--suite", "mini", "--models", "tiny", "--tasks", "mini/quality,mini/odd-one-out", "--offline")
     remote = f"{bucket}/results"
-    local = command(*words, "--results", str(tmp_path / "local"), machine=tmp_path / "cache")
-    ray = command(*words, "--engine", "ray", "--workers", "2", "--results", remote, machine=tmp_path / "one")
-    assert (local.returncode, ray.returncode) == (0, 0), ray.stdout + ray.stderr
+    command(*words, "--results", str(tmp_path / "local"), machine=tmp_path / "cache")
+    command(*words, "--engine", "ray", "--workers", "2", "--results", remote, machine=tmp_path / "one")
     paths = [path.relative_to(tmp_path / "local") for path in sorted((tmp_path / "local" / "tiny").rglob("*.parquet"))]
     names = [name for name in RemoteFolder(remote).names() if name.startswith("tiny/") and name.endswith(".parquet")]
     assert names and [path.as_posix() for path in paths] == names
@@ -141,7 +145,7 @@ from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
 from compute.types import Model
-from tests.compute.test_remote_results import squares
+from tests.slow.compute.test_s3 import squares
 
 passes.FLUSH_SECONDS = 0.0
 row = Model(key="made/up", title="Made up", abilities=("embed_image",))
@@ -190,8 +194,7 @@ def test_killed_in_the_middle_and_resumed(bucket: str, tmp_path: Path, machine: 
     killed = encode(location, tmp_path / "killed", machine=tmp_path / "one", delay=0.3)
 
     def stored() -> int:
-        shards = [name for name in remote.names() if name.endswith(".safetensors") and "plan" not in name]
-        return len(shards)
+        return sum(name.endswith(".safetensors") and "plan" not in name for name in remote.names())
 
     until = time.monotonic() + 120
     while stored() < 3 and time.monotonic() < until:
@@ -211,7 +214,6 @@ def test_killed_in_the_middle_and_resumed(bucket: str, tmp_path: Path, machine: 
 def test_a_shard_that_could_not_be_put_is_put_later(
     bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "one"))
     folder, remote = tmp_path / "mirror", RemoteFolder(f"{bucket}/image")
     keys = squares().keys[:4]
     shelf = Shelf(folder, remote=remote)
@@ -226,30 +228,6 @@ def test_a_shard_that_could_not_be_put_is_put_later(
     assert remote.names() == {} and shelf._listed()
     assert Shelf(folder, remote=remote).has(keys).all()  # nothing is missing here, so that no pass takes the lock
     assert list(remote.names()) == shelf._listed()
-
-
-def test_two_workers_that_make_the_same_shard_write_the_same_object(bucket: str, tmp_path: Path) -> None:
-    remote, keys = RemoteFolder(f"{bucket}/image"), squares().keys[:4]
-    tokens = []
-    for worker in ("one", "two"):
-        shelf = Shelf(tmp_path / worker, remote=None)
-        shelf.remote = remote  # begun before the other had stored anything
-        with shelf.locked(waiting=print):
-            shelf.append(keys, np.arange(8, dtype=np.float32).reshape(4, 2))
-        tokens.append(remote.names())
-    assert tokens[0] == tokens[1] and len(tokens[0]) == 1
-
-
-def test_items_that_cannot_be_used_are_known_to_all(bucket: str, tmp_path: Path) -> None:
-    remote = RemoteFolder(f"{bucket}/image")
-    one, two = (Shelf(tmp_path / name, remote=remote) for name in ("one", "two"))
-    with one.locked(waiting=print):
-        one.remember_bad(b"a" * 32, "first", "damaged")
-    with two.locked(waiting=print):
-        two.remember_bad(b"b" * 32, "second", "empty")
-    one.refresh()
-    assert one.bad == {b"a" * 32: ("first", "damaged"), b"b" * 32: ("second", "empty")}
-    assert Shelf(tmp_path / "three", remote=remote).bad == one.bad
 
 
 def test_what_machines_note_at_the_same_moment_is_all_there(
@@ -269,43 +247,11 @@ def test_what_machines_note_at_the_same_moment_is_all_there(
     with one.locked(waiting=print), two.locked(waiting=print):
         beside.append(lambda: two.remember_bad(b"b" * 32, "second", "empty"))
         one.remember_bad(b"a" * 32, "first", "damaged")
-        beside.append(lambda: two.note_pass(items=2))
-        one.note_pass(items=1)
-        one.note_pass(items=1)
-    assert not beside
     bad = {b"a" * 32: ("first", "damaged"), b"b" * 32: ("second", "empty")}
     assert Shelf(tmp_path / "three", remote=remote).bad == bad
-    assert sum(name.startswith("passes-") for name in remote.names()) == 3
     two.refresh()
     assert two.bad == bad
     with two.locked(waiting=print):
         two.forget_bad()
     one.refresh()
     assert one.bad == two.bad == Shelf(tmp_path / "three", remote=remote).bad == {}
-
-
-def test_a_note_that_another_machine_forgets_once_it_is_listed_is_gone(
-    bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remote = RemoteFolder(f"{bucket}/image")
-    other = Shelf(tmp_path / "other", remote=remote)
-    with other.locked(waiting=print):
-        other.remember_bad(b"a" * 32, "first", "damaged")
-        other.write_plan(np.array([b"a" * 32]), np.array([0, 1]))
-    names = RemoteFolder.names
-
-    def then_forgotten(self: RemoteFolder) -> dict[str, str]:
-        listed = names(self)
-        other.forget_bad()
-        other.drop_plan()
-        return listed
-
-    monkeypatch.setattr(RemoteFolder, "names", then_forgotten)
-    shelf = Shelf(tmp_path / "one", remote=remote)
-    assert shelf.bad == {} and not len(shelf.plan()[0])
-
-
-def test_an_address_in_the_variable_of_the_results_folder_is_refused(bucket: str, monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("LIKENESS_RESULTS", f"{bucket}/results")
-    refused = command("list", "suites", machine=tmp_path)
-    assert refused.returncode == 1 and "Name an address with --results" in refused.stderr
