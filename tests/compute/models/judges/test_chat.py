@@ -1,4 +1,4 @@
-"""What a chat endpoint can do to who asks it: floods, redirects, replies that are none. No answer of it tells the key."""
+"""What a chat endpoint can do to who asks it: floods, redirects, replies that are none. No answer tells the key."""
 
 from __future__ import annotations
 
