@@ -26,42 +26,42 @@ Seconds = Annotated[float, Field(ge=0)]
 BOUNDS = {metric.key: (metric.lower, metric.upper) for metric in METRICS}
 
 
-class Part(BaseModel):
+class RecordPart(BaseModel):
     """A part of a record that may hold more than is named here; what is named may be null."""
 
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
 
 
-class ModelSettings(Part):
+class ModelPart(RecordPart):
     packages: dict | None = None
     options: dict | None = None
 
 
-class ProcedureSettings(Part):
+class ProcedurePart(RecordPart):
     packages: dict | None = None
 
 
-class DataSettings(Part):
+class DataPart(RecordPart):
     subsets: list[str] | None = None
 
 
-class EncodingSettings(Part):
+class PassRecord(RecordPart):
     encoded: Count | None = None
     seconds: Seconds | None = None
 
 
-class RunSettings(Part):
+class SettingsPart(RecordPart):
     """The parts of the settings that pages and plans read."""
 
-    model: ModelSettings | None = None
-    procedure: ProcedureSettings | None = None
-    data: DataSettings | None = None
+    model: ModelPart | None = None
+    procedure: ProcedurePart | None = None
+    data: DataPart | None = None
     adapter: dict | None = None
     versions: dict | None = None
     found: dict[str, dict] | None = None
     timings: dict[str, Seconds] | None = None
     metrics: list | None = None
-    encodings: list[EncodingSettings] | None = None
+    encodings: list[PassRecord] | None = None
     left_out: list[str] | None = None
     variant: Name | None = None
     contents: str | None = None
@@ -111,7 +111,7 @@ class RunRecord(BaseModel):
     procedure: Name
     origin: Literal["computed"]
     source: Text
-    settings: RunSettings
+    settings: SettingsPart
     fingerprint: Name
     code: Text
     seed: int | None
