@@ -10,8 +10,12 @@ import math
 import os
 import stat
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+Record = TypeVar("Record", bound="BaseModel")
 MAX_BYTES = 16 << 20  # a run's record is 5 to 50 KB; the skipped items of a large data set may make megabytes
 MAX_DEPTH = 32  # of lists and objects within one another
 MAX_KEY = 400  # characters of a name in an object
@@ -34,6 +38,18 @@ def parse(text: str, *, name: str) -> Any:
         raise ValueError(_too_deep(name)) from None
     check(value, name=name)
     return value
+
+
+def validated(content: Any, model: type[Record]) -> Record:
+    """The content as a pydantic model. Raises ValueError with the first field that is wrong."""
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{where}: {first['msg']}" if where else first["msg"]) from None
 
 
 def read_bytes(path: Path, *, root: Path, most: int) -> bytes:

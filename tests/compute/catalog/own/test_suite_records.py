@@ -49,7 +49,9 @@ def test_a_manifest_is_a_suite_with_a_task_a_split(manifest: Path, tmp_path: Pat
     assert suite.suite.key == "pairs-holiday-photos" and suite.suite.benchmark == "own"
     assert [task.key for task in suite.tasks] == ["own/pairs-holiday-photos/cj", "own/pairs-holiday-photos/r"]
     assert {task.n_items for task in suite.tasks} == {4 * 3 * 2}
-    assert "Your own data: 24 pairs of 4 images" in suite.suite.description
+    assert "24 pairs of 4 images" in suite.suite.description
+    text = (tmp_path / "suites" / "pairs-holiday-photos.json").read_text()
+    assert str(tmp_path) not in text and json.loads(text)["data"][0]["path"] == "../Holiday photos.parquet"
     assert suite_records.recorded(tmp_path) == ([suite], [])
     catalog, problems = own_suite.extended(shipped(), [suite])
     assert problems == [] and catalog.suite("pairs-holiday-photos").title == "Own pairs: Holiday photos"
@@ -59,35 +61,15 @@ def test_a_manifest_is_a_suite_with_a_task_a_split(manifest: Path, tmp_path: Pat
     assert published == [task for task in shipped().tasks if "pairbench" in task.suites]
 
 
-@pytest.mark.parametrize(
-    ("synthetic", "benchmark", "words"),
-    [
-        (True, "own-synthetic", "Synthetic: a program drew the images."),
-        (False, "own", "The images are not synthetic."),
-        (None, "own", "Whether the images are synthetic is not known."),
-    ],
-)
-def test_a_suite_says_whether_its_images_are_synthetic(
-    synthetic: bool | None, benchmark: str, words: str, photographs: Path, tmp_path: Path
-) -> None:
-    path = made(photographs, tmp_path / "drawings.parquet", synthetic=synthetic)
+def test_a_suite_says_whether_its_images_are_synthetic(photographs: Path, tmp_path: Path) -> None:
+    path = made(photographs, tmp_path / "drawings.parquet", synthetic=True)
     suite = suite_records.record(suite_making.from_file(path, suite="pairbench"), results=tmp_path)
-    assert suite_records.recorded(tmp_path) == ([suite], []) and suite.synthetic is synthetic
-    assert {suite.suite.benchmark, *(task.benchmark for task in suite.tasks)} == {benchmark}
-    assert words in suite.suite.description and ("(synthetic)" in suite.suite.title) == bool(synthetic)
+    assert suite_records.recorded(tmp_path) == ([suite], []) and suite.synthetic
+    assert {suite.suite.benchmark, *(task.benchmark for task in suite.tasks)} == {"own-synthetic"}
+    assert "(synthetic)" in suite.suite.title
     catalog, _ = own_suite.extended(shipped(), [suite])
-    assert [row.key for row in catalog.benchmarks if row.key.startswith("own")] == [benchmark]
+    assert [row.key for row in catalog.benchmarks if row.key.startswith("own")] == ["own-synthetic"]
     assert computable(suite.tasks[0])
-
-
-def test_an_earlier_record_does_not_say_it(manifest: Path, tmp_path: Path) -> None:
-    suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
-    (path,) = suite_records.files(tmp_path)
-    record = json.loads(path.read_text())
-    del record["synthetic"]
-    path.write_text(json.dumps(record))
-    ((suite,), problems) = suite_records.recorded(tmp_path)
-    assert suite.synthetic is None and suite.suite.benchmark == "own" and not problems
 
 
 def test_a_record_of_the_first_version_is_read(manifest: Path, tmp_path: Path) -> None:
@@ -121,15 +103,8 @@ def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path: Path) -> None
     assert suite_records.settled(suite_making.of_data(parts, name="Other"), results=tmp_path).suite.key == "own-both"
     less = suite_making.of_data({name: parts[name] for name in ("labels", "questions")}, name="Both")
     assert suite_records.settled(less, results=tmp_path).suite.key == f"own-both-{less.digest[:8]}"
-    with pytest.raises(BadInput, match="Two tasks of Both make one key, own/both/a-b"):
+    with pytest.raises(BadInput, match="own/both/a-b"):
         suite_making.of_data({"a b": parts["labels"], "A-B": parts["groups"]}, name="Both")
-
-
-def test_a_name_that_says_own_says_it_once(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
-    part = read(tmp_path / "labels.csv")
-    suite = suite_making.of_data({"kinds": part}, name="Own animals")
-    assert (suite.suite.key, [task.key for task in suite.tasks]) == ("own-animals", ["own/animals/kinds"])
 
 
 def test_a_suite_recorded_with_the_mark_twice_keeps_its_keys_and_so_its_runs(tmp_path: Path) -> None:
@@ -161,13 +136,7 @@ def test_two_suites_share_no_key_of_a_task(tmp_path: Path) -> None:
     clash = replace(second, tasks=first.tasks)
     catalog, problems = own_suite.extended(shipped(), [first, clash])
     assert [task.key for task in catalog.tasks].count("own/pairs-x/cj") == 1
-    assert problems and "another suite has its name or its tasks' keys" in problems[0]
-
-
-def test_the_record_names_no_folder_of_this_machine(manifest: Path, tmp_path: Path) -> None:
-    suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path / "results")
-    text = (tmp_path / "results" / "suites" / "pairs-holiday-photos.json").read_text()
-    assert str(tmp_path) not in text and json.loads(text)["data"][0]["path"] == "../../Holiday photos.parquet"
+    assert problems and "another suite" in problems[0]
 
 
 def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(
@@ -193,9 +162,9 @@ def test_a_known_suite_takes_its_own_file_alone(manifest: Path, photographs: Pat
     known = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
     assert suite_making.from_file(manifest, suite=known.suite.key, known=[known]).digest == known.digest
     other = made(photographs, tmp_path / "b.parquet", seed=1)
-    with pytest.raises(BadInput, match="b.parquet is not the file of the suite .* name the suite pairbench"):
+    with pytest.raises(BadInput, match="b.parquet"):
         suite_making.from_file(other, suite=known.suite.key, known=[known])
-    with pytest.raises(BadInput, match="only these suites take one: pairbench"):
+    with pytest.raises(BadInput, match="mini"):
         suite_making.from_file(manifest, suite="mini")
 
 
@@ -213,69 +182,51 @@ def changed(record: dict, path: str, value: object) -> dict:
     return record
 
 
-HOSTILE = {
-    "another version": ("version", 3, "of version 3"),
-    "another shape": ("data.0.shape", "pickle", "its shape is 'pickle'"),
-    "a shape that is no text": ("data.0.shape", ["pairs"], "its shape is a list"),
-    "no data": ("data", ..., "it has no data"),
-    "no digest": ("data.0.digest", 7, "digest is no text"),
-    "no file": ("data", [], "0 files"),
-    "a file that is no object": ("data.0", "x.csv", "has not the fields shape, file, path, digest, columns"),
-    "columns that are no object": ("data.0.columns", [], "its columns are no object"),
-    "a column that is no text": ("data.0.columns", {"item": 7}, "a column is no text"),
-    "images that are no list": ("data.0.images", "/", "its folders of images are no list of at most 100"),
-    "images that are no text": ("data.0.images", [7], "a folder of images is no text"),
-    "data of nowhere": ("data.0.path", "", "has no path and is of no hub"),
-    "data of no file": ("tasks.0.data", 1, "a task's data is file 1, there are 1"),
-    "data by name": ("tasks.0.data", "0", "a task's data is no whole number"),
-    "no tasks": ("tasks", [], "0 tasks"),
-    "too many tasks": ("tasks", [{}] * 101, "101 tasks"),
-    "a task that is no object": ("tasks.0", "cj", "has not the fields"),
-    "another field": ("tasks.0.benchmark", "pairbench", "has not the fields"),
-    "a missing field": ("tasks.0.notes", ..., "has not the fields"),
-    "a published task": ("tasks.0.key", "pairbench/coco-cj", "does not begin with own/pairs-holiday-photos/"),
-    "a task of another suite": ("tasks.0.key", "own/pairs-other/cj", "does not begin with own/pairs-holiday-photos/"),
-    "a way out of the folder": ("tasks.0.key", "own/pairs-holiday-photos/../../x", "does not begin with"),
-    "two tasks of one key": ("tasks.1.key", "own/pairs-holiday-photos/cj", "two of its tasks have one key"),
-    "a long title": ("suite.title", "x" * 5000, "5,000 characters"),
-    "half a character": ("suite.title", "\ud800", "half a character"),
-    "another aggregate": ("suite.aggregate", "human", "its aggregate is 'human'"),
-    "a metric that is no text": ("tasks.0.metrics", [7], "one of a task's metrics is no text"),
-    "no metric": ("tasks.0.metrics", [], "a task's metrics are no list of 1 to 50"),
-    "another modality": ("tasks.0.modalities", ["sound"], "a task's modalities are sound"),
-    "synthetic in words": ("synthetic", "no", "neither true, false nor null"),
-    "a negative count": ("tasks.0.n_items", -1, "n_items is no whole number"),
-    "a chance that is no number": ("tasks.0.chance", "0", "chance is no finite number"),
-}
+# A field's path, a value, and the word that names it in the reason.
+HOSTILE = (
+    ("version", 3, "version"),
+    ("data.0.shape", "pickle", "shape"),
+    ("data", ..., "data"),
+    ("data.0.digest", 7, "digest"),
+    ("data.0", "x.csv", "data.0"),
+    ("data.0.columns", {"item": 7}, "columns"),
+    ("data.0.images", [7], "images"),
+    ("data.0.path", "", "no path"),
+    ("tasks.0.data", 1, "data"),
+    ("tasks", [], "no tasks"),
+    ("tasks", [{}] * 101, "tasks"),
+    ("tasks.0.benchmark", "pairbench", "benchmark"),
+    ("tasks.0.notes", ..., "notes"),
+    ("tasks.0.key", "pairbench/coco-cj", "begin"),
+    ("tasks.0.key", "own/pairs-holiday-photos/../../x", "begin"),
+    ("tasks.1.key", "own/pairs-holiday-photos/cj", "one key"),
+    ("suite.title", "x" * 5000, "title"),
+    ("suite.title", "\ud800", "half a character"),
+    ("suite.aggregate", "human", "human"),
+    ("tasks.0.metrics", [], "metrics"),
+    ("tasks.0.modalities", ["sound"], "modalities"),
+    ("synthetic", "no", "synthetic"),
+    ("tasks.0.n_items", -1, "n_items"),
+    ("weights", {"Words": 0}, "weights"),
+    ("shared", [3], "shared"),
+)
 
 
-@pytest.mark.parametrize("fault", HOSTILE)
-def test_a_damaged_or_hostile_record_is_named_and_left_out(fault: str, manifest: Path, tmp_path: Path) -> None:
+def test_a_damaged_or_hostile_record_is_named_and_left_out(manifest: Path, tmp_path: Path) -> None:
     good = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
     path = tmp_path / "suites" / f"{good.suite.key}.json"
-    where, value, reason = HOSTILE[fault]
-    path.write_text(json.dumps(changed(json.loads(path.read_text()), where, value)))
-    suites, problems = suite_records.recorded(tmp_path)
-    assert suites == [] and len(problems) == 1
-    assert path.name in problems[0] and reason in problems[0] and "run again with --data" in problems[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("pairs-cut.json", b'{"version": 1, "sha'),
-        ("pairs-list.json", b"[]"),
-        ("pairs-deep.json", b'{"a":' * 500 + b"1" + b"}" * 500),
-        ("pairs-number.json", b'{"version": NaN}'),
-        ("pairs-bytes.json", b"\xff\xfe\x00"),
-        ("Not a key.json", b"{}"),
-    ],
-)
-def test_a_file_that_is_no_record_is_named(name: str, content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "suites").mkdir()
-    (tmp_path / "suites" / name).write_bytes(content)
-    suites, problems = suite_records.recorded(tmp_path)
-    assert suites == [] and len(problems) == 1 and name in problems[0]
+    record = json.loads(path.read_text())
+    for where, value, word in HOSTILE:
+        path.write_text(json.dumps(changed(record, where, value)))
+        suites, problems = suite_records.recorded(tmp_path)
+        assert suites == [] and len(problems) == 1 and path.name in problems[0] and word in problems[0], (
+            where,
+            problems,
+        )
+    for content in (b'{"version": 1, "sha', b"[]", b'{"a":' * 500 + b"1" + b"}" * 500, b'{"version": NaN}', b"\xff"):
+        path.write_bytes(content)
+        suites, problems = suite_records.recorded(tmp_path)
+        assert suites == [] and len(problems) == 1 and path.name in problems[0]
 
 
 def test_a_link_out_of_the_folder_is_not_followed(manifest: Path, tmp_path: Path) -> None:
@@ -285,7 +236,7 @@ def test_a_link_out_of_the_folder_is_not_followed(manifest: Path, tmp_path: Path
     name = f"{good.suite.key}.json"
     (results / "suites" / name).symlink_to(tmp_path / "another" / "suites" / name)
     suites, problems = suite_records.recorded(results)
-    assert suites == [] and "is a link out of the folder" in problems[0]
+    assert suites == [] and "link" in problems[0]
 
 
 def test_a_name_or_a_metric_that_the_catalogue_does_not_allow(manifest: Path, tmp_path: Path) -> None:
@@ -294,7 +245,7 @@ def test_a_name_or_a_metric_that_the_catalogue_does_not_allow(manifest: Path, tm
     strange = replace(good, tasks=tuple(replace(task, metrics=("nothing",)) for task in good.tasks))
     catalog, problems = own_suite.extended(shipped(), [taken, strange])
     assert catalog is shipped() and len(problems) == 2
-    assert "another suite has its name or its tasks' keys" in problems[0] and "no metric 'nothing'" in problems[1]
+    assert "another suite" in problems[0] and "'nothing'" in problems[1]
 
 
 def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(
