@@ -1,7 +1,7 @@
 """Models of one's own, recorded as `models/<name>.json`: what a page has to know of one that no catalogue lists.
 
-The record lies in the results folder, where anyone may have put or changed it: it is read with limits, and a build
-leaves out what cannot be. Its title always says that the model is an own one.
+The record lies in the results folder, where anyone may have put or changed it: what cannot be read is left out, with
+the reason. Its title always says that the model is an own one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from compute import drafts, records
 from compute.catalog.catalog import Catalog
@@ -34,17 +36,72 @@ from compute.models.registry import ADAPTERS
 from compute.types import ABILITIES, BadInput, Model
 
 VERSION, FOLDER = 1, "models"
-KEY = re.compile(r"[a-z0-9][a-z0-9._-]{0,95}(/[a-z0-9][a-z0-9._-]{0,95})?")
+KEY = r"[a-z0-9][a-z0-9._-]{0,95}/[a-z0-9][a-z0-9._-]{0,95}"
 DIGEST = re.compile(r"[0-9a-zA-Z:._-]{8,200}")
 MARK = re.compile(r" \(own(?:, [0-9a-f]{8})?\)$")
 MAX_MODELS, MAX_NAME, MAX_TEXT, MAX_OPTIONS = 500, 200, 2000, 4000  # the last three in characters
-KINDS = ("encoder", "metric", "mllm")  # what judges likeness; own generators come with their suites
-MODALITIES = ("image", "text")
-# What a record holds of a model; the rest follows or is not known.
-TEXTS = ("title", "organisation", "kind", "family", "adapter", "weights", "revision", "license")
-COUNTS = ("embed_dim", "image_size")
-OF_MODEL = (*TEXTS, *COUNTS, "parameters_m", "abilities", "modalities", "open_weights", "trained_on", "options")
-LATER = {"trained_on": []}  # fields that older records lack, and their defaults
+
+
+def _printable(text: str) -> str:
+    """One line without control characters, which a terminal would obey."""
+    if not text.isprintable():
+        raise ValueError("has a character that cannot be printed")
+    return text
+
+
+def _plain(options: dict[str, Any]) -> dict[str, Any]:
+    if len(json.dumps(options)) > MAX_OPTIONS:
+        raise ValueError(f"has more than {MAX_OPTIONS:,} characters")
+    if refused := [name for name in (*CODE, NOTE) if name in options]:
+        raise ValueError(f"must not name {refused[0]}")
+    return options
+
+
+Line = Annotated[str, StringConstraints(max_length=MAX_NAME), AfterValidator(_printable)]
+Count = Annotated[int, Field(ge=1, lt=2**31)] | None
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class SourceRecord(_Record):
+    """What the model came from."""
+
+    kind: Literal[SOURCES]
+    name: Line
+    arguments: list[Literal[ARGUMENTS]] = []
+
+
+class ModelFacts(_Record):
+    """What is recorded of a model's row; the rest follows or is not known. Own generators come with their suites."""
+
+    title: Line
+    organisation: Line
+    kind: Literal["encoder", "metric", "mllm"]
+    family: Line
+    adapter: Literal[ADAPTER, *ADAPTERS]
+    weights: Annotated[str, StringConstraints(max_length=MAX_TEXT), AfterValidator(_printable)]
+    revision: Line
+    license: Line
+    embed_dim: Count
+    image_size: Count
+    parameters_m: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    abilities: list[Literal[*(ability for ability in ABILITIES if ability != "generate")]]
+    modalities: list[Literal["image", "text"]]
+    open_weights: bool | None
+    trained_on: Annotated[list[Line], Field(max_length=MAX_DATASETS)] = []
+    options: Annotated[dict[str, Any], AfterValidator(_plain)]
+
+
+class ModelRecord(_Record):
+    """A model's file."""
+
+    version: Literal[VERSION]
+    key: Annotated[str, StringConstraints(pattern=rf"^{KEY}$")]
+    digest: Annotated[str, StringConstraints(pattern=rf"^{DIGEST.pattern}$")]
+    source: SourceRecord
+    model: ModelFacts
 
 
 def of_session(name: str, *, arguments: Sequence[str] = ()) -> ModelSource:
@@ -89,7 +146,7 @@ def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mo
         options={name: value for name, value in row.options.items() if name != NOTE},
     )
     plain = with_folders(plain, lambda folder: f"./{os.path.relpath(folder, path.parent)}")
-    of_model = {name: getattr(plain, name) for name in OF_MODEL}
+    of_model = {name: getattr(plain, name) for name in ModelFacts.model_fields}
     content = {
         "version": VERSION,
         "key": named.key,
@@ -197,74 +254,16 @@ def _read(path: Path, *, root: Path) -> Model:
     return row
 
 
-def _parse(content: dict[str, Any], *, folder: Path) -> Model:
-    if content.get("version") != VERSION:
-        raise ValueError(f"it is of version {records.short(content.get('version'))}; this program reads {VERSION}")
-    key, digest, source, model = (content.get(name) for name in ("key", "digest", "source", "model"))
-    if not isinstance(key, str) or not KEY.fullmatch(key) or "/" not in key:
-        raise ValueError(f"the key {records.short(key)} is no name behind {PREFIX} and no hub id in lower case")
-    if not isinstance(digest, str) or not DIGEST.fullmatch(digest) or len(_short(digest)) < 8:
-        raise ValueError(f"its digest is {records.short(digest)}")
-    if not isinstance(source, dict) or set(source) - {"arguments"} != {"kind", "name"} or source["kind"] not in SOURCES:
-        raise ValueError(f"it has no source of the kinds {', '.join(SOURCES)}")
-    _line(source["name"], name="its source's name")
-    arguments = source.get("arguments", [])
-    if not isinstance(arguments, list) or [name for name in ARGUMENTS if name in arguments] != arguments:
-        raise ValueError(f"its source's arguments are no list of {', '.join(ARGUMENTS)}, in this order")
-    if not isinstance(model, dict) or {*LATER, *model} != set(OF_MODEL):
-        raise ValueError(f"its model has not the fields {', '.join(OF_MODEL)}")
-    model = {**LATER, **model}
-    row = Model(key=key, **_fields(model))
-    if (source["kind"] in (FROM_FILE, FROM_SESSION)) != (row.adapter == ADAPTER):
-        raise ValueError(f"a model from a {source['kind']} has not the adapter {records.short(row.adapter)}")
+def _parse(content: Any, *, folder: Path) -> Model:
+    read = records.validated(content, ModelRecord)
+    if len(_short(read.digest)) < 8:
+        raise ValueError(f"its digest is {records.short(read.digest)}")
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in read.model}
+    row = Model(key=read.key, **fields)
+    if (read.source.kind in (FROM_FILE, FROM_SESSION)) != (row.adapter == ADAPTER):
+        raise ValueError(f"a model from a {read.source.kind} has not the adapter {row.adapter}")
     if row.adapter == ADAPTER and row.weights:
         raise ValueError("a model that is no checkpoint names weights")
     row = with_folders(row, lambda way: os.path.normpath(folder.absolute() / way))
-    return _marked(row, digest=digest, source=ModelSource(**{**source, "arguments": tuple(arguments)}))
-
-
-def _fields(model: dict[str, Any]) -> dict[str, Any]:
-    """A model's fields, checked. Raises ValueError."""
-    for name in TEXTS:
-        _line(model[name], name=f"the model's {name}", most=MAX_TEXT if name == "weights" else MAX_NAME)
-    for name, known in (("kind", KINDS), ("adapter", (ADAPTER, *ADAPTERS))):
-        if model[name] not in known:
-            raise ValueError(f"the model's {name} is {records.short(model[name])}; there are: {', '.join(known)}")
-    lists = {}
-    for name, known in (("abilities", ABILITIES), ("modalities", MODALITIES)):
-        values = model[name]
-        if not isinstance(values, list) or not all(isinstance(value, str) and value in known for value in values):
-            raise ValueError(f"the model's {name} are no list of {', '.join(known)}")
-        lists[name] = tuple(dict.fromkeys(values))
-    if not isinstance(model["trained_on"], list) or len(model["trained_on"]) > MAX_DATASETS:
-        raise ValueError(f"the model's trained_on is no list of at most {MAX_DATASETS} data sets")
-    for name in model["trained_on"]:
-        _line(name, name="the model's trained_on")
-    lists["trained_on"] = tuple(model["trained_on"])
-    if "generate" in lists["abilities"]:
-        raise ValueError("the model generates: own generators come with their suites")
-    for name in COUNTS:
-        if model[name] is not None:
-            records.integer(model[name], name=f"the model's {name}", least=1)
-            if model[name] > 2**31 - 1:
-                raise ValueError(f"the model's {name} is {records.short(model[name])}")
-    if model["parameters_m"] is not None:
-        records.number(model["parameters_m"], name="the model's parameters_m", least=0)
-    if model["open_weights"] not in (True, False, None):
-        raise ValueError("the model's open_weights is neither true, false nor null")
-    return {**model, **lists, "options": _options(model["options"])}
-
-
-def _options(options: Any) -> dict[str, Any]:
-    if not isinstance(options, dict) or len(json.dumps(options)) > MAX_OPTIONS:
-        raise ValueError(f"the model's options are no object of at most {MAX_OPTIONS:,} characters")
-    if refused := [name for name in (*CODE, NOTE) if name in options]:
-        raise ValueError(f"the model's options name {refused[0]}")
-    return options
-
-
-def _line(value: Any, *, name: str, most: int = MAX_NAME) -> None:
-    """Raises ValueError unless it is one line of text without control characters, which a terminal would obey."""
-    records.check_text(value, name=name, most=most)
-    if not value.isprintable():
-        raise ValueError(f"{name} has a character that cannot be printed")
+    source = ModelSource(kind=read.source.kind, name=read.source.name, arguments=tuple(read.source.arguments))
+    return _marked(row, digest=read.digest, source=source)
