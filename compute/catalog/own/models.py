@@ -14,11 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from compute import drafts, records
 from compute.catalog.catalog import Catalog
 from compute.catalog.own import suite_records
+from compute.catalog.own.suite_records import StrictRecord
 from compute.models.files.weights import with_folders
 from compute.models.own.model_card import MAX_DATASETS
 from compute.models.own.own_model import (
@@ -61,11 +62,7 @@ Line = Annotated[str, StringConstraints(max_length=MAX_NAME), AfterValidator(_pr
 Count = Annotated[int, Field(ge=1, lt=2**31)] | None
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class SourceRecord(_Record):
+class SourceRecord(StrictRecord):
     """What the model came from."""
 
     kind: Literal[SOURCES]
@@ -73,7 +70,7 @@ class SourceRecord(_Record):
     arguments: list[Literal[ARGUMENTS]] = []
 
 
-class ModelFacts(_Record):
+class ModelFacts(StrictRecord):
     """What is recorded of a model's row; the rest follows or is not known. Own generators come with their suites."""
 
     title: Line
@@ -94,7 +91,7 @@ class ModelFacts(_Record):
     options: Annotated[dict[str, Any], AfterValidator(_plain)]
 
 
-class ModelRecord(_Record):
+class ModelRecord(StrictRecord):
     """A model's file."""
 
     version: Literal[VERSION]

@@ -52,11 +52,13 @@ Words = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
 Names = Annotated[list[Name], Field(min_length=1, max_length=MAX_SUBSETS)]
 
 
-class _Record(BaseModel):
+class StrictRecord(BaseModel):
+    """A part of a record, of these fields alone and of their types."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class FileRecord(_Record):
+class FileRecord(StrictRecord):
     """What tasks' items are read from; paths are relative to the record's folder."""
 
     shape: Literal[PAIRS, *shapes.KEYS, *COMPARISONS]
@@ -67,7 +69,7 @@ class FileRecord(_Record):
     images: Annotated[list[Words], Field(max_length=MAX_FOLDERS)] = []
 
 
-class TaskRecord(_Record):
+class TaskRecord(StrictRecord):
     """A task; `data` is the position of its file."""
 
     key: Name
@@ -85,7 +87,7 @@ class TaskRecord(_Record):
     data: Annotated[int, Field(ge=0)]
 
 
-class OwnSuiteFacts(_Record):
+class OwnSuiteFacts(StrictRecord):
     """What the suite's own row says."""
 
     title: Words
@@ -93,14 +95,14 @@ class OwnSuiteFacts(_Record):
     aggregate: Literal[*AGGREGATES, HUMAN]
 
 
-class GeneratorRecord(_Record):
+class GeneratorRecord(StrictRecord):
     """One of one's own generators."""
 
     key: Annotated[str, StringConstraints(pattern=rf"^{BENCHMARK.key}/{KEY.pattern}$")]
     title: Name
 
 
-class SuiteRecord(_Record):
+class SuiteRecord(StrictRecord):
     """A suite's file."""
 
     version: Literal[VERSION]
