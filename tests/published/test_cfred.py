@@ -29,47 +29,12 @@ def generators(number: int) -> dict[str, dict[str, str]]:
     return {model: row for model, row in table(number).items() if model not in SUMMARY}
 
 
-def human(number: int) -> str:
-    return "Human ELO" if number == 3 else "Human rate"
-
-
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_shape(number: int):
-    header = ["Human rank", human(number)]
-    for metric in (*LOWER_IS_BETTER, *TRAINED):
-        header += [f"{metric} rank", metric]
-    assert len(generators(number)) == GENERATORS[number]
-    assert all(list(row) == header for row in table(number).values())
-
-
-def test_only_table_2_lacks_a_rank_accuracy():
-    assert [set(table(number)) & set(SUMMARY) for number in (1, 2, 3)] == [set(SUMMARY), {"ρ²"}, set(SUMMARY)]
-
-
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_every_cell_is_printed_and_ranks_have_no_summary(number: int):
-    for model, row in table(number).items():
-        for column, text in row.items():
-            blank = model in SUMMARY and (column.endswith("rank") or column == human(number))
-            assert (text == "-") == blank, (model, column, text)
-
-
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_ranks_are_permutations(number: int):
     for column in next(iter(generators(number).values())):
         if column.endswith(" rank"):
             ranks = sorted(int(row[column]) for row in generators(number).values())
             assert ranks == list(range(1, GENERATORS[number] + 1)), column
-
-
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_people_rank_by_their_rate(number: int):
-    rates = [float(row[human(number)].removesuffix("%")) for row in generators(number).values()]
-    assert rates == sorted(rates, reverse=True)
-    assert [int(row["Human rank"]) for row in generators(number).values()] == list(range(1, len(rates) + 1))
-    assert all(
-        (text.endswith("%")) == (number != 3) for text in (r[human(number)] for r in generators(number).values())
-    )
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -86,16 +51,6 @@ def test_statistical_metrics_rank_by_their_scores(number: int, metric: str):
     listed = CONTRADICTED.get((number, metric), set())
     assert all(listed & set(pair) for pair in wrong)
     assert bool(wrong) == bool(listed)
-
-
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_summary_rows_are_in_range(number: int):
-    for metric in (*LOWER_IS_BETTER, *TRAINED):
-        text = table(number)["ρ²"][metric]
-        assert 0 <= float(text) <= 1 and len(text.split(".")[1]) == 2
-        if "Rank Acc." in table(number):
-            text = table(number)["Rank Acc."][metric]
-            assert 0 <= float(text) <= 100 and len(text.split(".")[1]) == DIGITS[number]
 
 
 @pytest.mark.parametrize("number", [1, 3])

@@ -65,18 +65,6 @@ def test_averages_follow_from_the_cells(number: int, cells: int):
     assert (gap <= 0.01 + 1e-6).all()
 
 
-@pytest.mark.parametrize("number", [9, 10, 12, 13, 14, 15, 16])
-def test_rows_are_sorted_by_the_average(number: int):
-    assert table(number).iloc[:, -1].is_monotonic_decreasing
-
-
-def test_cells_are_scores_in_percent():
-    for number in CELLS:
-        frame = table(number)
-        assert frame.max().max() <= 100
-        assert frame.min().min() >= (-15 if number in (12, 13) else 0)
-
-
 @pytest.mark.parametrize(("column", "number"), SHARED.items())
 def test_table_22_repeats_the_averages(column: str, number: int):
     overall = table(22)[column]
@@ -89,13 +77,6 @@ def test_table_22_averages_the_two_multilingual_tables():
     overall = table(22)["Vis. STS (cross&multi) (2 (19))"]
     pair = (table(13)["mean"] + table(14)["mean"])[overall.index] / 2
     assert ((overall - pair).abs() <= 0.01 + 1e-6).all()
-
-
-def test_table_22_leaves_voc2007_out_of_the_coarse_probes():
-    overall = table(22)["Clz. Coarse (8)"]
-    frame = table(16).loc[overall.index]
-    assert ((overall - frame.drop(columns=["VOC2007", "mean"]).mean(axis=1)).abs() <= 0.01 + 1e-6).all()
-    assert ((overall - frame["mean"]).abs() > 0.01).sum() > 30
 
 
 def test_means_of_table_22():
@@ -121,43 +102,3 @@ def test_table_2_rounds_table_22(short: str, long: str):
     values = numbers(frame, columns=[short])[short]
     source = table(22)[long][[long_names()[model] for model in frame.index]]
     assert (abs(values.to_numpy() - source.to_numpy()) <= 0.05 + 1e-6).all()
-
-
-def test_table_4_rounds_table_12():
-    frame = read_table("mieb-table-4").set_index("group")
-    columns = ["STS12", "STS13", "STS14", "STS15", "STS16", "STS17", "STS-b"]
-    ours = numbers(frame, columns=[*columns, "avg."]).loc["v-STS (ours)"].to_numpy()
-    assert (abs(ours - table(12).loc["royokong/e5-v"].to_numpy()) <= 0.05 + 1e-6).all()
-
-
-def test_final_columns_of_table_3_average_the_three_data_sets():
-    frame = table(3)
-    for kind in ("avg.", "var."):
-        three = frame[[f"{name} {kind}" for name in ("xFlickr&CO", "XM3600", "WIT")]].mean(axis=1)
-        assert ((three - frame[f"avg. {kind}"]).abs() <= 0.1 + 1e-6).all()
-
-
-def test_known_rows_read_as_printed():
-    row = read_table("mieb-table-15").set_index("model").loc["royokong/e5-v"]
-    assert list(row) == [
-        "48.27",
-        "34.73",
-        "69.22",
-        "42.47",
-        "78.91",
-        "78.11",
-        "82.16",
-        "82.31",
-        "81.37",
-        "29.32",
-        "62.69",
-    ]
-    saving = read_table("mieb-table-5").set_index("model").loc["E5-V"]
-    assert list(saving) == ["8360", "264.0", "46.4", "82.4%"]
-    assert read_table("mieb-table-22")["model"][6] == "laion/CLIP-ViT-bigG-14-laion2B-39B-b160k"
-
-
-def test_models_of_the_overall_table_stand_in_every_category():
-    overall = set(table(22).index)
-    for number in CELLS:
-        assert overall <= set(table(number).index)

@@ -43,7 +43,6 @@ SAMPLES = {
     "HQ-EDIT (text)": 2000,
     "PIPAL": 3025,
 }
-SHAPES = {2: (23, 23), 3: (22, 6), 4: (6, 10), 6: (25, 39), 8: (24, 15)}
 NAMES_2_6 = {"DeQA-Score": "DeQA mOwl-2"}
 NAMES_3_8 = {
     "SigLIP SoViT/14": "SigLIP 400m",
@@ -103,16 +102,6 @@ def table(number: int) -> pd.DataFrame:
 
 def half_width(percent: float, n: int) -> float:
     return 196 * math.sqrt(percent / 100 * (1 - percent / 100) / n)
-
-
-@pytest.mark.parametrize("number", SHAPES)
-def test_shape(number: int) -> None:
-    frame = table(number)
-    assert frame.shape == SHAPES[number]
-    assert frame.columns.is_unique
-    if number != 4:
-        assert frame["model"].is_unique
-        assert set(frame["group"]) == {"General-purpose models", "Specialized models", "Our models"}
 
 
 @pytest.mark.parametrize("number", AVERAGES)
@@ -181,36 +170,3 @@ def test_repeated_numbers(
             if pair[0] != pair[1] and ("-" in pair or float(pair[0]) != float(pair[1])):
                 found[model, column] = pair
     assert found == differs
-
-
-def test_table_4_repeats_the_unisim_rows_of_table_2() -> None:
-    frame, full = table(4), table(2).set_index("model")
-    last = frame[frame["IT-2AFC train set"] == "+ MAGICBRUSH"].set_index("model")
-    for column in last.columns.drop(["IT-2AFC train set", "unseen average"]):
-        assert list(last[column]) == list(full.loc[last.index, column]), column
-
-
-def test_only_two_cells_are_lost_and_the_rest_are_numbers_or_dashes() -> None:
-    blank = {
-        (number, row["model"], column)
-        for number in SHAPES
-        for _, row in table(number).iterrows()
-        for column in row.index
-        if row[column] == ""
-    }
-    assert blank == {(6, model, f"{column} ±") for model, column in LOST_INTERVALS}
-    for number in SHAPES:
-        cells = table(number).drop(columns=["model", "group", "IT-2AFC train set"], errors="ignore")
-        values = pd.to_numeric(cells.stack().loc[lambda cell: ~cell.isin(["", "-"])])
-        assert values.between(0, 100).all()
-
-
-@pytest.mark.parametrize("number", SHAPES)
-def test_every_column_is_described(number: int) -> None:
-    columns = pd.read_csv(PUBLISHED / "columns.csv", dtype=str, keep_default_na=False)
-    described = columns[columns["table"] == f"unisim-table-{number}"]
-    assert list(described["column"]) == list(table(number).columns)
-    scores = described[described["role"] == "score"]
-    assert len(scores) == {2: 16, 3: 0, 4: 0, 6: 16, 8: 9}[number]
-    assert scores["task"].is_unique and scores["task"].str.startswith("unisim/").all()
-    assert set(scores["scale"]) <= {"0.01"}
