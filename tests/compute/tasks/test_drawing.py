@@ -13,7 +13,6 @@ from compute.tasks.drawing.lexicon import COLOURS, DAMAGES, PHOTOGRAPHS, SHAPES,
 from compute.tasks.drawing.photographs import photograph
 from compute.tasks.drawing.render import SIDE, draw
 from compute.tasks.drawing.scenes import Background, Scene, Thing, facts, place, relation
-from compute.tasks.drawing.variants import sentence, sharing
 from compute.types import BadInput
 
 WHITE = Background()
@@ -34,21 +33,15 @@ def test_one_seed_gives_one_image() -> None:
     assert (first == again).all() and len({image.tobytes() for image in first}) == 40
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_thing_is_drawn_where_it_stands(shape: str) -> None:
+def test_a_thing_is_drawn_where_it_stands() -> None:
     """Its pixels are its colour, within its radius of its centre, and the rest is the background."""
-    image = draw(Scene(background=WHITE, things=(thing(shape, "blue", x=0.25, y=0.75),))).astype(int)
-    inked = np.abs(image - np.array(COLOURS["white"])).sum(axis=-1) > 60
-    rows, columns = np.nonzero(inked)
-    assert np.hypot(rows + 0.5 - 48, columns + 0.5 - 16).max() <= SIZES["large"] * SIDE * 1.15 + 1
-    blue = np.abs(image - np.array(COLOURS["blue"])).sum(axis=-1) < 40
-    assert 0.3 < blue.sum() / inked.sum() <= 1
-
-
-def test_shapes_can_be_told_apart() -> None:
-    drawn = [draw(Scene(background=WHITE, things=(thing(shape, "black"),))).astype(int) for shape in SHAPES]
-    for at, one in enumerate(drawn):
-        assert all((np.abs(one - other).sum(axis=-1) > 150).sum() > 20 for other in drawn[:at])
+    for shape in SHAPES:
+        image = draw(Scene(background=WHITE, things=(thing(shape, "blue", x=0.25, y=0.75),))).astype(int)
+        inked = np.abs(image - np.array(COLOURS["white"])).sum(axis=-1) > 60
+        rows, columns = np.nonzero(inked)
+        assert np.hypot(rows + 0.5 - 48, columns + 0.5 - 16).max() <= SIZES["large"] * SIDE * 1.15 + 1, shape
+        blue = np.abs(image - np.array(COLOURS["blue"])).sum(axis=-1) < 40
+        assert 0.3 < blue.sum() / inked.sum() <= 1, shape
 
 
 def test_every_caption_is_true_and_a_change_is_told() -> None:
@@ -140,11 +133,3 @@ def test_training_and_evaluation_are_drawn_apart() -> None:
         left, right = photograph(name, "train"), photograph(name, "test")
         assert left.size[0] > 64 and right.size[0] > 64
         assert np.asarray(left)[:, -1].tolist() != np.asarray(right)[:, 0].tolist()
-
-
-def test_sentences_share_what_they_should() -> None:
-    rng = Random("sentences")
-    first = sentence(rng, part="test")
-    for shared in range(5):
-        other = sharing(first, shared, rng, part="test")
-        assert len(set(first.words) & set(other.words) - {""}) == shared and other.held_out()

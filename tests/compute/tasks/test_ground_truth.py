@@ -17,12 +17,12 @@ TRUTH = {
 }
 
 
-@pytest.mark.parametrize("protocol", range(5))
-def test_plain_data_of_every_protocol(protocol: int) -> None:
-    assert ground_truth.read(pickle.dumps(TRUTH, protocol=protocol), of="truth") == TRUTH
+def test_plain_data_of_every_protocol() -> None:
+    for protocol in range(5):
+        assert ground_truth.read(pickle.dumps(TRUTH, protocol=protocol), of="truth") == TRUTH
 
 
-@pytest.mark.parametrize("protocol", range(2, 5))
+@pytest.mark.parametrize("protocol", [2, 4])
 def test_arrays_and_numbers_of_numpy(protocol: int) -> None:
     box = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     whole = {"easy": np.array([3, 1, 2]), "bbx": box, "one": np.float64(1.5), "again": [np.int64(7)] * 2}

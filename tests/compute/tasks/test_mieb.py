@@ -11,9 +11,9 @@ import pytest
 from compute import tasks
 from compute.catalog import shipped
 from compute.content.items import content_key
-from compute.tasks.data import Clusters, Data, Matches, Probe, Retrieval, Sentences, ZeroShot
+from compute.tasks.data import Data, Probe, Retrieval, Sentences, ZeroShot
 from compute.tasks.source import Source
-from compute.types import BadInput, NotHere, Task
+from compute.types import BadInput, Task
 from tests.compute.tasks import hub_files
 from tests.compute.tasks.hub_files import image
 
@@ -71,11 +71,6 @@ def test_probe_reads_both_splits_and_the_tasks_own_draws(tmp_path: Path) -> None
     assert data.train.items.keys[5] == key(105)
 
 
-def test_probe_with_labels_that_are_bare_numbers(tmp_path: Path) -> None:
-    files = {("default", split): labelled(4, column="webp", label="cls") for split in ("train", "test")}
-    assert load(tmp_path, "GTSRB", files)["default"].test.classes == ("0", "1")
-
-
 def test_several_labels_an_item(tmp_path: Path) -> None:
     kind = datasets.List(datasets.ClassLabel(names=["cat", "dog", "cow"]))
     rows = table({"image": [image(1), image(2)], "classes": [[0, 2], [1]]}, image=IMAGE, classes=kind)
@@ -92,12 +87,6 @@ def test_the_damaged_training_image_of_birdsnap_is_left_out(tmp_path: Path) -> N
     train = load(tmp_path, "Birdsnap", {("default", "train"): rows, ("default", "test"): rows})["default"].train
     assert len(train.items) == count - 1
     assert "3854" not in train.names
-
-
-def test_clusters(tmp_path: Path) -> None:
-    data = load(tmp_path, "TinyImageNetClustering", {("default", "valid"): labelled(4, classes=["a", "b"])})["default"]
-    assert isinstance(data, Clusters)
-    assert data.test.labels.tolist() == [0, 1, 0, 1]
 
 
 def test_zero_shot_prompts_from_the_schemas_class_names(tmp_path: Path) -> None:
@@ -131,33 +120,6 @@ def test_zero_shot_prompts_keep_the_public_codes_line_ends_unless_asked_to_be_cl
     assert clean.read(0).startswith("a close up photo of a '")
     assert tasks.options_of(task("GTSRBZeroShot")) == {"prompts": ("public", "clean")}
     assert tasks.options_of(task("CIFAR10ZeroShot")) == {}
-
-
-def test_zero_shot_prompts_that_are_written_out_and_the_empty_class_name(tmp_path: Path) -> None:
-    fixed = load(tmp_path, "RenderedSST2", {("default", "test"): labelled(2, column="png", label="cls")})["default"]
-    assert fixed.prompts.read(1) == "a positive review of a movie"
-    files = {("default", "test"): labelled(2, column="webp", label="cls")}
-    assert load(tmp_path, "CLEVRZeroShot", files)["default"].prompts.read(3) == " shapes."
-
-
-def test_labels_beyond_the_class_names_are_refused(tmp_path: Path) -> None:
-    rows = table({"webp": [image(1)], "cls": [43]}, webp=IMAGE, cls=NUMBER)
-    with pytest.raises(BadInput, match="43 class names, but labels go up to 43"):
-        load(tmp_path, "GTSRBZeroShot", {("default", "test"): rows})
-
-
-def test_matching_of_one_image_and_several_captions(tmp_path: Path) -> None:
-    names = ["correct_caption", *(f"hard_text_{at}" for at in range(1, 5))]
-    rows = table(
-        {"images": [[image(1)], [image(2)]], **{name: [f"{name} 0", f"{name} 1"] for name in names}},
-        images=datasets.List(IMAGE),
-        **dict.fromkeys(names, TEXT),
-    )
-    data = load(tmp_path, "AROCocoOrder", {("default", "test"): rows})["default"]
-    assert isinstance(data, Matches)
-    assert (len(data.images), len(data.captions)) == (1, 5)
-    assert data.captions[4].read(1) == "hard_text_4 1"
-    assert data.images[0].keys[1] == key(2)
 
 
 def test_matching_of_two_and_two_and_of_the_split_called_train(tmp_path: Path) -> None:
@@ -242,23 +204,6 @@ def test_three_tables_with_image_and_text_on_both_sides(tmp_path: Path) -> None:
     assert data.candidates is None
 
 
-def test_queries_whose_judgements_are_all_of_grade_0_are_kept(tmp_path: Path) -> None:
-    files = three_tables()
-    files["qrels", "test"] = qrels(("q1", "d0", 1), ("q0", "d1", 0))
-    data = load(tmp_path, "InfoSeekIT2ITRetrieval", files)["default"]
-    assert data.queries.names == ("q0", "q1")
-    assert [part.tolist() for part in data.relevant] == [[1, 0], [0, 1], [1, 0]]
-
-
-def test_only_the_modalities_of_the_tasks_row_are_read(tmp_path: Path) -> None:
-    data = load(tmp_path, "CIRRIT2IRetrieval", three_tables(ids="_id"))["default"]
-    assert data.documents.text is None
-    assert data.queries.text is not None
-    skipped = load(tmp_path, "CUB200I2IRetrieval", three_tables())["default"]
-    assert skipped.skip_first
-    assert skipped.queries.text is None
-
-
 def test_multiple_choice_keeps_judged_documents_as_candidates(tmp_path: Path) -> None:
     data = load(tmp_path, "BLINKIT2IMultiChoice", three_tables())["default"]
     found = sorted(zip(*(part.tolist() for part in data.candidates), strict=True))
@@ -310,29 +255,6 @@ def test_a_right_answer_that_the_pool_lacks_still_counts(tmp_path: Path) -> None
     assert [part.tolist() for part in data.missing] == [[1], [1]]
 
 
-def test_memotion_leaves_out_rows_without_a_text(tmp_path: Path) -> None:
-    def split(first: int, texts: list[str | None]) -> datasets.Dataset:
-        return table(
-            {"image": [image(first + at) for at in range(len(texts))], "text_corrected": texts},
-            image=IMAGE,
-            text_corrected=TEXT,
-        )
-
-    files = {("default", "train"): split(0, ["x", None]), ("default", "test"): split(10, [None, "y"])}
-    data = load(tmp_path, "MemotionT2IRetrieval", files)["default"]
-    assert [data.queries.text.read(at) for at in data.queries.text_at] == ["y"]
-    assert sorted(data.documents.image.keys.tolist()) == sorted([key(0), key(11)])
-    query, document, _ = data.relevant
-    assert data.documents.image.keys[data.documents.image_at[document[0]]] == key(11)
-
-
-def test_rows_that_are_query_and_document_at_once(tmp_path: Path) -> None:
-    rows = table({"image": [image(1), image(2)], "text": ["a", "b"]}, image=IMAGE, text=TEXT)
-    data = load(tmp_path, "SciMMIRI2TRetrieval", {("default", "test"): rows})["default"]
-    assert [data.documents.text.read(at) for at in range(2)] == ["a", "b"]
-    assert data.relevant[0].tolist() == data.relevant[1].tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("name", ["WITT2IRetrieval", "XM3600T2IRetrieval"])
 def test_every_caption_of_every_language_asks_for_its_image(tmp_path: Path, name: str) -> None:
     rows = table(
@@ -346,15 +268,6 @@ def test_every_caption_of_every_language_asks_for_its_image(tmp_path: Path, name
     part = next(iter(data.values()))
     assert part.queries.names == ("x-0", "x-1", "y-0")
     assert part.relevant[1].tolist() == [0, 0, 1]
-
-
-def test_one_sentence_an_image_a_language(tmp_path: Path) -> None:
-    rows = table(
-        {"id": ["x", "y"], "image": [image(1), image(2)], "sentences": ["a", "b"]}, id=TEXT, image=IMAGE, sentences=TEXT
-    )
-    files = {("default", subset): rows for subset in task("XFlickr30kCoT2IRetrieval").subsets}
-    part = load(tmp_path, "XFlickr30kCoT2IRetrieval", files)["de"]
-    assert part.relevant[1].tolist() == [0, 1]
 
 
 def test_questions_with_their_own_choices(tmp_path: Path) -> None:
@@ -378,10 +291,3 @@ def test_questions_with_their_own_choices(tmp_path: Path) -> None:
     right = dict(zip(data.relevant[0].tolist(), data.relevant[1].tolist(), strict=True))
     assert [data.documents.names[right[at]] for at in range(2)] == ["1", "3"]
     assert np.bincount(data.candidates[0]).tolist() == [2, 3]
-
-
-def test_a_data_set_that_is_not_here_says_how_to_fetch_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    row = task("CIFAR10")
-    with pytest.raises(NotHere, match=f"hf download mteb/cifar10 --repo-type dataset --revision {row.revision}"):
-        tasks.load(row, source=Source(root=tmp_path, offline=True))

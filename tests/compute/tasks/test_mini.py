@@ -22,7 +22,6 @@ from compute.tasks.drawing import distortions
 from compute.tasks.drawing.scenes import facts
 from compute.tasks.mini import triplets
 from compute.tasks.mini.album import draws, png
-from compute.tasks.source import Source
 from compute.training.bundled import lessons
 from compute.types import Task, UnknownKey
 
@@ -168,17 +167,6 @@ def test_more_of_a_quality_is_more_when_measured() -> None:
             assert levels.argmax() == data.answer[row]
 
 
-def test_what_is_to_be_told_apart_differs() -> None:
-    """No item shows one content twice, whatever is drawn: a grey photograph made duller is itself."""
-    for task in TASKS.values():
-        for data in mini.load(task).values():
-            sides = {Choices: "alternatives", OddOneOut: "members"}.get(type(data))
-            shown = [*getattr(data, sides)] if sides else []
-            shown += [data.reference] if getattr(data, "reference", None) else []
-            keys = np.array([column.keys for column in shown]).T
-            assert all(len(set(row)) == len(row) for row in keys.tolist()), task.key
-
-
 def test_the_nearer_scene_differs_from_the_reference_in_fewer_facts() -> None:
     """Changes may undo each other, and one may replace all there is: such scenes are drawn again."""
     for number, rng in draws("image-choice", 160):
@@ -187,11 +175,6 @@ def test_the_nearer_scene_differs_from_the_reference_in_fewer_facts() -> None:
             assert len(near ^ reference) < len(far ^ reference), number
         else:
             assert reference == near == far, "only distorted"
-
-
-def test_a_task_that_is_drawn_anew_has_other_runs_and_the_others_keep_theirs() -> None:
-    versions = {key: mini.identity(task, source=Source(offline=True))["generator"] for key, task in TASKS.items()}
-    assert versions.pop("mini/image-choice") == 2 and set(versions.values()) == {1}
 
 
 def test_alternatives_hold_the_same_right_image_at_every_number() -> None:

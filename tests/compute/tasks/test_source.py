@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import huggingface_hub
 import pytest
 
 from compute.catalog import shipped
-from compute.tasks import identity, mieb
+from compute.tasks import mieb
 from compute.tasks.mieb import rows
 from compute.tasks.source import Source
 from compute.types import NotHere
@@ -67,14 +66,6 @@ def test_a_branch_is_told_by_its_commit_and_a_pin_by_itself(monkeypatch: pytest.
     assert Source().state("made/gone", revision="") == ""
     with pytest.raises(NotHere, match="hf download made/gone"):
         Source().folder("made/gone", revision="", files=("README.md",))
-
-
-def test_every_benchmarks_tasks_say_which_files_they_rest_on(local: Path) -> None:
-    first = {task.benchmark: task for task in reversed(shipped().tasks) if task.benchmark in ("unisim", "mieb", "mini")}
-    source = Source(root=local, offline=True)
-    (local / "saraghznfri/unisim_data").mkdir(parents=True)
-    assert identity(first["unisim"], source=source)["files"].startswith("local ")
-    assert identity(first["mieb"], source=source)["files"] == "" and identity(first["mini"], source=source)
 
 
 def in_cache(cache: Path, repo: str, revision: str, files: dict[str, str]) -> Path:
@@ -159,12 +150,3 @@ def test_a_hub_out_of_reach_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) 
         with pytest.raises(NotHere, match=f"hf download {repo}"):
             source.folder(repo, revision="")
     assert asked == [False, True]
-
-
-def test_what_the_catalogue_says_of_a_task_is_in_its_identity(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another template, label column or class name makes other items."""
-    row = next(iter(rows._rows().values()))
-    first = rows.digest(row)
-    changed = [rows.digest(replace(row, template="a {}")), rows.digest(replace(row, label_column="other"))]
-    monkeypatch.setattr(rows, "class_names", lambda name: ("one",))
-    assert len({first, *changed, rows.digest(row)}) == 4

@@ -9,12 +9,10 @@ from compute import tasks
 from compute.content import items
 from compute.tasks.data import (
     Choices,
-    Clusters,
     Labelled,
     Matches,
     Mixed,
     OddOneOut,
-    Probe,
     Retrieval,
     Sentences,
     ZeroShot,
@@ -30,29 +28,11 @@ def key(content: str) -> bytes:
     return items.content_key(content)
 
 
-def test_equal_content_has_an_equal_key_and_other_content_another() -> None:
-    column = text("a", "b", "a")
-    assert column.keys[0] == column.keys[2] != column.keys[1]
-    assert items.content_key("é") == items.content_key("é".encode())
-
-
 def test_take_keeps_contents_names_and_keys_together() -> None:
     column = text("a", "b", "c").take(np.array([2, 0]))
     assert [column.read(row) for row in range(2)] == ["c", "a"]
     assert column.name(0) == "test, text 2"
     assert column.keys.tolist() == [key("c"), key("a")]
-
-
-def test_pairs_are_known_by_both_sides() -> None:
-    first = items.paired(items.images([b"x", b"y"], of="test"), text("a", "a"))
-    assert first.keys[0] != first.keys[1]
-    assert first.read(1) == (b"y", "a")
-
-
-def test_columns_of_a_probe_are_those_of_its_test_items_only() -> None:
-    part = Labelled(names=("0",), items=text("test"), labels=np.array([0]), classes=("c",))
-    train = Labelled(names=("0",), items=text("train"), labels=np.array([0]), classes=("c",))
-    assert [column.read(0) for column in tasks.columns(Probe(train=train, test=part))] == ["test"]
 
 
 def test_columns_are_found_within_tuples_and_nested_shapes() -> None:
@@ -87,16 +67,6 @@ def test_bad_members_scores_and_rows() -> None:
     assert tasks.without(pairs, {key("bad")}).human.tolist() == [2.0]
     rows = Matches(names=("0", "1"), images=(text("a", "b"),), captions=(text("c", "bad"),))
     assert tasks.without(rows, {key("bad")}).names == ("0",)
-
-
-def test_bad_labelled_items_go_from_training_and_test() -> None:
-    def part(*contents: str) -> Labelled:
-        return Labelled(names=contents, items=text(*contents), labels=np.arange(len(contents)), classes=("x", "y"))
-
-    probe = tasks.without(Probe(train=part("a", "bad"), test=part("bad", "b")), {key("bad")})
-    assert probe.train.names == ("a",)
-    assert probe.test.labels.tolist() == [1]
-    assert tasks.without(Clusters(test=part("a", "bad")), {key("bad")}).test.names == ("a",)
 
 
 def test_a_class_cannot_lose_its_prompt() -> None:
@@ -138,9 +108,3 @@ def test_a_query_that_loses_its_only_right_answer_is_unjudged_not_wrong() -> Non
     kept = tasks.without(data, {key("bad")})
     assert [part.tolist() for part in kept.relevant] == [[1, 2], [0, 0], [0, 0]]
     assert [part.tolist() for part in kept.missing] == [[2], [1]]
-
-
-def test_nothing_left_is_an_error() -> None:
-    pairs = Sentences(names=("0",), first=text("bad"), second=text("b"), human=np.array([1.0]))
-    with pytest.raises(BadInput, match="No item is left"):
-        tasks.without(pairs, {key("bad")})
