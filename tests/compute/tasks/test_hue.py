@@ -20,14 +20,7 @@ def torchvisions(of: np.ndarray, turn: float) -> np.ndarray:
     return functional.adjust_hue(torch.from_numpy(of)[:, None], turn)[:, 0].numpy()
 
 
-def test_every_colour_is_turned_as_by_torchvision() -> None:
-    every = colours(1)
-    for first in range(0, 256, 16):
-        part = every[:, first << 16 : (first + 16) << 16]
-        np.testing.assert_array_equal(hue.turned(part, 0.1234567), torchvisions(part, 0.1234567))
-
-
-@pytest.mark.parametrize("turn", [-0.5, -0.25, -1e-9, 0.0, 1 / 6, 0.199999, 0.25, 0.5])
+@pytest.mark.parametrize("turn", [-0.5, -1e-9, 0.1234567, 1 / 6])
 def test_so_are_other_turns(turn: float) -> None:
     np.testing.assert_array_equal(hue.turned(colours(31), turn), torchvisions(colours(31), turn))
 
