@@ -11,11 +11,12 @@ from markupsafe import Markup
 
 from compute.live.question import LiveQuestion
 from leaderboard.data.related_figures import related_figures
+from leaderboard.html.components import rendered, scripted
 from leaderboard.html.templates import macro, render
 from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, View, heading
-from leaderboard.pages.compare import batch_section, components, patches, perturb, routes
+from leaderboard.pages.compare import batch, patches, perturb, routes
 from leaderboard.pages.compare.answers import result
 from leaderboard.web.errors import caught
 
@@ -33,16 +34,26 @@ Result = tuple[Markup, LiveQuestion | None]  # the answers so far, and the quest
 def draw(site: Site) -> None:
     """The tray, the answers below it, two sections for a closer look, and tables of pairs."""
     heading(title="Try", sentence=SENTENCE, copy=False)
-    tray = components.tray(site.assets)
+    # Its event `compare` carries session, inputs, mode, question, models, judges, pressed and change. `pressed` is true
+    # where a visitor's own press asks: without one no judge is asked, `models` leaves judges out, and `judges` alone
+    # says which are ticked. `change`: the address shows a changed image. `download` carries the same, and is sent
+    # instead where a selected model's weights are missing.
+    tray = scripted(
+        site.assets,
+        script="pages/compare/tray/tray.js",
+        css_class="likeness-tray",
+        events=("compare", "download"),
+        run="module.mount(target, { trigger: fire, root });",
+    )
     # The last question, for the sections below. A gr.State would make every page of the app keep a connection open.
     payload = gr.JSON({}, visible=False)
     with gr.Row(elem_classes="pg-controls"):
         progress = gr.HTML("", apply_default_css=False)
         stop = gr.Button("Stop the download", visible=False, size="sm", scale=0, min_width=160)
-    answers = components.answers(site.assets)
+    answers = rendered(site.assets, script="pages/compare/answers.js", elem_id="answers")
     with gr.Column(visible=False, elem_id="closer") as closer:
         sections = [patches.section(site, payload), perturb.section(site, payload)]
-    batch_section.section(site)
+    batch.section(site)
     outputs = [answers, payload, closer, *(component for section in sections for component in section.components)]
 
     def compare(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:

@@ -14,11 +14,10 @@ from compute.live.inputs import Input, thumbnail
 from compute.live.question import LiveQuestion
 from compute.models import has_patches
 from compute.types import BadInput, LikenessError, Model
-from leaderboard.html.components import folded
+from leaderboard.html.components import folded, rendered
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, static_html
-from leaderboard.pages.compare import components
 from leaderboard.pages.compare.perturb import Section, names
 from leaderboard.web.errors import caught
 
@@ -39,7 +38,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
             pair = gr.Dropdown([], value=None, label="Between")
             model = gr.Dropdown([], value=None, label="For this model")
             show = gr.Button("Show", scale=0, min_width=120)
-        output = components.patches(site.assets)
+        output = rendered(site.assets, script="pages/compare/patches.js")
 
     def renew(question: LiveQuestion, request: dict[str, Any]) -> list[Any]:
         pairs = _pairs(question)

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
+import plotly.graph_objects as go
 
 from compute.analysis.calibrated import MATCHING, UNRELATED, Reference, place
 from compute.analysis.domain import too_few
@@ -18,13 +19,14 @@ from compute.live.question import LiveQuestion
 from compute.tasks.data import CONDITIONS
 from compute.tasks.perturb import PERTURBATIONS
 from compute.types import LETTERS, BadInput, Model
-from leaderboard.html.components import folded
+from leaderboard.html.components import folded, scripted
 from leaderboard.html.formatting import number
+from leaderboard.html.plot_style import PALETTE, plain
 from leaderboard.html.templates import macro, render
 from leaderboard.live.calibrated import medians
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, static_html
-from leaderboard.pages.compare import components, figures, ratings
+from leaderboard.pages.compare import ratings
 from leaderboard.pages.compare.ratings import ShownChange
 from leaderboard.web.errors import caught, explain
 
@@ -40,6 +42,8 @@ ITSELF = "itself, unchanged"
 FAST = ("sensitive",)  # it takes one changed image, the other condition ten
 PAUSE = 0.4  # seconds between two updates of the ratings
 STEP = 0.5  # of a slider, in degrees, pixels or percent
+DASHES = ("solid", "dash", "dot", "dashdot")  # with the colours, so that lines differ not only in colour
+JUDGING_READY = "() => document.querySelector('.likeness-judging')?.likenessJudging?.ready()"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +74,18 @@ def section(site: Site, payload: gr.JSON) -> Section:
             with gr.Column(scale=3, min_width=300):
                 rated_by = gr.Dropdown([], value=[], multiselect=True, label="Rated by", visible=False)
                 table = gr.HTML("", apply_default_css=False, elem_id="rated")
-                judging = components.judging(site.assets)
+                # Its value is the JSON of ratings.state. Its events: `ask` {view, judge, turn, pressed}, `pressed` true
+                # for a visitor's own press, `settle` once a drag rests, and `restore` {view} for what the address of
+                # the page shows. It is mounted once the section is shown, after its value has come.
+                judging = scripted(
+                    site.assets,
+                    script="pages/compare/judging.js",
+                    css_class="likeness-judging",
+                    events=("ask", "settle", "restore"),
+                    run="const view = module.mount(target, { trigger: fire });"
+                    " const show = () => { if (props.value) view.show(JSON.parse(props.value)); };"
+                    " watch('value', show); show();",
+                )
         figure = gr.Plot(show_label=False, container=False, visible=False)
         summary = gr.HTML("", apply_default_css=False)
     changed = [preview, figure, summary, rated_by, table, judging, *sliders.values()]
@@ -150,7 +165,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
         # `input` hears the keyboard too, and with `always_last` a drag costs two drawings at most.
         drag = slider.input(moved, inputs=[slider, *inputs], outputs=changed, trigger_mode="always_last", **run)
         # Also where it failed, as at the limit of requests: then what was shown before still is.
-        drag.then(None, js=components.JUDGING_READY, api_visibility="private")
+        drag.then(None, js=JUDGING_READY, api_visibility="private")
 
     @caught(lambda sentence: [macro("message")(sentence), *[gr.skip()] * (len(changed) + 1)])
     def restored(
@@ -275,15 +290,42 @@ def perturbed(site: Site, payload: dict[str, Any], request: Any, *, view: ShownC
             lines.append((row.title, True, say(curve.domain.reference, curve.scores, in_units=in_units)))
     drawn = None
     if curves:
-        drawn = figures.curves(
-            *scaled(curves), chosen=strength, title=perturbation.title, unit=perturbation.unit, most=most
-        )
+        drawn = drawing(*scaled(curves), chosen=strength, title=perturbation.title, unit=perturbation.unit, most=most)
     caption = f"{perturbation.title}: {f'{perturbation.what} {in_units(strength)}'.strip()}"
     return [
         render("pages/compare/perturbed.html", caption=caption, thumbnail=picture),
         gr.update(value=drawn, visible=drawn is not None),
         render("pages/compare/perturb.html", lines=lines),
     ]
+
+
+def drawing(
+    lines: Sequence[tuple[str, Sequence[float]]], y: str, *, chosen: float, title: str, unit: str, most: float
+) -> go.Figure:
+    """A line a model: names and values, 0 to 100, at evenly spaced strengths 0..1, of which 1 is `most` in `unit`s.
+
+    `chosen` is the slider's strength, 0..1.
+    """
+    figure = go.Figure()
+    for at, (name, values) in enumerate(lines):
+        plain_name = name.replace("<", "‹").replace(">", "›").replace("%{", "% {")  # what plotly reads as markup
+        figure.add_scatter(
+            x=[most * step / (len(values) - 1) for step in range(len(values))],
+            y=list(values),
+            name=name,
+            mode="lines+markers",
+            line={"color": PALETTE[at % len(PALETTE)], "width": 2, "dash": DASHES[at // len(PALETTE) % len(DASHES)]},
+            marker={"size": 5},
+            customdata=[number(value, digits=0) for value in values],
+            hovertemplate=f"{plain_name}<br>%{{x:.3g}} {unit}: %{{customdata}}<extra></extra>",
+        )
+    figure.add_vline(x=most * chosen, line={"width": 1, "dash": "dot", "color": "#7F7F7F"})
+    plain(figure, height=360, x=f"{title} ({unit})", y=y, legend=True)
+    values = [value for _, line in lines for value in line]
+    low, high = min(0.0, *values), max(100.0, *values)
+    figure.update_yaxes(range=[low - 0.02 * (high - low), high + 0.02 * (high - low)])
+    figure.update_xaxes(range=[-0.02 * most, 1.02 * most])
+    return figure
 
 
 def scaled(curves: Sequence[tuple[str, Curve]]) -> tuple[list[tuple[str, list[float]]], str]:

@@ -9,8 +9,8 @@ import pytest
 from compute.analysis.domain import DomainCheck
 from compute.live.curves import Curve
 from compute.tasks.perturb import PERTURBATIONS
-from leaderboard.pages.compare.figures import curves
 from leaderboard.pages.compare.perturb import direction_summary, scaled, summary
+from leaderboard.pages.compare.perturb import drawing as curves
 from tests.leaderboard.live.test_calibrated import reference
 
 in_degrees = partial(PERTURBATIONS["rotate"].amount, size=(64, 64))
