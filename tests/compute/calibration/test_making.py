@@ -13,9 +13,8 @@ from compute.calibration.making import CalibrationOutcome
 from compute.content import items
 from compute.procedures import choice
 from compute.procedures.shared.similarity import symmetric
-from compute.tasks.data import Choices
 from compute.types import BadInput, Model, NotHere
-from tests.compute.small_bench import MODELS, TASKS, World, data, square
+from tests.compute.small_bench import MODELS, TASKS, World, data
 
 EYE, DIM, VISION, GAUGE, PAPER = MODELS
 NEAR, SAID, FINE, SHARP, ODD = TASKS
@@ -153,19 +152,6 @@ def test_missing_data_are_said_before_anything_is_scored(world: World) -> None:
     assert world.loaded == 0
 
 
-def test_equal_images_are_a_score_like_any_other(world: World) -> None:
-    """A metric of one colour: all pairs score 0, and nothing can be told apart."""
-    same = items.images([square((row, 0, 0)) for row in range(12)], of="images")
-    world.changed["unisim/near"] = Choices(
-        names=tuple("abcdefghijkl"),
-        reference=same,
-        answer=np.zeros(12, dtype=int),
-        alternatives=(items.images([square((row, 9, 0)) for row in range(12)], of="a"),) * 2,
-    )
-    [outcome] = made(world, VISION, tasks=(NEAR,))
-    assert 0 <= outcome.stored.reference.separation <= 1
-
-
 @pytest.mark.parametrize(
     ("abilities", "modalities", "adapter", "wanted"),
     [
@@ -187,15 +173,3 @@ def test_equal_images_are_a_score_like_any_other(world: World) -> None:
 def test_which_pairings_a_model_can_score(abilities: tuple, modalities: tuple, adapter: str, wanted: set) -> None:
     row = Model(key="m", title="M", adapter=adapter, abilities=abilities, modalities=modalities)
     assert {one for one in ("image-image", "image-text", "text-text", "quality") if making.able(row, one)} == wanted
-
-
-def test_lines_hold_the_numbers(world: World) -> None:
-    lines: list[str] = []
-    made(world, GAUGE, report=lines.append)
-    one = files.read(files.path(world.folder / "results", model="small/gauge", domain="tasks", pairing="image-image"))
-    middle = [f"{side[100]:.4g}" for side in (one.reference.matching, one.reference.unrelated)]
-    assert lines[0] == (
-        f"small/gauge, image-image (tasks): 12 matching and 12 unrelated pairs of 12 scenes, median {middle[0]} "
-        f"against {middle[1]}, separation {one.reference.separation:.3f}"
-    )
-    assert lines[1].startswith("small/gauge, quality (tasks): 24 reference images of 12 scenes, median -")

@@ -9,10 +9,9 @@ import pytest
 from PIL import Image
 
 from compute.analysis.domain import SCENES, image_facts
-from compute.calibration import drawn, making, photographs, sentences
+from compute.calibration import drawn, photographs, sentences
 from compute.calibration.pairs import scenes_of
 from compute.live import examples
-from compute.types import BadInput
 
 
 def facts(file: bytes) -> np.ndarray:
@@ -36,23 +35,12 @@ def test_drawn_pairs_are_a_scene_each_and_without_photographs(scenes: tuple[dict
     assert all(drawn.scene(drawn.Random(str(seed))).background.photograph == "" for seed in range(200))
 
 
-def test_the_same_seed_draws_the_same_and_another_others(scenes: tuple[dict, dict]) -> None:
-    again, other = (drawn.samples(scenes=60, seed=seed)[1]["image"].keys for seed in (0, 1))
-    assert (scenes[1]["image"].keys == again).all() and not set(again) & set(other)
-
-
 def test_an_unrelated_caption_is_false_of_its_scene(scenes: tuple[dict, dict]) -> None:
     """No caption of the drawn pairs is the image's own."""
     (sample,) = scenes[0]["image-text"]
     own = dict(zip(sample.matching[0].keys.tolist(), sample.matching[1].keys.tolist(), strict=True))
     crossed = zip(sample.unrelated[0].keys.tolist(), sample.unrelated[1].keys.tolist(), strict=True)
     assert all(own[image] != text for image, text in crossed)
-
-
-def test_no_ready_comparison_shows_a_photograph_of_the_calibration() -> None:
-    shown = {example.key: example.file for example in examples.EXAMPLES if example.file}
-    compared = {shown[key] for ready in examples.COMPARISONS for key in ready.inputs if key in shown}
-    assert compared and not compared & set(photographs.CAPTIONS)
 
 
 def test_photographs_are_fourteen_scenes_however_many_parts() -> None:
@@ -82,8 +70,3 @@ def test_pairs_that_share_an_item_are_of_one_scene() -> None:
     assert np.unique(scenes_of(first, second)).size == 3
     found = scenes_of(first, second)
     assert found[0] == found[1] == found[2] != found[3] != found[4]
-
-
-def test_there_is_no_other_domain_to_make() -> None:
-    with pytest.raises(BadInput, match="no domain 'drawings' to make; there are: drawn, photographs, sentences"):
-        making.made("drawings", most=500, seed=0)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from compute.calibration import pairs
-from compute.calibration.pairs import Pairs, deranged, matching, material, shares
+from compute.calibration.pairs import Pairs, deranged, matching, material
 from compute.content.items import Column, images, texts
 from compute.tasks.data import Choices, Clusters, Labelled, Matches, Mixed, OddOneOut, Retrieval
 
@@ -85,17 +84,6 @@ def test_queries_match_relevant_documents_and_texts_of_one_image_match() -> None
     rows = np.arange(4)
     assert across.related(np.array([0, 1]), rows).tolist() == [[True, True, False, True], [False, False, True, False]]
     assert of_one.related(np.array([0, 2]), np.array([1, 2])).tolist() == [[True, False], [False, True]]
-
-
-def test_the_other_way_round_too() -> None:
-    data = Retrieval(
-        queries=of_side(words("q", 4)),
-        documents=of_side(pictures("d", 2)),
-        relevant=(np.array([3, 1, 0]), np.array([1, 1, 0]), np.ones(3)),
-    )
-    across, of_one = matching(data)
-    assert read([across]) == [[("q3", b"d1"), ("q1", b"d1"), ("q0", b"d0")]]
-    assert read([of_one]) == [[("q1", "q3")]]
 
 
 def test_what_shares_a_kind_gives_no_pairs() -> None:
@@ -177,19 +165,6 @@ def test_single_images_are_all_alternatives_once() -> None:
     assert len(keys) == len(set(keys)) == 2 * N - 1
     assert pairs.count(found["sharpness"]) == (0, 2 * N - 1)
     assert pairs.count(material({"t": {"default": data}}, most=30, seed=0)["sharpness"]) == (0, 30)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "most", "wanted"),
-    [
-        ({"a": 5, "b": 100, "c": 100}, 65, {"a": 5, "b": 30, "c": 30}),
-        ({"a": 3, "b": 4}, 50, {"a": 3, "b": 4}),
-        ({"b": 9, "a": 9}, 5, {"b": 3, "a": 2}),
-        ({}, 5, {}),
-    ],
-)
-def test_shares_are_even(sizes: dict, most: int, wanted: dict) -> None:
-    assert shares(sizes, most=most) == wanted
 
 
 def test_a_derangement_avoids_what_belongs_together() -> None:

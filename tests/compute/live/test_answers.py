@@ -167,10 +167,3 @@ def test_strange_sizes_give_a_number_or_a_sentence(tiny: object, size: tuple[int
             assert str(error) and "\n" not in str(error)
         else:
             assert np.isfinite(found.scores).all()
-
-
-def test_a_texts_own_column_reads_as_given(tiny: object) -> None:
-    words = tuple(inputs.text(text, name=text[:9]) for text in ("مرحبا بالعالم", "😀 a cat", "x" * 100_000))
-    for one in words:
-        question = LiveQuestion(mode="pair", inputs=(words[0], one))
-        assert np.isfinite(answers.answer(subject("tiny", tiny, words), question).scores).all()

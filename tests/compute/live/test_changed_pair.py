@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,6 @@ from compute.live.models.subject import LiveSubject
 from compute.models.adapter import Hardware
 from compute.procedures import judging
 from compute.procedures.shared import conditions
-from compute.tasks.perturb import PERTURBATIONS
 from compute.types import BadInput, CannotDo, Model
 
 ROWS = {row.key: row for row in shipped().models}
@@ -80,17 +77,6 @@ def test_an_answer_without_a_score_is_invalid_and_its_words_stay(reply: str | Re
     assert rating.apart == 0
 
 
-def test_an_endpoint_that_fails_says_so() -> None:
-    with pytest.raises(BadInput, match="^busy$"):
-        rated(JUDGE, Judge("Score: 8", Reply(item="live/transformed (reverse)", error="busy")), "sensitive")
-
-
-def test_an_image_beside_itself_is_asked_once_and_rated_in_both_orders() -> None:
-    judge = Judge("Score: 10")
-    rating = rated(JUDGE, judge, "sensitive", strength=0)
-    assert rating.scores == (10, 10) and len(judge.questions) == 1
-
-
 def test_an_encoders_cosine_becomes_a_score_as_in_a_run() -> None:
     rating = rated(ROWS["tiny"], loaded("tiny"), "sensitive")
     assert rating.measure == "cosine" and rating.ends == (-1, 1) and rating.replies == ()
@@ -112,15 +98,6 @@ def test_without_a_prompt_the_invariant_condition_is_the_mean_of_five_applicatio
     ssim = loaded("ssim")
     by_hand = [ssim.compare([first.content], [second.content])[0] for first, second in zip(*pair.variants, strict=True)]
     assert rated(ROWS["ssim"], ssim, "invariant").numbers[0] == pytest.approx(np.mean(by_hand))
-
-
-@pytest.mark.parametrize("kind", PERTURBATIONS)
-def test_the_same_pair_is_made_again_alike(kind: str) -> None:
-    small = replace(COFFEE, content=COFFEE.content.resize((96, 64)))
-    one, other = (ChangedPair(image=small, kind=kind, strength=0.25) for _ in range(2))
-    assert one.key == other.key
-    for first, second in zip(one.variants[1], other.variants[1], strict=True):
-        assert first.key == second.key and np.array_equal(first.content, second.content)
 
 
 @pytest.mark.parametrize(

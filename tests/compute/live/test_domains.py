@@ -12,7 +12,7 @@ from PIL import Image
 
 from compute import paths
 from compute.analysis import domain
-from compute.analysis.domain import SCENES, Calibrations, DomainCheck
+from compute.analysis.domain import Calibrations, DomainCheck
 from compute.calibration import drawn, files, photographs
 from compute.catalog import shipped
 from compute.content.items import content_key
@@ -114,26 +114,6 @@ def test_each_photograph_left_out_is_inside_as_often_as_stated() -> None:
         assert region.false_outside == pytest.approx(1 / 14, abs=1e-3)
         lost += region.distance(seen[left]) > 1
     assert lost <= 3, "14 tries at 1 in 14: more than three have a probability of 2%"
-
-
-def test_a_photograph_and_a_drawing_are_of_no_domain(calibrations: Calibrations) -> None:
-    for name in ("ssim", "conse", "tiny"):
-        found = judged(calibrations, name, examples.load("cat"), examples.load("heart-left"))
-        assert found.reference is None and found.why.startswith(OUTSIDE)
-
-
-def test_a_photograph_larger_than_any_is_outside_for_metrics_alone(calibrations: Calibrations) -> None:
-    with Image.open(photo_path("coins.png")) as stored:
-        large = image(stored.convert("RGB").resize((1600, 1200), Image.Resampling.BICUBIC))
-    assert judged(calibrations, "ssim", large, large).why == f"{OUTSIDE}: drawn scenes and photographs"
-    assert judged(calibrations, "efficientnet-lite0", large, large).reference.domain == "photographs"
-
-
-def test_photographs_are_too_few_for_percentiles(calibrations: Calibrations) -> None:
-    for name in ("efficientnet-lite0", "ssim", "colour-histogram"):
-        found = judged(calibrations, name, examples.load("coffee"), examples.load("coffee-blurred"))
-        assert found.few and found.reference.scenes == 14 < SCENES
-        assert found.why == "calibrated on 14 photographs, and a percentile needs 40"
 
 
 def test_sentences_have_a_place_on_wordllamas_scale(calibrations: Calibrations) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from functools import cache
 
-import numpy as np
 import pytest
-import skimage.data
-from PIL import Image
 
 from compute import models, paths
 from compute.calibration.photographs import CAPTIONS
@@ -20,8 +16,7 @@ from compute.live.examples import COMPARISONS, EXAMPLES
 from compute.live.models.subject import LiveSubject
 from compute.models.adapter import Hardware
 from compute.tables import read_csv
-from compute.tasks.drawing import captions, photographs
-from compute.tasks.drawing.scenes import facts, relation
+from compute.tasks.drawing import photographs
 from compute.types import BadInput, NotHere
 
 KEYS = [example.key for example in EXAMPLES]
@@ -51,57 +46,6 @@ def test_every_example_loads_once_and_always_the_same(key: str) -> None:
     else:
         assert found.content.mode == "RGB" and 150 <= max(found.content.size) <= 512
         assert examples._input(example).key == found.key
-
-
-def test_no_two_are_the_same() -> None:
-    assert len({examples.load(key).key for key in KEYS}) == len(set(KEYS)) == len(EXAMPLES)
-
-
-@pytest.mark.parametrize("example", [*EXAMPLES, *examples._UNLIKE], ids=lambda example: example.key)
-def test_photographs_are_as_free_as_scikit_image_says(example: examples.Example) -> None:
-    if not example.file:
-        return
-    assert examples.photo_path(example.file).is_file()
-    said = " ".join(getattr(skimage.data, DOCUMENTED[example.file]).__doc__.split())
-    words = {"CC0": ("CC0", "Creative Commons CC0"), "public domain": ("public domain",)}[example.licence]
-    assert any(word in said for word in words)
-    person = example.credit.partition(",")[0]
-    assert person in said or person in ("linolafett", "CC0Textures") and person.lower() in said.lower()
-
-
-def test_drawn_scenes_are_marked_and_were_not_trained_on() -> None:
-    drawn = {example.key for example in EXAMPLES if example.synthetic}
-    assert drawn == set(examples._scenes()) and not any(example.file for example in EXAMPLES if example.synthetic)
-    assert all(scene.held_out() for scene in examples._scenes().values())
-
-
-def test_of_the_three_captions_one_is_true_of_each_scene() -> None:
-    scenes, texts = examples._scenes(), {}
-    for key in ("heart-left", "heart-right", "heart-orange"):
-        left, right = scenes[key].things
-        assert relation(left, right) == "left of"
-        caption = captions.related(left.name, "left of", right.name)
-        assert caption.facts <= facts(scenes[key])
-        texts[key] = caption.text
-        assert [other for other in scenes if caption.facts <= facts(scenes[other])] == [
-            other for other in scenes if scenes[other] == scenes[key]
-        ]
-    assert {f"text-{key}": text for key, text in texts.items()} == {
-        example.key: example.text for example in EXAMPLES if example.key.startswith("text-heart")
-    }
-
-
-def test_versions_differ_from_their_photographs_as_they_should() -> None:
-    cat, face, blurred, cup = (
-        np.asarray(examples.load(key).content, dtype=float) for key in ("cat", "cat-face", "coffee-blurred", "coffee")
-    )
-    assert (cat[70:270, 130:370] == face).all()
-    assert blurred.shape == cup.shape and 2 < np.abs(blurred - cup).mean() < 20
-    assert np.abs(np.diff(blurred, axis=1)).mean() < 0.5 * np.abs(np.diff(cup, axis=1)).mean()
-    still, moved, swapped = (
-        np.asarray(examples.load(key).content, dtype=float) for key in ("heart-left", "heart-left-moved", "heart-right")
-    )
-    assert np.abs(still - moved).mean() < np.abs(still - swapped).mean()
 
 
 def test_every_ready_comparison_fits_its_mode() -> None:
@@ -150,16 +94,6 @@ def test_a_model_that_does_not_read_the_order_of_words_sees_a_tie(picks: Callabl
     assert picks("conse", "captions") is None
 
 
-def test_the_cup_has_the_colours_of_the_cat() -> None:
-    cat, cup, recoloured = (
-        np.asarray(examples.load(key).content, dtype=float) for key in ("cat", "coffee", "coffee-as-cat")
-    )
-    levels = np.linspace(0.1, 0.9, 9)
-    for channel in range(3):
-        own, other = (np.quantile(image[..., channel], levels) for image in (recoloured, cat))
-        assert np.abs(own - other).max() <= 3 < np.abs(np.quantile(cup[..., channel], levels) - other).max()
-
-
 def test_the_listing_is_what_the_browser_needs() -> None:
     listing = examples.listing()
     assert [entry["key"] for entry in listing["inputs"]] == KEYS
@@ -179,28 +113,10 @@ def test_the_listing_is_what_the_browser_needs() -> None:
     assert text["text"] == "a photo of a cat" and "thumbnail" not in text and "width" not in text
 
 
-def test_pictures_are_small() -> None:
-    for example in EXAMPLES:
-        if example.modality == "image":
-            small = Image.open(io.BytesIO(examples.picture(example.key)))
-            assert small.format == "WEBP" and max(small.size) <= 256
-    with pytest.raises(BadInput, match="is a text"):
-        examples.picture("text-cat")
-
-
 @pytest.mark.parametrize("key", ["", "dog", "../cat", "cat.png", "astronaut.png", "CAT", "\0"])
 def test_an_unknown_key_is_a_sentence(key: str) -> None:
     with pytest.raises(BadInput, match="There is no example .* there are: cat, "):
         examples.load(key)
-
-
-def test_what_is_unrelated_is_to_nothing_that_has_versions() -> None:
-    images, texts = examples.unrelated("image"), examples.unrelated("text")
-    assert len({one.key for one in images}) == len(images) == 8 == len({one.key for one in texts})
-    versions = {example.file for example in EXAMPLES if example.change}
-    assert not versions & {example.file for example in examples._UNLIKE}
-    assert {one.modality for one in images} == {"image"} and {one.modality for one in texts} == {"text"}
-    assert not {one.key for one in texts} & {examples.load(key).key for key in KEYS}
 
 
 def test_without_the_photographs_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:

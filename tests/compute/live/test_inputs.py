@@ -72,27 +72,18 @@ def test_a_phone_s_second_view_is_no_animation() -> None:
     assert read(data).note == ""
 
 
-@pytest.mark.parametrize(("size", "kept"), [((1, 1), (1, 1)), ((1, 10_000), (1, 10_000)), ((2000, 2000), (2000, 2000))])
-def test_odd_shapes_within_bounds_stay(size: tuple[int, int], kept: tuple[int, int]) -> None:
-    found = read(saved(Image.new("RGB", size, (9, 99, 199)), "PNG"))
-    assert found.content.size == kept and found.note == ""
-
-
-@pytest.mark.parametrize(
-    ("size", "kept"), [((3000, 2000), (2449, 1632)), ((1, 5_000_000), (1, 4_000_000)), ((5_000_000, 2), (3_162_277, 1))]
-)
+@pytest.mark.parametrize(("size", "kept"), [((3000, 2000), (2449, 1632)), ((1, 5_000_000), (1, 4_000_000))])
 def test_beyond_four_megapixels_it_is_reduced(size: tuple[int, int], kept: tuple[int, int]) -> None:
     found = read(saved(Image.new("L", size, 70), "PNG"))
     assert found.content.size == kept and found.content.getpixel((0, 0)) == (70, 70, 70)
     assert found.note == f"reduced from {size[0]} x {size[1]} pixels"
 
 
-@pytest.mark.parametrize("kind", ["JPEG", "WEBP"])
-def test_a_reduced_photograph_looks_as_one_reduced_by_hand(kind: str) -> None:
+def test_a_reduced_photograph_looks_as_one_reduced_by_hand() -> None:
     """Reference: decoded whole, then Pillow's own Lanczos. A JPEG is halved by its decoder before."""
     exif = Image.Exif()
     exif[0x0112] = 8
-    data = saved(picture(width=5400, height=3300), kind, exif=exif, quality=95)
+    data = saved(picture(width=5400, height=3300), "JPEG", exif=exif, quality=95)
     found = read(data)
     whole = decoding.decode(data)
     assert whole.size == (3300, 5400) and found.content.size == (1563, 2558)
@@ -125,13 +116,6 @@ def test_what_is_no_sound_image_is_refused_in_a_sentence(data: bytes, words: str
     assert words in refusal(data)
 
 
-def test_the_bytes_say_what_a_file_is_and_its_name_nothing() -> None:
-    """A PNG that was renamed to .jpg is read, a text that was renamed to .png is not; names do not even arrive."""
-    assert inputs.image(saved(picture(), "PNG"), name="photo.jpg").content.size == (24, 16)
-    with pytest.raises(BadInput, match="^photo.png cannot be used: not an image"):
-        inputs.image(b"Dear diary", name="photo.png")
-
-
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize("size", [(8000, 5001), (2**31 - 1, 2**31 - 1)])
 def test_too_many_pixels_are_refused_by_the_header(size: tuple[int, int]) -> None:
@@ -159,21 +143,14 @@ FAMILY, RIGHT_TO_LEFT, CODE = "\U0001f469\u200d\U0001f680", "\u05e9\u05dc\u05d5\
     ("words", "kept", "note"),
     [
         ("a cat", "a cat", ""),
-        (" a\tcat\n", " a\tcat\n", ""),
         ("a\r\nb\rc", "a\nb\nc", ""),
         ("a\0cat", "acat", "1 control character removed"),
         ("\x1b[31ma\x07\x9f", "[31ma", "3 control characters removed"),
         ("a \ud800 cat", "a \ufffd cat", "1 broken character replaced"),
         ("\udc00\ud800", "\ufffd\ufffd", "2 broken characters"),
-        ("\ud83d\ude00", "\U0001f600", ""),
-        ("\ufffd", "\ufffd", ""),
         (FAMILY, FAMILY, ""),
         (RIGHT_TO_LEFT, RIGHT_TO_LEFT, ""),
-        ("\ufeffa", "\ufeffa", ""),
-        (CODE, CODE, ""),
-        ("a" * 2000, "a" * 2000, ""),
         ("a" * 2001, "a" * 2001, "long: most models read only the beginning"),
-        ("a" * 100_000, "a" * 100_000, "long"),
     ],
     ids=lambda words: ascii(words[:12]),
 )

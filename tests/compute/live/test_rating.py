@@ -6,9 +6,9 @@ import pytest
 
 from compute.content.messages import Picture, Question, Reply
 from compute.live import answers, inputs, rating
-from compute.live.models.subject import LiveSubject, columns
+from compute.live.models.subject import LiveSubject
 from compute.live.question import LiveQuestion
-from compute.types import BadInput, Model
+from compute.types import Model
 from tests.compute.live.pictures import png
 
 
@@ -78,11 +78,6 @@ def test_an_unread_reply_is_no_score() -> None:
     assert half.scores == (4.0,)
 
 
-def test_an_endpoint_that_fails_says_so() -> None:
-    with pytest.raises(BadInput, match="busy"):
-        answers.answer(subject(Judge(error="busy"), RED, BLUE), LiveQuestion(mode="pair", inputs=(RED, BLUE)))
-
-
 def test_a_judge_picks_only_what_it_picks_in_both_orders() -> None:
     asked = LiveQuestion(mode="choice", inputs=(RED, BLUE, RED))
     steady = answers.answer(subject(Judge("(A)", "(B)"), RED, BLUE), asked)
@@ -91,15 +86,3 @@ def test_a_judge_picks_only_what_it_picks_in_both_orders() -> None:
     assert (first.picks, first.pick, first.scores) == ((0, 1), None, (0.5, 0.5))
     silent = answers.answer(subject(Judge("(A)", "hm"), RED, BLUE), asked)
     assert (silent.picks, silent.pick) == ((0, None), None)
-
-
-def test_a_text_and_an_image_are_asked_in_both_orders() -> None:
-    words = inputs.text("a red square <image>", name="words")
-    judge = Judge("3", "3")
-    rating.rated(subject(judge, RED, words), *columns((RED, words)))
-    assert ["".join(part if isinstance(part, str) else "[]" for part in one.parts) for one in judge.asked] == [
-        "Here are an image and a text. The image: [] The text: a red square <image> How well does the text describe "
-        "the image, from 1 (not at all) to 10 (completely)? Answer with one number only.",
-        "Here are a text and an image. The text: a red square <image> The image: [] How well does the text describe "
-        "the image, from 1 (not at all) to 10 (completely)? Answer with one number only.",
-    ]

@@ -109,11 +109,6 @@ def test_votes_count_picks() -> None:
     assert votes(found[1:3], 2).leader is None and votes([], 2).leader is None
 
 
-def test_bands_do_not_cross_where_the_model_tells_pairs_apart() -> None:
-    unrelated, matching = bands(reference())
-    assert unrelated[1] < 50 < matching[0]
-
-
 def test_outside_its_domain_an_answer_has_no_place_and_says_why() -> None:
     answer = Answer(model="m", scores=(2.5,), controls=(8, 8), domain=DomainCheck(why="outside what this model knows"))
     found = calibrated_answer(answer, ROW, asked("pair", "cat", "coffee"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -72,16 +71,6 @@ def test_one_that_fails_leaves_the_others_and_is_told_in_the_end(live: Live, fet
     fetcher.failing, fetcher.here = (CLIP, SIGLIP), set()
     with pytest.raises(NotHere, match=f"^{CLIP.key} did not come. {SIGLIP.key} did not come$"):
         list(live.download([CLIP, SIGLIP], session=SESSION))
-
-
-def test_no_folder_of_the_host_is_told(live: Live, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(row: Model, **_: object) -> Iterator[DownloadProgress]:
-        raise NotHere(f"Fetch it: curl -L -o {Path.home()}/.cache/torch/hub/a.pth https://x.org/a.pth")
-        yield
-
-    monkeypatch.setattr(fetcher, "fetch", refused)
-    with pytest.raises(NotHere, match="^Fetch it: curl -L -o a.pth https://x.org/a.pth$"):
-        list(live.download([CLIP], session=SESSION))
 
 
 def test_a_stop_ends_all_of_the_sessions_downloads_and_no_one_elses(live: Live, fetcher: Fetcher) -> None:

@@ -73,19 +73,6 @@ def test_a_pair_of_a_program_comes_with_its_meaning(panel: Panel) -> None:
     assert same["no_percentile"] == "" and same["nearer_than_unrelated"] is None
 
 
-def test_a_photograph_is_nothing_that_the_bundled_model_can_place(panel: Panel) -> None:
-    (pair,) = panel.score([("example", "astronaut"), ("example", "coffee")], ["tiny"])
-    assert (pair["percentile"], pair["reading"], pair["above_unrelated"]) == (None, "", None)
-    assert pair["no_percentile"] == "outside what this model was calibrated on: drawn scenes"
-    assert pair["score"] is not None and pair["nearer_than_unrelated"][1] == 7  # of 8, less the astronaut itself
-
-
-def test_few_photographs_carry_no_percentile(panel: Panel) -> None:
-    for pair in panel.score([("example", "cat"), ("example", "cat-face")], ["efficientnet-lite0", "ssim"]):
-        assert pair["percentile"] is None and pair["nearer_than_unrelated"]
-        assert pair["no_percentile"] == "calibrated on 14 photographs, and a percentile needs 40"
-
-
 def test_a_fault_of_ours_is_a_sentence(
     panel: Panel, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -113,17 +113,6 @@ def test_where_nobody_gets_it_a_download_is_offered(state: str) -> None:
     assert record["download"] == {"key": DEFAULT, "title": DEFAULT.upper(), "bytes": 604_000_000, "state": state}
 
 
-def test_a_model_that_is_ready_later_is_asked_then() -> None:
-    asked_of: list[str] = []
-    answers = answers_of({"tiny": 0, "ssim": 0, DEFAULT: 1}, asked_of)
-    answers.records()
-    answers.wait(WAIT)
-    answers.roster.state = "ready"
-    assert not answers.records()["done"]
-    answers.wait(WAIT)
-    assert answers.records()["comparisons"]["copy"]["right"] == [DEFAULT.upper()] and asked_of[-1] == DEFAULT
-
-
 def test_a_model_that_fails_does_not_keep_the_others(caplog: pytest.LogCaptureFixture) -> None:
     answers = answers_of({"ssim": 1}, [])  # none for tiny: a KeyError
     answers.records()
@@ -139,22 +128,3 @@ def test_no_gpu_is_borrowed_for_a_question_that_no_visitor_asked(
     panel = Panel(suite_cache)
     monkeypatch.setattr(panel, "ask", lambda *_: pytest.fail("a model is asked"))
     assert panel.ready.records() == {"done": True, "comparisons": {}, "why": BORROWED}
-
-
-def test_on_a_machine_without_network(suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The models that need no download, asked in earnest."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    answers = Panel(suite_cache).ready
-    answers.records()
-    answers.wait(WAIT)
-    whole = answers.records()
-    assert whole["done"]
-    got = {key: set(record["right"]) for key, record in whole["comparisons"].items()}
-    metrics = {"SSIM", "MS-SSIM", "Colour histogram", "Perceptual hash"}
-    real = {"EfficientNet-Lite0", "ConSE (EfficientNet-Lite0, WordLlama)"}
-    assert metrics | real <= got["copy"] and metrics | real <= got["photographs"]
-    assert got["subject"] == real
-    assert got["sentences"] >= {"WordLlama"} and "ConSE (EfficientNet-Lite0, WordLlama)" in got["photo-captions"]
-    assert got["caption"] == set(), "ImageNet has no astronaut"
-    offer = whole["comparisons"]["caption"]["download"]
-    assert offer == {"key": DEFAULT, "title": "OpenCLIP ViT-B/32 LAION-2B", "bytes": 604_000_000, "state": "impossible"}

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from compute import models
 from compute.catalog import shipped
 from compute.catalog.own import models as own_models
 from compute.live.models import availability, memory
@@ -120,48 +119,6 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-@pytest.mark.parametrize(
-    ("key", "count"),
-    [("lpips-alex", 1), ("inception-v3", 1), ("dreamsim-open-clip-vitb32", 1), ("dreamsim-ensemble", 2)],
-)
-def test_files_from_addresses_are_downloaded_too(
-    cache: Path, monkeypatch: pytest.MonkeyPatch, key: str, count: int
-) -> None:
-    monkeypatch.setattr(availability, "_installed", lambda package: True)
-    asked = reachable(monkeypatch)
-    assert found(key).why == "Its weights are not on this machine, and there is no network to download them"
-    assert found(key, network=True).state == DOWNLOAD and asked == []
-    assert models.fetch(ROWS[key]) == cache / "torch" / "hub" / "checkpoints"
-    assert len(asked) == count and found(key).state == READY
-    models.fetch(ROWS[key])
-    assert len(asked) == count
-
-
-def test_the_head_of_the_aesthetic_predictor_is_fetched_beside_its_model(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = reachable(monkeypatch)
-    kept(cache, "aesthetic", "config.json", "preprocessor_config.json", "model.safetensors")
-    assert found("aesthetic", network=True).state == DOWNLOAD
-    models.fetch(ROWS["aesthetic"])
-    assert [url.rsplit("/", 1)[1] for url in asked] == ["sa_0_4_vit_l_14_linear.pth"]
-    assert found("aesthetic").state == READY
-
-
-def test_whatever_is_to_be_downloaded_can_be_fetched(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the hub, or from addresses that bring it to where it is ready."""
-    monkeypatch.setattr(availability, "_installed", lambda package: True)
-    reachable(monkeypatch)
-    elsewhere = 0
-    for key, row in ROWS.items():
-        if found(key, network=True, room=10**15).state != DOWNLOAD or models.required_files(row):
-            continue
-        elsewhere += 1
-        models.fetch(row)
-        assert found(key).state == READY, key
-    assert elsewhere == 4
-
-
 def test_an_endpoint_needs_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LIKENESS_ENDPOINT", raising=False)
     assert found("gpt-4o-2024-11-20").why == "Needs an endpoint: the host sets LIKENESS_ENDPOINT"
@@ -182,13 +139,6 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_published_figures_alone_run_nothing() -> None:
     assert found("mps").why == "Published figures only: nothing here loads it"
     assert found("salesforce/blip-vqa-base").why.startswith("Published figures only. The checkpoint has no projections")
-
-
-def test_every_row_has_a_state_and_all_but_the_ready_a_reason(cache: Path) -> None:
-    for row in ROWS.values():
-        state = availability.availability(row, network=lambda: True, room=ROOM)
-        assert state.state in (READY, DOWNLOAD, IMPOSSIBLE)
-        assert state.why or state.state == READY, row.key
 
 
 @pytest.mark.parametrize("network", [False, True])

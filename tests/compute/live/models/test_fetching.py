@@ -88,17 +88,6 @@ def test_one_download_for_two_who_ask_for_the_same(program: Callable) -> None:
     assert seen[1].behind == ""
 
 
-def test_one_who_waits_goes_on_when_the_other_stops(program: Callable) -> None:
-    started, fetcher, stop = program(WAITS, "print(10, 10, flush=True)"), Fetcher(), threading.Event()
-    first = fetcher.fetch(ROW, room=5000, stop=stop.is_set)
-    second = fetcher.fetch(ROW, room=5000)
-    next(first), next(second)
-    stop.set()
-    with pytest.raises(NotHere):
-        list(first)
-    assert list(second)[-1] == DownloadProgress(done=10, total=10) and len(started) == 2
-
-
 def test_another_model_waits_for_its_turn_and_may_be_stopped(program: Callable) -> None:
     started, fetcher, stop = program(WAITS), Fetcher(), threading.Event()
     first, second = fetcher.fetch(ROW, room=5000), fetcher.fetch(OTHER, room=5000, stop=stop.is_set)

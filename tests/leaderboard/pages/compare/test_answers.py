@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from compute.analysis.domain import Calibrations, DomainCheck
@@ -83,12 +82,6 @@ def test_a_pair_reads_as_what_it_is_like() -> None:
 def test_the_headline_of_a_pair_counts_the_readings(scores: tuple[float, ...], said: str) -> None:
     answers = [Answer(model="m", scores=(score,)) for score in scores]
     assert "".join(page.headline(PAIR, found(PAIR, *answers))) == said
-
-
-def test_scores_where_both_distributions_lie_could_be_either() -> None:
-    overlapping = DomainCheck(reference=replace(reference(), matching=np.linspace(0.2, 1.2, 201)))
-    calibrated = calibrated_answer(Answer(model="m", scores=(0.6,), domain=overlapping), row(), PAIR)
-    assert "".join(page.headline(PAIR, [calibrated] * 3)) == "All 3 models: could be either."
 
 
 OUTSIDE = DomainCheck(why="outside what this model was calibrated on: drawn scenes")
@@ -177,10 +170,6 @@ def test_judges_show_both_orders() -> None:
     assert "undecided in order and reversed: A, B" in text
     rated = words(drawn(PAIR, Answer(model="n", scores=(7.0,), replies=("8", "<i>6</i>"), unit="rating")))
     assert "7 of 10 both orders: 8 and &lt;i&gt;6&lt;/i&gt;" in rated
-
-
-def test_what_is_still_to_come_is_named() -> None:
-    assert "Waiting for N, O" in words(drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), pending=("N", "O")))
 
 
 def test_figures_on_record_stand_beside() -> None:

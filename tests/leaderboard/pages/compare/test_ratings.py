@@ -40,11 +40,6 @@ def test_scores_stand_beside_what_is_expected() -> None:
     assert "the orders differ" not in html
 
 
-def test_an_unchanged_copy_is_expected_to_score_ten() -> None:
-    html = str(ratings.table(ChangedPair(image=COFFEE, kind="rotate", strength=0), [TINY], {}, amount="0 degrees"))
-    assert html.count("expected 10") == 2 and "(unchanged)" in html
-
-
 def test_orders_that_differ_are_marked() -> None:
     html = table(tiny=both(None), judge=both(PairRating(scores=(8, 5), replies=("Score: 8", "Score: 5"))))
     assert html.count("the orders differ by 3") == 2
@@ -56,12 +51,6 @@ def test_an_invalid_answer_is_no_score_and_shows_its_words_as_text() -> None:
     assert html.count('<b class="cp-invalid">no score</b>') == 2
     assert 'The answer is a refusal: <q dir="auto">I &lt;b&gt;cannot&lt;/b&gt;</q>' in html
     assert "the orders differ" not in html
-
-
-def test_a_long_answer_is_cut() -> None:
-    rating = PairRating(scores=(None, 9), problems=("missing", ""), replies=("word " * 500, "Score: 9"))
-    (cell, _) = ratings.cells(both(rating), missing="")
-    assert len(cell["invalid"][0][1]) == ratings.LONGEST and cell["invalid"][0][1].endswith("…")
 
 
 def test_what_is_missing_says_why() -> None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-import struct
 import tempfile
 import threading
-import time
-import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -17,9 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
 import pytest
-from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -30,11 +25,10 @@ from leaderboard.pages.compare.routes import Bodies, routes_of
 from leaderboard.web.errors import guarded
 from leaderboard.web.visitors import Rate
 from tests.compute.content.test_decoding import picture, png_header, saved
+from tests.compute.live.hostile import fuzzed
 from tests.leaderboard.live.test_uploads import Clock
 
 ONE = {"x-likeness-session": "a" * 32}
-SEED, BROKEN = 7, 200
-SIZES = [(1, 1), (65_535, 65_535), (65_535, 600), (16_383, 16_383), (0, 0), (2**31 - 1, 2**31 - 1)]
 
 
 @pytest.fixture
@@ -80,17 +74,6 @@ def test_an_image_goes_into_the_session(client: TestClient, uploads: Uploads) ->
     assert uploads.image("a" * 32, found["key"]).content.size == (24, 16)
 
 
-def test_what_was_done_to_it_is_told(client: TestClient) -> None:
-    exif = Image.Exif()
-    exif[0x0112] = 6
-    for image, words in (
-        (saved(picture(), "JPEG", exif=exif), "turned upright"),
-        (saved(Image.new("L", (3000, 2000)), "PNG"), "reduced from 3000 x 2000"),
-        (saved(picture(), "GIF", save_all=True, append_images=[picture(seed=1)]), "first frame"),
-    ):
-        assert words in client.post("/live/input", content=image, headers=ONE).json()["note"]
-
-
 def test_a_file_goes_into_the_session(client: TestClient, uploads: Uploads) -> None:
     answer = client.post("/live/file", content=b"a,b\n1,2\n", headers=ONE)
     assert answer.headers["cache-control"] == "no-store"
@@ -106,7 +89,7 @@ def test_a_session_is_forgotten_by_a_beacon(client: TestClient, uploads: Uploads
     assert client.post("/live/forget", content="a" * 65).status_code == 413
 
 
-@pytest.mark.parametrize("session", [None, "", "short", "A" * 32, "../../../../etc/passwd", "a" * 65])
+@pytest.mark.parametrize("session", [None, "short", "../../../../etc/passwd"])
 def test_without_a_session_nothing_is_read(client: TestClient, uploads: Uploads, session: str | None) -> None:
     headers = {} if session is None else {"x-likeness-session": session}
     for path in ("input", "file"):
@@ -241,26 +224,7 @@ def test_examples_and_their_pictures(client: TestClient) -> None:
             assert client.get(f"/live/example/{one['key']}.webp").status_code == 404
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "dog",
-        "../cat",
-        "..%2fcat",
-        "%2e%2e%2fcat",
-        "..%252fcat",
-        "..\\cat",
-        "..%5ccat",
-        "cat%00",
-        "cat%00.webp",
-        "/etc/passwd",
-        quote("/etc/passwd", safe=""),
-        "cat.webp/..",
-        "é",
-        ".",
-    ],
-    ids=ascii,
-)
+@pytest.mark.parametrize("key", ["dog", "../cat", "%2e%2e%2fcat", "cat%00", quote("/etc/passwd", safe="")])
 def test_no_key_leads_out_of_the_examples(client: TestClient, key: str) -> None:
     answer = client.get(f"/live/example/{key}.webp")
     assert answer.status_code == 404 and b"root:" not in answer.content
@@ -272,103 +236,15 @@ def test_other_methods_are_not_there(client: TestClient) -> None:
     assert client.post("/live/examples").status_code == 405
 
 
-def malformed(seed: int, count: int) -> Iterator[tuple[str, bytes]]:
-    """Files of every format that is read, each broken in one of many ways, and what was done to it."""
-    draw, image = np.random.default_rng(seed), picture(width=60, height=40)
-    exif = Image.Exif()
-    exif[0x0112], exif[0x010E] = 6, "described"
-    more = {"save_all": True, "append_images": [picture(width=60, height=40, seed=1)]}
-    sound = [
-        (kind, saved(image, kind, **options))
-        for kind, options in (
-            ("JPEG", {"exif": exif}),
-            ("JPEG", {"progressive": True}),
-            ("PNG", {"exif": exif}),
-            ("PNG", more),
-            ("WEBP", {}),
-            ("WEBP", more),
-            ("GIF", {}),
-            ("GIF", more),
-            ("BMP", {}),
-            ("TIFF", {"compression": "tiff_lzw"}),
-            ("TIFF", more),
-            ("TIFF", {"compression": "jpeg"}),
-            ("PPM", {}),
-            ("JPEG2000", {}),
-            ("AVIF", {}),
-            ("MPO", more),
-        )
-    ]
-
-    def flipped(data: bytes) -> bytes:
-        broken = bytearray(data)
-        for place in draw.integers(0, len(data), int(draw.integers(1, 12))):
-            broken[place] ^= 1 << int(draw.integers(0, 8))
-        return bytes(broken)
-
-    def head_flipped(data: bytes) -> bytes:
-        return flipped(data[:80]) + data[80:]
-
-    def cut(data: bytes) -> bytes:
-        return data[: int(draw.integers(0, len(data)))]
-
-    def spliced(data: bytes) -> bytes:
-        _, other = sound[int(draw.integers(len(sound)))]
-        at = int(draw.integers(2, 64))
-        return other[:at] + data[at:]
-
-    def resized(data: bytes) -> bytes:
-        """The stated width and height replaced wherever their bytes stand together or apart, in either order."""
-        width, height = SIZES[int(draw.integers(len(SIZES)))]
-        for form in (">I", "<I", ">H", "<H"):
-            most = 256 ** struct.calcsize(form) - 1
-            data = data.replace(struct.pack(form, 60), struct.pack(form, min(width, most)), 1)
-            data = data.replace(struct.pack(form, 40), struct.pack(form, min(height, most)), 1)
-        return data.replace(b"60 40", f"{width} {height}".encode(), 1)
-
-    def doubled(data: bytes) -> bytes:
-        start, end = sorted(draw.integers(0, len(data), 2).tolist())
-        return data[:end] + data[start:end] * int(draw.integers(1, 30)) + data[end:]
-
-    def filled(data: bytes) -> bytes:
-        start = int(draw.integers(0, len(data)))
-        return data[:start] + bytes([int(draw.choice([0, 255]))]) * int(draw.integers(1, 40)) + data[start + 4 :]
-
-    ways = (flipped, head_flipped, cut, spliced, resized, doubled, filled)
-    for number in range(count):
-        kind, data = sound[number % len(sound)]
-        way = ways[int(draw.integers(len(ways)))]
-        yield f"{number}: {kind}, {way.__name__}", way(data)
-
-
-def on_disk() -> set[Path]:
-    return {path for folder in (Path(tempfile.gettempdir()), Path.cwd()) for path in folder.iterdir()}
-
-
-def test_two_hundred_malformed_files(
-    client: TestClient,
-    uploads: Uploads,
-    caplog: pytest.LogCaptureFixture,
-    capfd: pytest.CaptureFixture,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_malformed_files_are_images_or_sentences(
+    client: TestClient, caplog: pytest.LogCaptureFixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each is an image or a sentence; none fails, none takes long, none leaves anything in a folder."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # this test's own, so that nobody else writes there
-    before, answers = on_disk(), {}
-    with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
-        warnings.simplefilter("ignore")  # Pillow's, of what it repairs
-        for what, data in malformed(SEED, BROKEN):
-            began = time.perf_counter()
-            answer = client.post("/live/input", content=data, headers=ONE)
-            answers[what] = answer.status_code
-            assert answer.status_code in (200, 400, 413), (what, answer.text)
-            if answer.status_code != 200:
-                assert len(sentence(answer)) < 400, what
-            assert time.perf_counter() - began < 60, what  # of which a decoder has 8 s of processor time
-    assert len(answers) == BROKEN and {200, 400} == set(answers.values())
-    assert sum(code == 400 for code in answers.values()) > BROKEN // 3
+    """None fails, and none leaves anything in a folder. Many more, and crafted ones: tests/slow."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    codes = set()
+    for seed in range(40):
+        answer = client.post("/live/input", content=fuzzed(seed), headers=ONE)
+        codes.add(answer.status_code)
+        assert answer.status_code == 200 or len(sentence(answer)) < 400, seed
+    assert codes == {200, 400} and os.listdir(tmp_path) == []
     assert not [record for record in caplog.records if record.exc_info or record.name.startswith("leaderboard")]
-    assert "Traceback" not in "".join(capfd.readouterr())
-    assert on_disk() == before and os.listdir(tmp_path) == []
-    assert uploads.nbytes <= 160_000_000
