@@ -16,9 +16,7 @@ setup(
     extras_require={
         "compute": models,
         "training": [
-            "accelerate>=1.10",  # trackers of training runs: TensorBoard and others
             "peft>=0.18",  # LoRA on the vision tower that is tuned
-            "tensorboard>=2.20",  # files of a training run's curves, where they are wanted
         ],
         "s3": [
             "s3fs>=2025.3",  # results and encodings at s3://bucket/folder

@@ -22,7 +22,6 @@ from compute.cli.lite import lite
 from compute.cli.project import project
 from compute.cli.rank import rank
 from compute.cli.run import RunCommand, run
-from compute.cli.tradeoff import tradeoff
 from compute.cli.train import train
 from compute.types import BadInput, LikenessError
 from compute.versions import without_package
@@ -87,7 +86,7 @@ publishing = typer.Typer(invoke_without_command=True, callback=publish.publish)
 publishing.command("results")(publish.results)
 own_tasks = typer.Typer(no_args_is_help=True, help="Checks data of your own.")
 own_tasks.command("check")(task.check)
-for command in (fetch, run, frechet, calibrate, train, tradeoff, instructions, build, lite, rank, project, coverage):
+for command in (fetch, run, frechet, calibrate, train, instructions, build, lite, rank, project, coverage):
     app.command(cls=RunCommand if command is run else None)(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")

@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any
-
-
-def second() -> ProcessPoolExecutor:
-    """An executor of one process, which begins with its first task and ends with this one, also where this is killed.
-
-    For commands only: a new process begins with the program's own module, which in a script may start all over again.
-    """
-    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=follow_parent)
-
-
-def follow_parent() -> None:
-    """For a process that was begun by another: leaves Ctrl-C to it, and ends with it, also where it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_after(multiprocessing.parent_process().join)
 
 
 def end_after(*endings: Callable[[], Any]) -> None:

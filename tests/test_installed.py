@@ -273,7 +273,7 @@ def test_the_wheel_requires_what_requirements_txt_lists(wheel: Path) -> None:
     assert sorted(plain) == sorted(listed)
     assert {"gradio", "duckdb"} <= {one.name for one in base} and {"torch", "umap-learn"} <= {one.name for one in extra}
     assert {one.name for one in required(wheel, extra="perceptual")} == {"dreamsim", "lpips", "peft"}
-    assert {one.name for one in required(wheel, extra="training")} == {"accelerate", "peft", "tensorboard"}
+    assert {one.name for one in required(wheel, extra="training")} == {"peft"}
 
 
 def test_without_the_extra_less_than_half_is_installed(wheel: Path) -> None:

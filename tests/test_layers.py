@@ -34,7 +34,6 @@ ROOMS = (
     ("compute.catalog", "compute.features"),
     ("compute.procedures", "compute.importing", "compute.claims"),
     ("compute.engine",),
-    ("compute.training.unisim.data",),
     ("compute.calibration", "compute.training"),
     ("compute.live", "compute.database.build", "compute.database.publish"),
     ("compute.interface",),

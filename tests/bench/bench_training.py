@@ -23,12 +23,13 @@ import pytest
 from PIL import Image
 
 from compute.models.adapter import Hardware
-from compute.training.unisim import loop, trainable
-from compute.training.unisim.data.examples import TASKS, ColumnExamples
-from compute.training.unisim.plan import TuningPlan
-from compute.training.unisim.steps import optimisers, prepared_batches
+from compute.training import loop, towers
+from compute.training.batches import StepBatches, prepared
+from compute.training.examples import TASKS
+from compute.training.plan import TuningPlan
+from compute.training.run_folder import RunFolder
 from tests.compute.models import checkpoints
-from tests.compute.training.unisim import small_training
+from tests.compute.training import small_training
 
 MOST = 1.25  # times the reference
 TURNS = 3
@@ -83,26 +84,22 @@ def main() -> None:
     steps, first_steps = (arguments.steps or 60, 40) if device == "cuda" else (arguments.steps or 3, 1)
     plan = replace(TuningPlan(), batch_size=batch, samples=batch * (first_steps + steps), warm_up=1)
     with tempfile.TemporaryDirectory() as folder:
-        base = trainable.load(
+        base = towers.load(
             checkpoints.row(checkpoint(Path(folder) / "base", arguments.size), "clip"),
             hardware=Hardware(device=device, dtype="float32"),
         )
-        loop.tune(base, plan)
-    optimiser = optimisers.optimiser_of(base, plan)
+        run = loop.Run(base, plan, RunFolder(path=Path(folder) / "run", identity={}))
     base.training(True)
-    sets = photographs(side=arguments.side, count=batch)
-    first = next(prepared_batches.batches_ahead(base, sets, plan, start=0, end=1))
-    texts = [
-        content for part in first.values() for each in part for content in each.contents if isinstance(content, str)
-    ]
-    base.text_vectors(texts)  # each once, before the clock starts: in an epoch they are encoded once too
+    source = StepBatches(base, photographs(side=arguments.side, count=batch), plan)
+    first = source[0]
 
     def ours() -> float:
-        batches = enumerate(prepared_batches.batches_ahead(base, sets, plan, start=0, end=plan.steps))
+        run.state.step = 0
+        made = prepared(source, start=0)
 
         def step() -> None:
-            number, taken = next(batches)
-            loop.step(base, taken, plan=plan, number=number, optimiser=optimiser)
+            run.step(next(made))
+            run.state.step += 1
 
         for _ in range(first_steps):
             step()
@@ -110,10 +107,10 @@ def main() -> None:
 
     def bare() -> float:
         def passes() -> None:
-            with loop._autocast(base, plan):
-                embedded = loop.embed(base, first)
-            sum((vectors[:, 0] * vectors[:, 1]).sum() for vectors in embedded.tasks.values()).backward()
-            optimiser.zero_grad()
+            with run.autocast():
+                vectors = torch.cat([base.image_vectors(first.images), base.text_vectors(first.texts)])
+            sum((vectors[rows[:, 0]] * vectors[rows[:, 1]]).sum() for rows in first.rows.values()).backward()
+            base.module.zero_grad()
 
         passes()
         return mean_seconds(passes, count=steps, device=device)
@@ -121,7 +118,7 @@ def main() -> None:
     turns = [(ours(), bare()) for _ in range(TURNS)]
     seconds = dict(zip(("ours", "bare"), map(min, zip(*turns, strict=True)), strict=True))
     ratio = seconds["ours"] / seconds["bare"]
-    images = len(prepared_batches.distinct_images(first))
+    images = len(first.images["pixel_values"])
     print(
         f"{arguments.size} on {device} in {loop.precision(base, plan)}, {images} images a step, JPEG files of "
         f"{arguments.side} x {arguments.side} pixels: "
@@ -132,7 +129,7 @@ def main() -> None:
         raise SystemExit(1)
 
 
-def photographs(*, side: int, count: int) -> list[ColumnExamples]:
+def photographs(*, side: int, count: int) -> list[small_training.ListedExamples]:
     """Examples of every task whose images are JPEG files of a smooth picture, which takes about as long to decode as a
     photograph."""
 

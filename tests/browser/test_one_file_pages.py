@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from compute.interface.pages import tradeoff as tradeoff_page
 from compute.interface.pages import training as training_page
-from compute.interface.pages.training import CurvePoint
-from compute.training.unisim import tradeoff
-from compute.training.unisim.curves import TaskChange
-from compute.training.unisim.tradeoff import STRENGTHS, Trial, TrialOutcome
+from compute.training.curves import TaskChange
+from compute.training.run_folder import StepMeasurement
 from tests.browser.axe_rules import grave_violations
 from tests.browser.conftest import HOSTILE
 
@@ -33,7 +30,10 @@ def change(key: str, title: str, *, core: bool, before: float, after: float, hal
 def training() -> str:
     """Made-up curves: core rises, out of distribution falls, and both end close together."""
     steps = range(0, 2001, 100)
-    points = [CurvePoint(step=at, core=0.55 + 0.2 * (at / 2000) ** 0.5, ood=0.84 - 0.08 * at / 2000) for at in steps]
+    points = [
+        StepMeasurement(step=at, core=0.55 + 0.2 * (at / 2000) ** 0.5, ood=0.84 - 0.08 * at / 2000, tasks={})
+        for at in steps
+    ]
     rows = [
         change("core", "Core", core=True, before=0.553, after=0.752, half=0.02),
         change("ood", "Out of distribution", core=False, before=0.841, after=0.760, half=0.03),
@@ -42,25 +42,7 @@ def training() -> str:
     return training_page.page(title=f"tuned {HOSTILE}", lead=["Made up."], points=points, rows=rows, best=1500)
 
 
-def compared() -> str:
-    """Every method and strength, whose means lie close together."""
-    outcomes = [
-        TrialOutcome(
-            trial=Trial(keep=keep, strength=strength, seed=seed),
-            core=0.1,
-            ood=-0.05,
-            suite_core=0.12 - 0.02 * at - 0.01 * order + 0.004 * seed,
-            suite_ood=-0.08 + 0.015 * at + 0.007 * order + 0.003 * seed,
-        )
-        for at, (keep, strengths) in enumerate(STRENGTHS.items())
-        for order, strength in enumerate(strengths)
-        for seed in range(3)
-    ]
-    rows = tradeoff.summaries(outcomes)
-    return tradeoff_page.page(base=f"tiny {HOSTILE}", suite="mini", rows=rows, outcomes=outcomes)
-
-
-PAGES: dict[str, Callable[[], str]] = {"training": training, "tradeoff": compared}
+PAGES: dict[str, Callable[[], str]] = {"training": training}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

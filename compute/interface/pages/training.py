@@ -8,21 +8,13 @@ from dataclasses import dataclass, replace
 from compute.interface.pages import one_file
 from compute.interface.pages import plot as plots
 from compute.rounding import rounded
-from compute.training.unisim import curves
-from compute.training.unisim.curves import TaskChange
+from compute.training import curves
+from compute.training.curves import TaskChange
+from compute.training.run_folder import StepMeasurement
 
 HEIGHT, RIGHT = 240, 40  # units of the plot; beside it, the last value of each curve
 LABEL_GAP = 13  # units between two curves' last values
 KEYS = {"core": "of-0", "ood": "of-1"}  # of plot.css
-
-
-@dataclass(frozen=True, kw_only=True)
-class CurvePoint:
-    """Both averages after so many steps; None where a side is not measured."""
-
-    step: int
-    core: float | None
-    ood: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +31,7 @@ class _CurveLine:
 
 
 def page(
-    *, title: str, lead: Sequence[str], points: Sequence[CurvePoint], rows: Sequence[TaskChange], best: int | None
+    *, title: str, lead: Sequence[str], points: Sequence[StepMeasurement], rows: Sequence[TaskChange], best: int | None
 ) -> str:
     """The page as text. lead: sentences above; points: the base first; rows: the final table, averages before tasks.
 

@@ -1,5 +1,5 @@
 """One item of each of the four core tasks at a time: the rules that the suite and validation share, and training's
-groups follow (compute/training/unisim/data/question_groups.py). Scenes are those that training never draws.
+groups follow (compute/training/question_groups.py). Scenes are those that training never draws.
 
 `number` decides which of a task's two forms the item has, so that any range of numbers has as many of each.
 """

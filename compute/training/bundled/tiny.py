@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compute import drafts, processes
+from compute import drafts
 from compute.tasks.drawing.render import SIDE
 from compute.training.bundled import lessons, losses, tokens
 from compute.types import BadInput
@@ -47,8 +45,8 @@ class TrainingPlan:
     dtype: str = "bfloat16"  # of the matrix products; float32 on processors without it
 
 
-def train(folder: Path, *, plan: TrainingPlan = TrainingPlan(), every: int = 200) -> dict[str, float]:
-    """Writes a CLIPModel directory to `folder`; returns the last losses, the seconds and the processor seconds.
+def train(folder: Path, *, plan: TrainingPlan = TrainingPlan(), every: int = 200) -> tuple[dict[str, float], float]:
+    """Writes a CLIPModel directory to `folder`; returns the last losses, averaged, and the seconds.
 
     The state is stored beside the model every so many steps, and a stopped run resumes there with the same outcome.
     Raises BadInput for a folder that holds the state of another plan.
@@ -76,37 +74,37 @@ def train(folder: Path, *, plan: TrainingPlan = TrainingPlan(), every: int = 200
         betas=(0.9, 0.98),
         eps=1e-6,
     )
-    state = _TrainingState(folder=folder, plan=plan, modules=(model, heads), optimiser=optimiser)
-    begun = state.load()
-    encode = _tokenizer(folder)
-    clock, processor, average = time.perf_counter(), time.process_time(), {}
-    for step, lesson in _lessons(plan, start=begun):
+    parts, checkpoint = {"model": model, "heads": heads, "optimiser": optimiser}, folder / CHECKPOINT
+    begun, seconds, average = 0, 0.0, {}
+    if checkpoint.is_file():
+        stored = torch.load(checkpoint, weights_only=True)
+        if stored["plan"] != asdict(plan):
+            raise BadInput(f"{checkpoint} is of another plan: {stored['plan']}. Remove it, or use another folder")
+        for name, part in parts.items():
+            part.load_state_dict(stored[name])
+        begun, seconds = stored["step"], stored["seconds"]
+    encode, clock = _tokenizer(folder), time.perf_counter() - seconds
+    for step, lesson in enumerate(_lessons(plan, start=begun), start=begun):
         for group in optimiser.param_groups:
             group["lr"] = plan.rate * schedule(step, plan)
         terms = _losses(model, heads, lesson, encode, plan)
-        total = sum(WEIGHTS[name] * loss for name, loss in terms.items())
         optimiser.zero_grad(set_to_none=True)
-        total.backward()
+        sum(WEIGHTS[name] * loss for name, loss in terms.items()).backward()
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
         optimiser.step()
         with torch.no_grad():
             model.logit_scale.clamp_(max=math.log(50))
         average = {name: 0.98 * average.get(name, loss.item()) + 0.02 * loss.item() for name, loss in terms.items()}
         if (step + 1) % every == 0 or step + 1 == plan.steps:
-            state.seconds += time.perf_counter() - clock
-            state.processor += time.process_time() - processor
-            clock, processor = time.perf_counter(), time.process_time()
-            state.save(step + 1)
-            log.info(
-                "step %d of %d, %.0f s: %s",
-                step + 1,
-                plan.steps,
-                state.seconds,
-                ", ".join(f"{name} {loss:.3f}" for name, loss in average.items()),
-            )
+            seconds = time.perf_counter() - clock
+            with drafts.replacing(checkpoint) as draft:
+                states = {name: part.state_dict() for name, part in parts.items()}
+                torch.save({"plan": asdict(plan), "step": step + 1, "seconds": seconds, **states}, draft)
+            listed = ", ".join(f"{name} {loss:.3f}" for name, loss in average.items())
+            log.info("step %d of %d, %.0f s: %s", step + 1, plan.steps, seconds, listed)
     save(model, folder)
-    state.clear()
-    return average | {"seconds": state.seconds, "processor_seconds": state.processor}
+    checkpoint.unlink(missing_ok=True)
+    return average, seconds
 
 
 def build(*, vocabulary: int) -> CLIPModel:
@@ -148,15 +146,22 @@ def schedule(step: int, plan: TrainingPlan) -> float:
     return 0.5 * (1 + math.cos(math.pi * (step - plan.warm_up) / max(1, plan.steps - plan.warm_up)))
 
 
-def _lessons(plan: TrainingPlan, *, start: int, ahead: int = 4) -> Iterator[tuple[int, lessons.Lesson]]:
+@dataclass(frozen=True)
+class _Lessons:
+    """The batch of every step, by its number."""
+
+    plan: TrainingPlan
+
+    def __getitem__(self, step: int) -> lessons.Lesson:
+        return lessons.lesson(seed=self.plan.seed, step=step, images=self.plan.images)
+
+
+def _lessons(plan: TrainingPlan, *, start: int) -> Iterable[lessons.Lesson]:
     """The steps' batches in order, drawn in a second process a few steps ahead."""
-    with processes.second() as pool:
-        waiting: list[Future[lessons.Lesson]] = []
-        for step in range(start, plan.steps + ahead):
-            if step < plan.steps:
-                waiting.append(pool.submit(lessons.lesson, seed=plan.seed, step=step, images=plan.images))
-            if step >= start + ahead and waiting:
-                yield step - ahead, waiting.pop(0).result()
+    from torch.utils.data import DataLoader
+
+    steps = range(start, plan.steps)
+    return DataLoader(_Lessons(plan), batch_size=None, sampler=steps, num_workers=1, prefetch_factor=4)
 
 
 def _tokenizer(folder: Path) -> Encode:
@@ -219,48 +224,3 @@ def save(model: CLIPModel, folder: Path) -> None:
         image_mean=[0.5] * 3,
         image_std=[0.5] * 3,
     ).save_pretrained(folder)
-
-
-@dataclass(kw_only=True)
-class _TrainingState:
-    """What a stopped run needs to go on."""
-
-    folder: Path
-    plan: TrainingPlan
-    modules: tuple[torch.nn.Module, ...]
-    optimiser: torch.optim.Optimizer
-    seconds: float = 0.0
-    processor: float = 0.0
-
-    def load(self) -> int:
-        """The step to go on with."""
-        import torch
-
-        path = self.folder / CHECKPOINT
-        if not path.is_file():
-            return 0
-        stored = torch.load(path, weights_only=True)
-        if json.loads(stored["plan"]) != asdict(self.plan):
-            raise BadInput(f"{path} is the state of another plan: {stored['plan']}. Remove it, or use another folder.")
-        for module, weights in zip(self.modules, stored["modules"], strict=True):
-            module.load_state_dict(weights)
-        self.optimiser.load_state_dict(stored["optimiser"])
-        self.seconds, self.processor = stored["seconds"], stored["processor"]
-        return stored["step"]
-
-    def save(self, step: int) -> None:
-        import torch
-
-        state = {
-            "plan": json.dumps(asdict(self.plan)),
-            "step": step,
-            "seconds": self.seconds,
-            "processor": self.processor,
-            "modules": [module.state_dict() for module in self.modules],
-            "optimiser": self.optimiser.state_dict(),
-        }
-        with drafts.replacing(self.folder / CHECKPOINT) as draft:
-            torch.save(state, draft)
-
-    def clear(self) -> None:
-        (self.folder / CHECKPOINT).unlink(missing_ok=True)

@@ -7,7 +7,6 @@ import json
 from dataclasses import replace
 from functools import partialmethod
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
@@ -19,19 +18,17 @@ from typer.testing import CliRunner
 from compute.__main__ import app
 from compute.paths import ROOT
 from compute.tasks import mini
-from compute.tasks.drawing.captions import related
-from compute.tasks.drawing.lexicon import COLOURS, OPPOSITE, SHAPES
 from compute.training.bundled import lessons, losses, tiny, tokens
 from compute.types import BadInput
-from tests.compute.commands import assert_refused
 
 TINY = ROOT / "assets" / "tiny"
 SHORT = tiny.TrainingPlan(steps=4, images=16, warm_up=2, dtype="float32")
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Training sets the number of threads of the process."""
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch):
+    """Few words; training sets the number of threads of the process."""
+    monkeypatch.setattr(tokens, "SCENES", 50)
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
@@ -99,28 +96,28 @@ def test_words_are_single_tokens_and_anything_can_be_written(tmp_path: Path) -> 
         assert tokenizer.decode(ids[1:-1]).replace(" ", "") == text.lower().replace(" ", "")
 
 
-def test_a_stopped_run_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+def test_a_stopped_run_goes_on_to_the_same_weights(quick: None, tmp_path: Path) -> None:
     """Two steps, then the rest, against all at once; and a state is not taken up by another plan."""
     whole, parts = tmp_path / "whole", tmp_path / "parts"
-    figures = tiny.train(whole, plan=SHORT, every=2)
+    averages, _ = tiny.train(whole, plan=SHORT, every=2)
     with pytest.MonkeyPatch.context() as patch:
-        real = tiny._TrainingState.save
 
-        def stop(state, step: int) -> None:
-            real(state, step)
+        def stop(*_: object) -> None:
             raise KeyboardInterrupt
 
-        patch.setattr(tiny._TrainingState, "save", stop)
+        patch.setattr(tiny.log, "info", stop)  # after the state is stored
         with pytest.raises(KeyboardInterrupt):
             tiny.train(parts, plan=SHORT, every=2)
-    with pytest.raises(BadInput, match="another plan"):
+    with pytest.raises(BadInput, match="plan"):
         tiny.train(parts, plan=replace(SHORT, seed=1), every=2)
     tiny.train(parts, plan=SHORT, every=2)
     assert (parts / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
-    assert figures["contrast"] > 0 and not (whole / tiny.CHECKPOINT).exists()
+    assert averages["contrast"] > 0 and not (whole / tiny.CHECKPOINT).exists()
 
 
-def test_the_command_writes_a_model_and_says_what_it_took(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_writes_a_model_and_says_what_it_took(
+    quick: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         tiny.TrainingPlan, "__init__", partialmethod(tiny.TrainingPlan.__init__, images=16, warm_up=1, dtype="float32")
     )
@@ -128,8 +125,6 @@ def test_the_command_writes_a_model_and_says_what_it_took(tmp_path: Path, monkey
     assert made.exit_code == 0, made.output
     assert "2 steps in " in made.output and "contrast " in made.output
     assert CLIPModel.from_pretrained(tmp_path / "new").config.projection_dim == tiny.DIMENSION
-    wrong = CliRunner().invoke(app, ["train", "huge"])
-    assert_refused(wrong, BadInput, "choose from tiny")
 
 
 def test_what_is_shipped_is_small_and_loads() -> None:
@@ -147,21 +142,3 @@ def test_what_is_shipped_is_small_and_loads() -> None:
     order = seen.logits_per_text.argsort(dim=1, descending=True)[:, :5]
     hits = [document in row for document, row in zip(first.values(), order.tolist(), strict=True)]
     assert np.mean(hits) > 0.6  # by chance 5 of 64
-
-
-def test_the_text_tower_hardly_tells_relations_apart() -> None:
-    """README, "Tuning a model": what no tuning of the vision tower alone can mend."""
-    model = CLIPModel.from_pretrained(TINY, local_files_only=True).eval()
-    tokenizer = AutoTokenizer.from_pretrained(TINY, local_files_only=True)
-    things = [f"{colour} {shape}" for colour in COLOURS for shape in SHAPES]
-    pairs = [tuple(Random(number).sample(things, 2)) for number in range(300)]
-
-    def vectors(relation: str) -> torch.Tensor:
-        texts = [related(first, relation, second, wording=0).text for first, second in pairs]
-        with torch.no_grad():
-            states = model.text_model(**tokenizer(texts, padding=True, return_tensors="pt")).pooler_output
-        return torch.nn.functional.normalize(model.text_projection(states), dim=-1)
-
-    for relation, cosine in (("above", 0.9995), ("left of", 0.992)):
-        opposite = (vectors(relation) * vectors(OPPOSITE[relation])).sum(1).mean()
-        assert float(opposite) == pytest.approx(cosine, abs=5e-4 if relation == "above" else 2e-3)

@@ -1,0 +1,168 @@
+"""The trained model as a folder that loads like any other checkpoint, with a model card that says how it was made."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compute import drafts
+from compute.models import required_files
+from compute.models.files import lora as lora_files
+from compute.models.files import weights
+from compute.models.own import checkpoints as own_checkpoints
+from compute.models.own.model_card import CARD
+from compute.training import lora
+from compute.training.curves import HEADINGS, TaskChange, numbers
+from compute.training.drawn import DATASET as DRAWN
+from compute.training.evaluation import DRAWN_OOD
+from compute.training.loop import precision
+from compute.training.plan import TuningPlan
+from compute.training.run_folder import RunFolder, TuningState
+from compute.types import BadInput, CannotDo, CannotWrite, Model
+
+if TYPE_CHECKING:
+    from compute.training.towers import DualEncoder
+
+OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
+# Without one of these no folder is read as a checkpoint, so that they are put there last.
+CONFIGS = ("config.json", lora_files.CONFIG, OPEN_CLIP_CONFIG)
+# Options of dual encoders that no checkpoint's files hold. The others say where the base's files are.
+BEYOND_FILES = ("text_prefix", "normalise", "max_tokens", "image_backend", "projection")
+
+
+def check_save(row: Model, *, save: str, plan: TuningPlan) -> None:
+    """Raises BadInput or CannotDo where the model could not be stored, or not be read again, in this way."""
+    if save not in ("merged", "adapter"):
+        raise BadInput(f"A model is saved as merged or adapter, not {save!r}")
+    if save == "adapter" and plan.tune != "lora":
+        raise CannotDo("Full tuning makes no adapter: save it merged, or tune by LoRA, tune=lora")
+    if save == "adapter" and (row.adapter not in own_checkpoints.WITH_LORA or row.options.get("lora")):
+        raise CannotDo(f"{row.key} of adapter {row.adapter!r} reads no further LoRA adapter: save it merged")
+
+
+def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
+    """Writes the tuned base, merged into it or as a peft adapter; the base is merged afterwards.
+
+    Weights are float32, whatever the base's files have: the change may be smaller than half precision can hold.
+    Raises CannotWrite.
+    """
+    draft = folder / f".model.draft-{os.getpid()}"
+    try:
+        with drafts.alone(folder):
+            drafts.remove(draft)
+            draft.mkdir()
+            if save == "adapter":
+                base.adapted.save_pretrained(draft)
+                (draft / CARD).unlink(missing_ok=True)  # peft's own
+            else:
+                _write_merged(base, draft)
+            for file in sorted(draft.iterdir(), key=lambda file: file.name in CONFIGS):
+                file.chmod((folder / "training" / "plan.json").stat().st_mode)  # safetensors keeps files to their owner
+                os.replace(file, folder / file.name)
+            draft.rmdir()
+    except OSError as error:
+        raise CannotWrite(drafts.refusal(folder, error)) from error
+
+
+def options_beyond_files(base: Model) -> dict[str, Any]:
+    """The base's options that a tuned model's files do not state: whoever loads it has to repeat them."""
+    return {name: value for name, value in base.options.items() if name in BEYOND_FILES}
+
+
+def suite_to_run(suite: str) -> str:
+    """The suite by which `python -m compute run` scores a model that was trained for `suite`."""
+    return "unisim-core" if suite == "unisim" else suite
+
+
+def option_words(options: Mapping[str, Any]) -> str:
+    """Options as the command line takes them; empty where there are none."""
+    return " ".join(f"--model-option {shlex.quote(f'{name}={json.dumps(value)}')}" for name, value in options.items())
+
+
+def _write_merged(base: DualEncoder, folder: Path) -> None:
+    if base.adapted is not None:
+        base.adapted.merge_and_unload()
+        base.adapted = None
+    if base.row.adapter == "open_clip":
+        lora.fuse(base.module.visual)
+        _write_open_clip(base, folder)
+    else:
+        base.module.save_pretrained(folder)
+    for name in required_files(base.row).names(weights.listing(base.folder)):
+        of_weights = name.endswith((".safetensors", ".bin", ".pt", ".index.json", lora_files.CONFIG))
+        if "/" not in name and not of_weights and not (folder / name).exists():
+            shutil.copyfile(base.folder / name, folder / name)
+
+
+def _write_open_clip(base: DualEncoder, folder: Path) -> None:
+    """Weights, and the configuration where the base's folder has none."""
+    import open_clip
+    from safetensors.torch import save_file
+
+    state = {name: value.detach().contiguous().clone() for name, value in base.module.state_dict().items()}
+    save_file(state, folder / OPEN_CLIP_WEIGHTS)
+    if not (base.folder / OPEN_CLIP_CONFIG).is_file() or base.row.options.get("file"):
+        config = {
+            "model_cfg": open_clip.get_model_config(base.row.options["architecture"]),
+            "preprocess_cfg": open_clip.get_model_preprocess_cfg(base.module),
+        }
+        (folder / OPEN_CLIP_CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+
+def write_card(
+    base: DualEncoder,
+    folder: RunFolder,
+    state: TuningState,
+    changes: Sequence[TaskChange],
+    *,
+    save: str,
+    plan: TuningPlan,
+    compared: str,
+) -> None:
+    """Writes the model card. `compared`: what the leak check found, as a sentence."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    row, data, suite = base.row, folder.identity["data"], folder.identity["suite"]["name"]
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        autoescape=False,  # Markdown
+    )
+    # Drawn scenes are named where the base knows nothing else: by that key pages say that a model understands drawings
+    # alone, and no evaluated task has these scenes.
+    trained_on = dict.fromkeys([*row.trained_on, *(part["dataset"] for part in data)])
+    card = environment.get_template("model_card.md").render(
+        title=folder.path.name,
+        library="peft" if save == "adapter" else "open_clip" if row.adapter == "open_clip" else "transformers",
+        base_model="" if weights.own_folder(row) is not None else row.weights,
+        license=row.license,
+        base=row.title,
+        revision=base.revision,
+        tasks=list(dict.fromkeys(part["task"] for part in data)),
+        data=data,
+        trained_on=[key for key in trained_on if key != DRAWN or row.trained_on == (DRAWN,)],
+        synthetic=any(part["dataset"] == DRAWN for part in data),
+        compared=compared,
+        adapter=save == "adapter",
+        plan=plan,
+        options=option_words(options_beyond_files(row)),
+        suite=suite,
+        suite_to_run=suite_to_run(suite),
+        headings=HEADINGS[1:],
+        rows=[(row, numbers(row)) for row in changes],
+        curve=[each for each in state.measurements if each.core is not None],
+        drawn_ood=DRAWN_OOD if suite == "unisim" else "",
+        state=state,
+        device=base.hardware.device,
+        precision=precision(base, plan),
+        settings=asdict(plan),
+    )
+    drafts.write_text(folder.path / CARD, card)

@@ -1,0 +1,269 @@
+"""The training loop (UniSim, section 3.3 and appendix B.2): steps, schedule, evaluation, and resuming.
+
+A step is a function of the plan, the data and the weights before it: batches and dropout are drawn from the seed and
+the step's number. So a run that was killed goes on from its last stored state to the same result.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from compute.progress import Progress
+from compute.training import lora, towers
+from compute.training.batches import Batch, StepBatches, prepared
+from compute.training.examples import QUALITY_PROMPT, Content, ExampleSet
+from compute.training.loss import distance, hinge, spread
+from compute.training.plan import TuningPlan
+from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
+from compute.types import LikenessError
+
+if TYPE_CHECKING:
+    import torch
+
+    from compute.training.evaluation import Measurement
+    from compute.training.towers import DualEncoder
+
+BETAS, EPSILON = (0.9, 0.98), 1e-6  # of AdamW (appendix B.2)
+FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")  # instructions of processors that multiply in it
+
+
+class Run:
+    """A base in training: its weights, optimisers and state. The base is tuned in place."""
+
+    def __init__(self, base: DualEncoder, plan: TuningPlan, folder: RunFolder) -> None:
+        self.base, self.plan, self.folder = base, plan, folder
+        if plan.tune == "lora":
+            base.adapted = lora.apply(base, plan)
+        else:
+            base.unfreeze(text=plan.towers == "both")
+        if plan.checkpointing:
+            base.checkpoint_activations()
+        self.weights = base.parameters()
+        self.start = self.copy() if plan.keep == "interpolate" else {}  # the base's
+        self.before = towers.load(base.row, hardware=base.hardware, tasks=()) if plan.keep == "distill" else None
+        self.optimisers = optimisers_of(base, plan)
+        self.state = TuningState()
+        self.best: dict[str, torch.Tensor] = {}  # the best weights so far
+        if stored := folder.load():
+            self.state, self.best = TuningState.read(stored["state"]), stored["best"]
+            self.take(stored["weights"])
+            for optimiser, kept in zip(self.optimisers, stored["optimisers"], strict=True):
+                optimiser.load_state_dict(kept)
+
+    def take(self, weights: Mapping[str, torch.Tensor]) -> None:
+        """Puts these weights into the base."""
+        import torch
+
+        with torch.no_grad():
+            for name, weight in self.weights.items():
+                weight.copy_(weights[name])
+
+    def copy(self) -> dict[str, torch.Tensor]:
+        """The weights as they are now."""
+        return {name: weight.detach().clone() for name, weight in self.weights.items()}
+
+    def save(self) -> None:
+        """Stores all that the run needs to go on from here."""
+        optimisers = [optimiser.state_dict() for optimiser in self.optimisers]
+        self.folder.save(self.state, weights=self.copy(), best=self.best, optimisers=optimisers)
+
+    @contextmanager
+    def as_stored(self) -> Iterator[None]:
+        """Within it the weights are those that would be stored: with keep=interpolate, mixed with the base's.
+
+        Any share without training again (WiSE-FT, Wortsman et al., 2022, section 3). LoRA's change of a weight is
+        alpha / rank x B A, and B starts at 0: mixing B alone mixes the weights themselves.
+        """
+        import torch
+
+        trained = self.copy()
+        if self.plan.keep == "interpolate":
+            with torch.no_grad():
+                for name, weight in self.weights.items():
+                    if ".lora_A." not in name:
+                        weight.lerp_(self.start[name], self.plan.strength)
+        yield
+        self.take(trained)
+
+    def autocast(self) -> torch.autocast:
+        """Matrix products in the plan's precision."""
+        import torch
+
+        kind = self.base.hardware.device.split(":")[0]
+        return torch.autocast(kind, dtype=torch.bfloat16, enabled=precision(self.base, self.plan) == "bfloat16")
+
+    def losses(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """The mean hinge loss of each task, and with keep=distill that term times its strength."""
+        import torch
+
+        base, plan = self.base, self.plan
+        stated = [at for at, text in enumerate(batch.texts) if text != QUALITY_PROMPT]  # which tuning is to change
+        chosen = spread(len(next(iter(batch.images.values()))))
+        with self.autocast():
+            images = base.image_vectors(batch.images)
+            texts = base.text_vectors(batch.texts) if batch.texts else images[:0]
+            if self.before is not None:
+                with torch.no_grad():
+                    own = self.before.image_vectors({name: value[chosen] for name, value in batch.images.items()})
+                    said = self.before.text_vectors([batch.texts[at] for at in stated]) if stated else None
+        vectors = torch.cat([images, texts])
+        losses = {
+            task: hinge(
+                *vectors[rows.to(vectors.device)].unbind(1),  # (n, 3, d) to three of (n, d)
+                preferred=batch.preferred[task].to(vectors.device),
+                margin=plan.margin,
+            ).mean()
+            for task, rows in batch.rows.items()
+        }
+        if self.before is not None:
+            captions = (texts[stated], said) if stated else None
+            losses["distill"] = plan.strength * distance(images[chosen], own, captions)
+        return losses
+
+    def step(self, batch: Batch) -> dict[str, float]:
+        """One step; returns each loss and their `total`. Raises LikenessError where one is not finite."""
+        import torch
+
+        number, plan = self.state.step, self.plan
+        torch.manual_seed(int(np.random.SeedSequence([plan.seed, number]).generate_state(1)[0]))  # of dropout
+        for optimiser in self.optimisers:
+            optimiser.zero_grad(set_to_none=True)
+            for group in optimiser.param_groups:
+                group["lr"] = plan.rate(number)
+        losses = self.losses(batch)
+        sum(losses.values()).backward()
+        norm = torch.nn.utils.clip_grad_norm_(self.weights.values(), plan.clip_norm or math.inf)
+        values = {name: loss.item() for name, loss in losses.items()}
+        if bad := [name for name, value in (values | {"gradient": norm.item()}).items() if not math.isfinite(value)]:
+            raise LikenessError(
+                f"The {bad[0]} is not finite at step {number + 1}. Train again with a lower learning_rate than "
+                f"{plan.learning_rate:g}, with precision=float32, or with clip_norm=1, into another folder"
+            )
+        for optimiser in self.optimisers:
+            optimiser.step()
+        return {**values, "total": sum(values.values())}
+
+
+def train(
+    base: DualEncoder,
+    sets: Sequence[ExampleSet],
+    *,
+    plan: TuningPlan,
+    folder: RunFolder,
+    measure: Callable[[], Measurement] | None = None,
+    compare: Callable[[Content], None] | None = None,
+    report: Callable[[str], None] = print,
+    progress: Progress | None = None,
+) -> TuningState:
+    """Tunes the base in place, from the folder's last state on; at the end it has the best weights.
+
+    Best is the highest core average that `measure` gives; without it, the last weights; interpolated with the base's
+    where the plan says so. `compare` is called, in another process, with every image before the step that takes it, and
+    what it raises ends the run there. Raises LikenessError at a loss that is not finite.
+    """
+    progress = progress or Progress(watched=False)
+    report = progress.beside(report)
+    run = Run(base, plan, folder)
+    state = run.state
+    if state.step:
+        report(f"Resumed after step {state.step} of {plan.steps}")
+    begun, stored_step = time.perf_counter() - state.seconds, state.step
+    if not state.step:
+        _measure(run, measure, "", report)
+    base.training(True)
+    source = StepBatches(base, sets, plan, compare)
+    try:
+        with (
+            folder.loss_log(step=state.step) as log,
+            progress.bar("Training", total=plan.steps, done=state.step, unit="step") as advance,
+        ):
+            for batch in prepared(source, start=state.step):
+                losses = run.step(batch)
+                log(losses)
+                state.step += 1
+                advance(1)
+                is_last = state.step == plan.steps
+                if is_last or state.step % plan.evaluate_every == 0:
+                    _measure(run, measure, f", loss {losses['total']:.4f}", report)
+                if is_last or state.step % plan.save_every == 0:
+                    state.seconds = time.perf_counter() - begun
+                    run.save()
+                    stored_step = state.step
+    except KeyboardInterrupt:
+        report(
+            f"Stopped: the same command goes on after step {stored_step} of {plan.steps} (save_every="
+            f"{plan.save_every} says how often the state is stored)"
+        )
+        raise
+    run.take(run.best or run.copy())
+    base.training(False)
+    return state
+
+
+def _measure(run: Run, measure: Callable[[], Measurement] | None, loss: str, report: Callable[[str], None]) -> None:
+    """Measures the weights as they would be stored, reports that beside the base, and remembers the best."""
+    import torch
+
+    state, at = run.state, f"Step {run.state.step} of {run.plan.steps}{loss}"
+    run.base.training(False)
+    with run.as_stored():
+        if measure is None:
+            run.best = run.copy()
+            report(at)
+        else:
+            with torch.inference_mode(), run.autocast():
+                now = StepMeasurement(step=state.step, **measure().record())
+            state.measurements.append(now)
+            first = state.measurements[0]
+            report(f"{at}: {_side('core', now.core, first.core)}, {_side('OOD', now.ood, first.ood)}")
+            best = next((each.core for each in state.measurements if each.step == state.best), None)
+            if now.core is not None and (best is None or now.core > best):
+                state.best, run.best = state.step, run.copy()
+    run.base.training(True)
+
+
+def _side(title: str, now: float | None, first: float | None) -> str:
+    if now is None or first is None:
+        return f"{title} not measured"
+    return f"{title} {100 * now:.1f} ({100 * (now - first):+.1f})"
+
+
+def optimisers_of(base: DualEncoder, plan: TuningPlan) -> list[torch.optim.Optimizer]:
+    """The plan's optimisers over the base's trained weights; biases and norms (of one dimension or none) do not decay.
+
+    Muon makes the change of a matrix orthogonal and gives it the size that AdamW's has, so that one learning rate
+    serves both (Jordan et al., 2024; Liu et al., 2025, section 2.2). It has the weights of linear layers; AdamW has
+    embeddings, convolutions, biases, norms, and matrices outside a linear layer, as OpenCLIP's fused in_proj is.
+    """
+    import torch
+
+    linear = {id(module.weight) for module in base.module.modules() if isinstance(module, torch.nn.Linear)}
+    weights = list(base.parameters().values())
+    matrices = [weight for weight in weights if plan.optimiser == "muon" and id(weight) in linear]
+    rest = [weight for weight in weights if plan.optimiser != "muon" or id(weight) not in linear]
+    groups = [
+        {"params": [weight for weight in rest if weight.ndim > 1], "weight_decay": plan.weight_decay},
+        {"params": [weight for weight in rest if weight.ndim <= 1], "weight_decay": 0.0},
+    ]
+    made: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, lr=plan.learning_rate, betas=BETAS, eps=EPSILON)]
+    if matrices:
+        rate, decay = plan.learning_rate, plan.weight_decay
+        made.append(torch.optim.Muon(matrices, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw"))
+    return made
+
+
+def precision(base: DualEncoder, plan: TuningPlan) -> str:
+    """The precision of matrix products that the plan means on the base's device."""
+    import torch
+
+    if plan.precision != "auto":
+        return plan.precision
+    processor = getattr(torch.cpu, "get_capabilities", dict)()
+    fast = base.hardware.device.startswith("cuda") or any(processor.get(name) for name in FAST_BFLOAT16)
+    return "bfloat16" if fast else "float32"

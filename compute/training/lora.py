@@ -1,0 +1,169 @@
+"""LoRA (Hu et al. 2022) of the peft library on the attention and perceptron layers of a vision tower.
+
+OpenCLIP's attention is torch's own, whose query, key and value share one weight. peft adapts it by adding the change to
+the weight before each pass and taking it off after: the weight drifts by rounding, dropout is lost, and a resumed run
+differs. So it is split here into layers as the transformers library has them, and fused again at the end.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from compute.models.files import weights as files
+from compute.types import BadInput, NotHere
+
+if TYPE_CHECKING:
+    import torch
+    from peft import PeftModel
+    from torch import nn
+
+    from compute.training.plan import TuningPlan
+    from compute.training.towers import DualEncoder
+
+
+@cache
+def split_attention() -> type[nn.Module]:
+    """The class of the layers that `split` puts in; made on first use, when torch is imported."""
+    import torch
+    from torch import nn
+
+    class SplitAttention(torch.nn.Module):
+        """torch's MultiheadAttention with layers of their own for query, key and value, but for rounding the same.
+
+        Only what vision towers use: no dropout, no bias of keys, no weights returned.
+        """
+
+        def __init__(self, fused: nn.MultiheadAttention) -> None:
+            super().__init__()
+            self.heads, self.batch_first, self.width = fused.num_heads, fused.batch_first, fused.embed_dim
+            biases = [None] * 3 if fused.in_proj_bias is None else fused.in_proj_bias.detach().chunk(3)
+            self.q_proj, self.k_proj, self.v_proj = (
+                _linear(weight, bias)
+                for weight, bias in zip(fused.in_proj_weight.detach().chunk(3), biases, strict=True)
+            )
+            self.out_proj = _linear(fused.out_proj.weight.detach(), fused.out_proj.bias)
+
+        def forward(
+            self,
+            query: torch.Tensor,
+            key: torch.Tensor,
+            value: torch.Tensor,
+            *,
+            need_weights: bool = False,
+            attn_mask: torch.Tensor | None = None,
+        ) -> tuple[torch.Tensor, None]:
+            """(n, length, d) of the same, or with the length first as the fused layer had it."""
+            if not self.batch_first:
+                query, key, value = (each.transpose(0, 1) for each in (query, key, value))
+            n, length, _ = query.shape
+            heads = [
+                layer(each).view(n, each.shape[1], self.heads, -1).transpose(1, 2)
+                for layer, each in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+            ]
+            mixed = nn.functional.scaled_dot_product_attention(*heads, attn_mask=attn_mask)
+            mixed = self.out_proj(mixed.transpose(1, 2).reshape(n, length, self.width))
+            return (mixed if self.batch_first else mixed.transpose(0, 1)), None
+
+        def fused(self) -> nn.MultiheadAttention:
+            """torch's own layer with these weights."""
+            made = nn.MultiheadAttention(
+                self.width, self.heads, bias=self.q_proj.bias is not None, batch_first=self.batch_first
+            )
+            made = made.to(self.q_proj.weight.device)
+            layers = (self.q_proj, self.k_proj, self.v_proj)
+            with torch.no_grad():
+                made.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+                made.out_proj.weight.copy_(self.out_proj.weight)
+                if made.in_proj_bias is not None:
+                    made.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+                    made.out_proj.bias.copy_(self.out_proj.bias)
+            return made.requires_grad_(False).eval()
+
+    return SplitAttention
+
+
+def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
+    """Adds LoRA to the base's vision tower, in place; only its weights have gradients. OpenCLIP's attention is split.
+
+    Raises NotHere without peft, BadInput where the vision tower has no layer that the family's LoRA changes.
+    """
+    import torch
+
+    if find_spec("peft") is None:
+        raise NotHere("LoRA needs the package peft, which is not installed: pip install peft. Or tune=full")
+    from peft import LoraConfig, get_peft_model
+
+    if base.row.adapter == "open_clip":
+        split(base.module.visual)
+    names = [name for name in _linear_layers(base) if name.rpartition(".")[2] in base.family.targets]
+    if not names:
+        raise BadInput(f"{base.row.key}'s vision tower has no layer that LoRA changes: tune all of it, tune=full")
+    own = files.own_folder(base.row) is not None
+    config = LoraConfig(
+        r=plan.rank,
+        lora_alpha=plan.alpha if plan.alpha % 1 else int(plan.alpha),
+        lora_dropout=plan.dropout,
+        target_modules=names,
+        bias="none",
+    )
+    torch.manual_seed(plan.seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # peft asks the transformers library by an old name
+        adapted = get_peft_model(base.module, config)
+    # After peft, which names whatever the module says that it came from.
+    config.base_model_name_or_path = str(base.folder) if own else base.row.weights
+    config.revision = None if own else base.revision
+    return adapted
+
+
+def _linear_layers(base: DualEncoder) -> Iterator[str]:
+    """Names of the vision tower's linear layers, but for those within torch's own attention, which calls none."""
+    from torch import nn
+
+    for part in base.family.vision:
+        tower = getattr(base.module, part)
+        inside = [name for name, module in tower.named_modules() if isinstance(module, nn.MultiheadAttention)]
+        for name, module in tower.named_modules():
+            if isinstance(module, nn.Linear) and name.rpartition(".")[0] not in inside:
+                yield f"{part}.{name}" if name else part
+
+
+def split(tower: nn.Module) -> None:
+    """Replaces the attention layers of an OpenCLIP tower by split ones, in place, but for poolers of another width."""
+    from torch import nn
+
+    for parent, name, layer in _children(tower, nn.MultiheadAttention):
+        if layer._qkv_same_embed_dim and layer.bias_k is None and not layer.add_zero_attn and not layer.dropout:
+            setattr(parent, name, split_attention()(layer))
+
+
+def fuse(tower: nn.Module) -> None:
+    """Takes `split` back, in place, with the weights as they are now."""
+    for parent, name, layer in _children(tower, split_attention()):
+        setattr(parent, name, layer.fused())
+
+
+def _children(tower: nn.Module, kind: type) -> list[tuple[nn.Module, str, nn.Module]]:
+    return [
+        (parent, name, child)
+        for parent in tower.modules()
+        for name, child in parent.named_children()
+        if isinstance(child, kind)
+    ]
+
+
+def _linear(weight: torch.Tensor, bias: torch.Tensor | None) -> nn.Linear:
+    import torch
+
+    layer = torch.nn.Linear(
+        weight.shape[1], weight.shape[0], bias=bias is not None, device=weight.device, dtype=weight.dtype
+    )
+    with torch.no_grad():
+        layer.weight.copy_(weight)
+        if bias is not None:
+            layer.bias.copy_(bias.detach())
+    return layer.requires_grad_(False)

@@ -1,0 +1,142 @@
+"""A training run on disk, beside the model that it makes; nothing in it can hold code.
+
+training/plan.json      what is trained: base, plan, suite, data. Another run never takes this folder for its own
+training/losses.jsonl   a line a step
+training/state.pt       the last stored step: weights, the best weights, optimisers, measurements
+training/finished.json  written last: the model beside it is complete
+training/lock           locked by the process that trains
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compute import drafts
+from compute.training.curves import TaskChange
+from compute.types import BadInput, CannotWrite
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepMeasurement:
+    """What was measured after `step` steps, as fractions; None where no task of that side was measured."""
+
+    step: int
+    core: float | None
+    ood: float | None
+    tasks: Mapping[str, Any]  # by key: side, metric, value, stderr, n
+
+
+@dataclass(kw_only=True)
+class TuningState:
+    """What a run knows after `step` steps, beside its weights."""
+
+    step: int = 0
+    seconds: float = 0.0
+    best: int | None = None  # the step whose weights are stored as the best
+    measurements: list[StepMeasurement] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, stored: Mapping[str, Any]) -> TuningState:
+        """What `asdict` gave."""
+        return cls(**{**stored, "measurements": [StepMeasurement(**each) for each in stored["measurements"]]})
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFolder:
+    """`identity`: base, plan, suite and data of the run, as JSON."""
+
+    path: Path
+    identity: Mapping[str, Any]
+
+    @property
+    def training(self) -> Path:
+        """Where the run's own files are."""
+        return self.path / "training"
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Makes the folder, or checks that it is this run's; within it no other process trains there.
+
+        Raises BadInput for another run's folder, or another process in it; CannotWrite.
+        """
+        plan, identity = self.training / "plan.json", json.loads(json.dumps(self.identity))
+        if plan.is_file():
+            stored = json.loads(plan.read_text(encoding="utf-8"))
+            for part, now in identity.items():
+                if stored[part] != now:
+                    raise BadInput(
+                        f"{self.path} holds a training run with another {part}: {_difference(stored[part], now)}. Name "
+                        "another folder, or remove that one"
+                    )
+        elif self.path.is_dir() and {each.name for each in self.path.iterdir()} - {"training"}:
+            raise BadInput(f"{self.path} exists and holds no training run. Name a new folder")
+        try:
+            self.training.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CannotWrite(f"Cannot make the folder {self.path}: {error.strerror}. Name another one") from error
+        with drafts.reserved(self.training / "lock") as is_free:
+            if not is_free:
+                raise BadInput(
+                    f"Another process is training in {self.path}. Wait until it ends, or name another folder"
+                )
+            drafts.write_text(plan, json.dumps(identity, indent=2) + "\n")
+            yield
+
+    def finished(self) -> tuple[TuningState, list[TaskChange]] | None:
+        """The state of a run that is complete, and its final table; None before."""
+        path = self.training / "finished.json"
+        if not path.is_file():
+            return None
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return TuningState.read(stored["state"]), [TaskChange(**each) for each in stored["changes"]]
+
+    def finish(self, state: TuningState, changes: list[TaskChange]) -> None:
+        """Marks the run as complete, and removes what only a run that goes on needs."""
+        record = {"state": asdict(state), "changes": [asdict(each) for each in changes]}
+        drafts.write_text(self.training / "finished.json", json.dumps(record, indent=1) + "\n")
+        (self.training / "state.pt").unlink(missing_ok=True)
+
+    def save(self, state: TuningState, **tensors: Any) -> None:
+        """Stores the state in place of the one before. Raises CannotWrite."""
+        import torch
+
+        with drafts.replacing(self.training / "state.pt") as draft:
+            torch.save({"state": asdict(state), **tensors}, draft)
+
+    def load(self) -> dict[str, Any]:
+        """What `save` stored; empty where there is none."""
+        import torch
+
+        path = self.training / "state.pt"
+        return torch.load(path, map_location="cpu", weights_only=True) if path.is_file() else {}
+
+    def losses(self) -> list[dict[str, float]]:
+        """The losses of every step so far."""
+        path = self.training / "losses.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        return [json.loads(line) for line in lines]
+
+    @contextmanager
+    def loss_log(self, *, step: int) -> Iterator[Callable[[Mapping[str, float]], None]]:
+        """Yields a function that logs a step's losses; removes the lines of `step` and later that a killed run left."""
+        path = self.training / "losses.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        drafts.write_text(path, "".join(f"{line}\n" for line in lines[:step]))
+        with path.open("a", encoding="utf-8") as file:
+            yield lambda values: print(json.dumps(values), file=file, flush=True)
+
+
+def _difference(stored: Any, now: Any) -> str:
+    """The first value that differs, in words."""
+    if isinstance(stored, dict) and isinstance(now, dict):
+        name = next(name for name in (*now, *stored) if stored.get(name) != now.get(name))
+        return f"{name} was {stored.get(name)!r} and is {now.get(name)!r}"
+    if isinstance(stored, list) and isinstance(now, list):
+        changed = [part for part in now if part not in stored] or [part for part in stored if part not in now]
+        return ", ".join(f"{part['task']} from {part['dataset']}" for part in changed)
+    return f"{stored!r}, not {now!r}"

@@ -1,0 +1,164 @@
+"""A dual encoder of the catalogue ready to be tuned: the weights of its towers, and its vectors with gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compute.models import ADAPTERS, load_trainable, required_files
+from compute.models.adapter import Hardware
+from compute.models.encoders.towers import Towers
+from compute.models.files import weights
+from compute.training.examples import TASKS
+from compute.types import BadInput, CannotDo, Model
+
+if TYPE_CHECKING:
+    import torch
+    from peft import PeftModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Where a family's module has its towers: names of their parts, and of the layers that LoRA changes.
+
+    `text` are modules or weights; those that a model lacks are skipped. `targets` are the family's names for the
+    paper's q, k, v, out_proj, fc1 and fc2, also skipped.
+    """
+
+    vision: tuple[str, ...]
+    text: tuple[str, ...]
+    targets: tuple[str, ...]
+
+
+OF_TRANSFORMERS = ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2")
+# OpenCLIP's own blocks, whose fused in_proj is split (lora.py), and the blocks of timm's towers behind its interface.
+OF_OPEN_CLIP = (*OF_TRANSFORMERS, "c_fc", "c_proj", "qkv", "proj")
+FAMILIES = {
+    "clip": Family(
+        vision=("vision_model", "visual_projection"), text=("text_model", "text_projection"), targets=OF_TRANSFORMERS
+    ),
+    "siglip": Family(vision=("vision_model",), text=("text_model",), targets=OF_TRANSFORMERS),
+    "align": Family(vision=("vision_model",), text=("text_model", "text_projection"), targets=OF_TRANSFORMERS),
+    "blip": Family(
+        vision=("vision_model", "vision_proj"),
+        text=("text_encoder", "text_proj"),
+        targets=("qkv", "projection", "fc1", "fc2"),
+    ),
+    "open_clip": Family(
+        vision=("visual",),
+        text=("text", "transformer", "token_embedding", "positional_embedding", "ln_final", "text_projection"),
+        targets=OF_OPEN_CLIP,
+    ),
+}
+
+
+@dataclass(kw_only=True)
+class DualEncoder:
+    """A base in memory. `module` is its library's model, with all weights frozen until some are to be trained;
+    `folder` is that of its files."""
+
+    row: Model
+    towers: Towers
+    module: torch.nn.Module
+    folder: Path
+    family: Family
+    revision: str  # of its files
+    hardware: Hardware
+    adapted: PeftModel | None = None  # the module with LoRA, once it has it
+    trains_text: bool = False  # whether the text tower's weights are trained too
+
+    def vision_parts(self) -> list[torch.nn.Module]:
+        """The modules of the vision tower."""
+        return [getattr(self.module, name) for name in self.family.vision]
+
+    def trained_parts(self) -> list[torch.nn.Module | torch.nn.Parameter]:
+        """The modules and weights of the towers that are trained."""
+        texts = [getattr(self.module, name, None) for name in self.family.text if self.trains_text]
+        return [*self.vision_parts(), *(part for part in texts if part is not None)]
+
+    def unfreeze(self, *, text: bool) -> None:
+        """Makes all weights of the vision tower trainable, and with `text` those of the text tower."""
+        self.trains_text = text
+        for part in self.trained_parts():
+            part.requires_grad_(True)
+
+    def image_vectors(self, images: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """(n, d) float32 of length 1 of n prepared images, stacked; with gradients."""
+        import torch
+
+        moved = {name: value.to(self.hardware.device) for name, value in images.items()}
+        return torch.nn.functional.normalize(self.towers.image.run(moved).float(), dim=-1)
+
+    def text_vectors(self, texts: Sequence[str]) -> torch.Tensor:
+        """(n, d) float32 of length 1, with gradients where the text tower is trained."""
+        import torch
+
+        vectors = self.towers.run("text", [self.towers.prepare("text", text) for text in texts])
+        return torch.nn.functional.normalize(vectors.float(), dim=-1)
+
+    def parameters(self) -> dict[str, torch.nn.Parameter]:
+        """The weights that are trained, by name."""
+        return {name: weight for name, weight in self.module.named_parameters() if weight.requires_grad}
+
+    def checkpoint_activations(self) -> None:
+        """Computes the trained towers' activations again in the backward pass rather than storing them."""
+        if hasattr(self.module, "gradient_checkpointing_enable"):
+            self.module.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+        else:
+            (self.module if self.trains_text else self.module.visual).set_grad_checkpointing(True)
+
+    def training(self, on: bool) -> None:
+        """Dropout on in the trained towers, or off. Norms over a batch always use their stored statistics."""
+        import torch
+
+        self.module.eval()
+        for part in self.trained_parts() if on else ():
+            if isinstance(part, torch.nn.Module):
+                part.train()
+                for module in part.modules():
+                    if isinstance(module, torch.nn.modules.batchnorm._BatchNorm):
+                        module.eval()
+
+
+def load(row: Model, *, hardware: Hardware, tasks: Sequence[str] = tuple(TASKS)) -> DualEncoder:
+    """The row's dual encoder in float32, frozen, to be tuned on these tasks.
+
+    Raises CannotDo where it has no vision tower, no text tower for tasks with texts, or is of a family that cannot be
+    trained; NotHere, BadInput as loading does.
+    """
+    with_texts = [task for task in tasks if "text" in TASKS[task]]
+    without_text = (
+        f"{row.key} has no text tower, which the task {next(iter(with_texts), '')} needs: choose a dual encoder"
+    )
+    if row.abilities and "embed_image" not in row.abilities:
+        raise CannotDo(f"{row.key} has no vision tower to tune: choose a dual encoder, such as tiny")
+    if row.abilities and "embed_text" not in row.abilities and with_texts:
+        raise CannotDo(without_text)
+    if row.adapter not in FAMILIES and row.adapter in ADAPTERS:
+        raise CannotDo(
+            f"{row.key}: models of adapter {row.adapter!r} cannot be tuned. Those of {', '.join(FAMILIES)} can"
+        )
+    if not row.weights:
+        raise BadInput(f"{row.key} names no weights, so there is nothing to tune")
+    hardware = Hardware(device=hardware.device, dtype="float32")
+    towers = load_trainable(row, hardware=hardware)
+    if towers.text is None and with_texts:
+        raise CannotDo(without_text)
+    module, required = towers.module, required_files(row)
+    missing = [part for part in FAMILIES[row.adapter].vision if getattr(module, part, None) is None]
+    if missing:
+        raise CannotDo(f"{row.key} has no {missing[0]}, where its vision tower is expected: it cannot be tuned")
+    module.requires_grad_(False)
+    if hardware.device == "cpu" and hasattr(module, "set_attn_implementation"):
+        module.set_attn_implementation("eager")  # backwards through a small image twice as fast as the fused kernel
+    return DualEncoder(
+        row=row,
+        towers=towers,
+        module=module,
+        folder=weights.local_folder(row, required=required),
+        family=FAMILIES[row.adapter],
+        revision=weights.revision(row, required=required),
+        hardware=hardware,
+    )

@@ -1,1 +1,0 @@
-"""UniSim: a dual encoder tuned on four kinds of two-alternative questions at once (section 3.3, appendix B.2)."""

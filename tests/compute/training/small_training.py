@@ -1,0 +1,157 @@
+"""A training run that takes seconds: a small random CLIP, and examples of noise that it can learn by heart."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from compute.models.adapter import Hardware
+from compute.training import loop, towers
+from compute.training.examples import QUALITY_PROMPT, TASKS, Content, TrainingExample
+from compute.training.plan import TuningPlan
+from compute.training.run_folder import RunFolder, TuningState
+from compute.training.towers import DualEncoder
+from tests.compute.models import checkpoints
+
+CPU = Hardware(device="cpu", dtype="float32")
+COUNT = 6  # examples of a task
+PLAN = TuningPlan(
+    batch_size=4,
+    samples=24,
+    learning_rate=3e-3,
+    warm_up=2,
+    rank=4,
+    alpha=8,
+    weight_decay=0.01,
+    precision="float32",
+    save_every=2,
+    evaluate_every=3,
+)
+
+
+def picture(seed: int) -> bytes:
+    """An image file of noise."""
+    pixels = np.random.default_rng(seed).integers(0, 256, (40, 40, 3)).astype(np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedExamples:
+    """Examples whose contents are image files and texts in memory."""
+
+    task: str
+    rows: Sequence[tuple[Any, Any, Any]]  # reference and alternatives
+    preferred: Sequence[int]
+    dataset: str = "noise"
+    group_size: int = 1
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, row: int) -> TrainingExample:
+        reference, *alternatives = (
+            Content(
+                modality="text" if isinstance(value, str) else "image",
+                name=f"{self.dataset} {row}, {at}",
+                read=lambda value=value: value,
+            )
+            for at, value in enumerate(self.rows[row])
+        )
+        return TrainingExample(
+            task=self.task,
+            dataset=self.dataset,
+            reference=reference,
+            alternatives=tuple(alternatives),
+            preferred=self.preferred[row],
+        )
+
+    def identity(self) -> str:
+        return repr((self.keys().tolist(), self.preferred))
+
+    def keys(self) -> np.ndarray:
+        return np.array([[content.key() for content in self[row].contents] for row in range(len(self))])
+
+
+def examples(task: str, *, count: int = COUNT) -> ListedExamples:
+    """Examples of a task; everything about them is a function of the task."""
+    start = 1000 * list(TASKS).index(task)
+
+    def content(modality: str, part: int, row: int) -> Any:
+        if modality == "image":
+            return picture(start + 100 * part + row)
+        return QUALITY_PROMPT if task == "quality" else f"cat {row} dog {part}"
+
+    reference, alternatives = TASKS[task]
+    return ListedExamples(
+        task=task,
+        rows=[
+            (content(reference, 0, row), content(alternatives, 1, row), content(alternatives, 2, row))
+            for row in range(count)
+        ],
+        preferred=np.random.default_rng(start).integers(0, 2, count).tolist(),
+    )
+
+
+def sets(*tasks: str) -> list[ListedExamples]:
+    """Examples of these tasks, by default of all."""
+    return [examples(task) for task in tasks or TASKS]
+
+
+def base(folder: Path, adapter: str = "clip", *, tasks: Sequence[str] = tuple(TASKS)) -> DualEncoder:
+    """The checkpoint in `folder`, ready to be tuned; a small random one is made where there is none."""
+    if not folder.exists():
+        getattr(checkpoints, adapter)(folder)
+    return towers.load(checkpoints.row(folder, adapter), hardware=CPU, tasks=tasks)
+
+
+def run_folder(path: Path, encoder: DualEncoder, plan: TuningPlan = PLAN) -> RunFolder:
+    """The folder of a run of this base and plan."""
+    data = [{"task": part.task, "dataset": part.dataset, "examples": len(part)} for part in sets()]
+    identity = {"base": {"key": encoder.row.key}, "plan": asdict(plan), "suite": {"name": "mini"}, "data": data}
+    return RunFolder(path=path, identity=identity)
+
+
+def trained(
+    path: Path, encoder: DualEncoder, *, plan: TuningPlan = PLAN, report: Callable[[str], None] = print, **more: Any
+) -> tuple[RunFolder, TuningState]:
+    """The folder and the state after training on the sets of noise; the encoder is tuned in place."""
+    folder = run_folder(path, encoder, plan)
+    with folder.opened():
+        return folder, loop.train(encoder, more.pop("parts", sets()), plan=plan, folder=folder, report=report, **more)
+
+
+def losses(folder: RunFolder) -> list[float]:
+    """The total loss of every step."""
+    return [line["total"] for line in folder.losses()]
+
+
+class Scores:
+    """Measurements in place of an evaluator's: core and OOD by call, the last ones again and again."""
+
+    def __init__(self, core: Sequence[float | None], ood: Sequence[float | None]) -> None:
+        self.core, self.ood, self.calls = core, ood, 0
+
+    def __call__(self) -> Any:
+        at = min(self.calls, len(self.core) - 1)
+        self.calls += 1
+        record = {"core": self.core[at], "ood": self.ood[at], "tasks": {}}
+        return type("Scored", (), {"record": lambda self: record})()
+
+
+class Wavering:
+    """Measures a model by a number that follows from its weights alone, and goes up and down with them."""
+
+    def __init__(self, encoder: DualEncoder) -> None:
+        self.encoder = encoder
+
+    def __call__(self) -> Any:
+        core = 0.5 + 0.5 * float(np.sin(100 * sum(float(each.sum()) for each in self.encoder.parameters().values())))
+        return Scores([core], [1 - core])()

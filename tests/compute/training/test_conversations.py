@@ -1,0 +1,143 @@
+"""Training examples as conversations: what a trainer's loader reads, answers that hold, balance, streaming."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import datasets
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from compute.__main__ import app
+from compute.content.items import content_key
+from compute.training import conversations, leaks
+from compute.training.conversations import TEMPLATES, TOKEN, export
+from compute.training.drawn import DrawnExamples
+from compute.training.examples import TASKS
+from compute.types import BadInput
+from tests.compute.commands import assert_refused
+from tests.compute.training.small_training import ListedExamples
+
+COUNT = 12  # of each task: every template, both orders, twice
+
+
+def drawn(count: int = COUNT) -> list[DrawnExamples]:
+    return [DrawnExamples(task=task, seed=2, count=count, unrelated=True) for task in TASKS]
+
+
+def write(folder: Path, **changed) -> dict:
+    settings = {
+        "sets": drawn(),
+        "seed": 2,
+        "counts": conversations.COUNTS,
+        "compare": lambda image: None,
+        "leaks": "none",
+    }
+    return export(folder=folder, **settings | changed)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("instructions")
+    write(folder)
+    return folder
+
+
+def read(folder: Path) -> list[dict]:
+    return json.loads((folder / "instructions.json").read_text())
+
+
+def test_a_loader_reads_every_entry_and_each_token_is_an_image(exported: Path, tmp_path: Path) -> None:
+    rows = datasets.load_dataset(
+        "json", data_files=str(exported / "instructions.json"), split="train", cache_dir=str(tmp_path)
+    )
+    assert len(rows) == COUNT * len(TASKS) == len(set(rows["id"]))
+    for row in rows:
+        human, gpt = row["conversations"]
+        assert (human["from"], gpt["from"]) == ("human", "gpt")
+        assert human["value"].count(TOKEN) == len(row["image"]) > 0 and TOKEN not in gpt["value"]
+    named = {name for row in read(exported) for name in row["image"]}
+    written = {str(path.relative_to(exported)) for path in (exported / "images").rglob("*") if path.is_file()}
+    assert named == written
+    for name in named:
+        assert Path(name).stem == content_key((exported / name).read_bytes()).decode()
+        with Image.open(exported / name) as image:
+            assert image.size == (64, 64)
+    record = json.loads((exported / "record.json").read_text())
+    assert record["images"] == len(named) and record["counts"] == dict.fromkeys(TASKS, COUNT)
+
+
+def test_both_orders_and_all_templates_are_equally_frequent_and_the_beginning_is_a_sample(exported: Path) -> None:
+    for task in TASKS:
+        answers = Counter(
+            row["conversations"][1]["value"] for row in read(exported) if row["id"].startswith(f"{task}-drawn")
+        )
+        assert answers == Counter({answer: COUNT // 6 for each in TEMPLATES[task] for answer in each.answers})
+    beginning = Counter(row["id"].rpartition("-drawn")[0] for row in read(exported)[: 2 * len(TASKS)])
+    assert set(beginning.values()) == {2}
+
+
+def test_an_answer_names_the_preferred_alternative_and_a_caption_with_the_token_adds_no_image() -> None:
+    """Of examples whose preferred caption is the word right, whatever order they are shown in."""
+    rows = [(b"i", "right", f"wrong {TOKEN} of {{first}}")] * 6 + [(b"i", "wrong", "right")] * 6
+    part = ListedExamples(task="text-for-image", rows=rows, preferred=[0] * 6 + [1] * 6)
+    for number in range(12):
+        entry = conversations.conversation(part[number], number, lambda content: "x.png")
+        question, answer = (turn["value"] for turn in entry["conversations"])
+        first = question.index("right") < question.index("wrong")
+        assert answer == TEMPLATES["text-for-image"][number // 2 % 3].answers[0 if first else 1]
+        assert first == (number % 2 == 0) and question.count(TOKEN) == 1
+
+
+def test_images_stand_in_the_order_of_their_tokens() -> None:
+    """In the third form the reference comes last."""
+    part = ListedExamples(task="image-choice", rows=[(b"reference", b"better", b"worse")] * 6, preferred=[0] * 6)
+    named = [conversations.conversation(part[at], at, lambda content: content.read().decode()) for at in range(6)]
+    assert named[0]["image"] == ["reference", "better", "worse"]
+    assert named[5]["image"] == ["worse", "better", "reference"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_templates_show_each_content_once_and_tell_answers_apart(task: str) -> None:
+    shown = {"first", "second"} | (set() if task == "quality" else {"reference"})
+    for template in TEMPLATES[task]:
+        for name in ("reference", "first", "second"):
+            assert template.question.count(f"{{{name}}}") == (name in shown)
+        assert template.answers[0] != template.answers[1]
+
+
+def test_the_same_call_writes_the_same_and_counts_limit_each_task(exported: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        write(tmp_path)
+    assert (tmp_path / "instructions.json").read_bytes() == (exported / "instructions.json").read_bytes()
+    record = write(tmp_path, counts={**conversations.COUNTS, "quality": 4})
+    assert record["counts"]["quality"] == 4 and len(read(tmp_path)) == 3 * COUNT + 4
+
+
+def test_what_cannot_be_read_or_is_evaluated_leaves_no_file_and_a_foreign_folder_is_not_touched(tmp_path: Path) -> None:
+    broken = ListedExamples(task="quality", rows=[("p", b"no image", b"none")], preferred=[0], dataset="broken")
+    with pytest.raises(BadInput, match="broken 0"):
+        write(tmp_path, sets=[broken])
+    evaluated = leaks.EvaluatedImages(images={drawn()[0][0].reference.key(): "an item"}, tasks=(), missing=())
+    with pytest.raises(BadInput, match="an item"):
+        write(tmp_path, compare=leaks.guard(evaluated))
+    assert not (tmp_path / "instructions.json").exists()
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(BadInput, match="notes.txt"):
+        write(tmp_path)
+
+
+def test_the_command_compares_and_says_what_it_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = leaks.evaluated_tasks
+    monkeypatch.setattr(
+        leaks, "evaluated_tasks", lambda catalog: [row for row in every(catalog) if "/quality" in row.key]
+    )
+    words = ["instructions", str(tmp_path / "out"), "--count", "2", "--results", str(tmp_path / "results")]
+    made = CliRunner().invoke(app, words)
+    assert made.exit_code == 0, made.output
+    assert "8 conversations" in made.output and "evaluated tasks" in made.output
+    for more, word in ((["--suite", "pairbench"], "mini"), (["--datasets", "quality=pipal"], "--datasets")):
+        assert_refused(CliRunner().invoke(app, [*words, *more]), BadInput, word)

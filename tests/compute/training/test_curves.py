@@ -1,0 +1,139 @@
+"""The table before and after training, and the page with both curves."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from compute.catalog import shipped
+from compute.interface.pages import plot
+from compute.interface.pages import training as training_page
+from compute.metrics.figures import Figure
+from compute.training import curves
+from compute.training.evaluation import Measurement, TaskMeasurement
+from compute.training.run_folder import StepMeasurement
+
+TASKS = {task.key: task for task in shipped().tasks}
+BEFORE = {"mini/quality": [1, 0, 0, 0], "mini/image-choice": [1, 1, 0, 0], "mini/brightness": [1, 1, 1, 1]}
+AFTER = {"mini/quality": [1, 1, 1, 0], "mini/image-choice": [1, 1, 0, 0], "mini/brightness": [1, 1, 0, 0]}
+
+
+def measurement(values: Mapping[str, list[int]]) -> Measurement:
+    """A measurement whose items are right or wrong as listed."""
+    return Measurement(
+        tasks={
+            key: TaskMeasurement(
+                task=TASKS[key],
+                figure=Figure(value=float(np.mean(right)), n=len(right)),
+                items=pd.DataFrame(
+                    {"item": list(map(str, range(len(right)))), "subset": "default", "accuracy": right}, dtype=object
+                ),
+            )
+            for key, right in values.items()
+        }
+    )
+
+
+def test_averages_come_before_their_tasks_with_paired_intervals() -> None:
+    rows = curves.changes(before=measurement(BEFORE), after=measurement(AFTER))
+    assert [row.key for row in rows] == ["core", "mini/quality", "mini/image-choice", "ood", "mini/brightness"]
+    core, quality, choice, ood, brightness = rows
+    assert (core.before, core.after, core.difference) == (0.375, 0.625, 0.25)
+    # Differences 0, 1, 1, 0: sd 0.577, standard error 0.289, t of 3 degrees of freedom 3.182.
+    assert quality.high - quality.difference == pytest.approx(3.1824 * np.std([0, 1, 1, 0], ddof=1) / 2, rel=1e-4)
+    assert choice.difference == 0 and math.isnan(choice.low)
+    assert core.high - core.low == pytest.approx((quality.high - quality.low) / 2)  # a half of the average
+    assert (ood.difference, ood.low, ood.high) == pytest.approx((-0.5, brightness.low, brightness.high))
+
+
+def test_a_task_that_changed_alike_on_every_item_leaves_no_interval() -> None:
+    rows = curves.changes(
+        before=measurement({"mini/quality": [0, 0, 0, 0]}), after=measurement({"mini/quality": [1, 1, 1, 1]})
+    )
+    assert all(math.isnan(row.low) and row.difference == 1 for row in rows)
+    assert curves.lines(rows, title="")[1].endswith("+100.0")
+
+
+@pytest.mark.parametrize("values", [None, [1, 0, 0, 1]])
+def test_an_equal_average_of_other_items_is_not_taken_for_no_change(values: list[int] | None) -> None:
+    """A task without items of its own, whose averages agree: its interval is not known, so the side's is not either.
+    Items that changed both ways have an interval like any."""
+    sides = []
+    for right, choice in ((BEFORE["mini/quality"], [1, 1, 0, 0]), (AFTER["mini/quality"], values or [1, 1, 0, 0])):
+        measured = measurement({"mini/quality": right, "mini/image-choice": choice})
+        if values is None:
+            tasks = dict(measured.tasks)
+            tasks["mini/image-choice"] = replace(tasks["mini/image-choice"], items=None)
+            measured = Measurement(tasks=tasks)
+        sides.append(measured)
+    core, _, choice = curves.changes(before=sides[0], after=sides[1])
+    assert choice.difference == 0 and math.isnan(core.low) == math.isnan(choice.low) == (values is None)
+
+
+def test_the_printed_table() -> None:
+    printed = curves.lines(curves.changes(before=measurement(BEFORE), after=measurement(AFTER)), title="")
+    assert printed[0].split() == ["before", "after", "difference", "95%", "interval"]
+    assert re.fullmatch(r"Core +37\.5 +62\.5 +\+25\.0 +-20\.9 to \+70\.9", printed[1])
+    assert re.fullmatch(r"  Brightness +100\.0 +50\.0 +-50\.0 +-141\.9 to \+41\.9", printed[5])
+    assert len({line.index("5") for line in printed[1:2]}) == 1 and printed[3].startswith("  Nearest image")
+
+
+class Tags(HTMLParser):
+    """Every tag with its attributes, and all text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def drawn(points: list[StepMeasurement], *, title: str = "tiny tuned", best: int | None = 100) -> Tags:
+    rows = curves.changes(before=measurement(BEFORE), after=measurement(AFTER))
+    return Tags(training_page.page(title=title, lead=["One sentence."], points=points, rows=rows, best=best))
+
+
+def test_the_page_draws_both_curves_to_scale_and_loads_nothing() -> None:
+    points = [
+        StepMeasurement(tasks={}, step=step, core=core, ood=ood)
+        for step, core, ood in ((0, 0.8, 0.9), (50, 0.9, 0.8), (100, 1, 0.7))
+    ]
+    page = drawn(points)
+    polylines = [values["points"] for tag, values in page.tags if tag == "polyline"]
+    core, ood = ([tuple(map(float, point.split(","))) for point in line.split()] for line in polylines)
+    assert [x for x, _ in core] == [x for x, _ in ood] and core[1][0] - core[0][0] == core[2][0] - core[1][0] > 0
+    assert core[0][1] == ood[1][1] and core[1][1] == ood[0][1]  # 80 and 90 percent are each one height
+    assert core[2][1] < core[1][1] < core[0][1] and ood[2][1] > ood[1][1] > ood[0][1]
+    assert "Core 100.0" in page.text and "Out of distribution 70.0" in page.text and "Step 100 was stored" in page.text
+    assert not any(tag in ("script", "link", "img", "iframe") for tag, _ in page.tags)
+    inside = (plot.WIDTH, training_page.HEIGHT)
+    assert all(0 <= x <= inside[0] and 0 <= y <= inside[1] for x, y in core + ood)
+
+
+def test_a_side_that_is_not_measured_and_a_single_point() -> None:
+    page = drawn([StepMeasurement(tasks={}, step=0, core=0.5, ood=None)], best=None)
+    assert sum(tag == "polyline" for tag, _ in page.tags) == 1 and "was stored" not in page.text
+
+
+def test_names_of_curves_that_end_together_stay_apart() -> None:
+    page = drawn([StepMeasurement(tasks={}, step=step, core=0.9, ood=0.9 + step / 1e5) for step in (0, 10)])
+    heights = [float(values["y"]) for tag, values in page.tags if tag == "text" and values.get("class") != "tick"]
+    assert abs(heights[0] - heights[1]) >= training_page.LABEL_GAP
+
+
+def test_a_title_is_text_not_markup() -> None:
+    page = drawn([StepMeasurement(tasks={}, step=0, core=0.5, ood=0.5)], title="<script>alert(1)</script>")
+    assert "<script>alert(1)</script>" in page.text and not any(tag == "script" for tag, _ in page.tags)

@@ -1,0 +1,120 @@
+"""What was trained as a folder: the same model to the normal adapter, merged or as an adapter, and its card."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from compute import models
+from compute.models.own import checkpoints as own_checkpoints
+from compute.training import exported
+from compute.training.curves import TaskChange
+from compute.types import BadInput, CannotDo
+from tests.compute.models import checkpoints
+from tests.compute.training.small_training import CPU, PLAN, Scores, base, sets, trained
+
+TEXTS = ["a photo of a cat", "dog", "two red squares"]
+
+
+def vectors(encoder) -> np.ndarray:
+    """(n, m + d): the logits, which are cosines of pictures with texts, and the pictures' own vectors.
+
+    The small ALIGN's towers differ in length, so of it there are no logits.
+    """
+    seen = encoder.embed("image", [encoder.prepare("image", picture) for picture in checkpoints.images()])
+    read = encoder.embed("text", [encoder.prepare("text", text) for text in TEXTS])
+    unit = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (seen, read)]
+    logits = [unit[0] @ unit[1].T] if unit[0].shape[1] == unit[1].shape[1] else []
+    return np.concatenate([*logits, unit[0]], axis=1)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "tune", "save"),
+    [
+        ("clip", "lora", "merged"),
+        ("siglip", "lora", "adapter"),
+        ("blip", "lora", "merged"),
+        ("align", "full", "merged"),
+        ("open_clip", "lora", "merged"),
+        ("clip", "both", "merged"),
+        ("siglip", "both", "merged"),
+        ("open_clip", "both", "merged"),
+    ],
+)
+def test_the_stored_model_gives_the_logits_of_the_one_in_memory(
+    tmp_path: Path, adapter: str, tune: str, save: str
+) -> None:
+    encoder = base(tmp_path / "base", adapter)
+    ways = {"tune": "full", "towers": "both"} if tune == "both" else {"tune": tune}
+    plan = replace(PLAN, **ways, learning_rate=1e-2 if tune == "lora" else 1e-3)
+    before = vectors(encoder.towers)
+    parts = sets("image-choice") if adapter == "align" else sets()
+    trained(tmp_path / "tuned", encoder, plan=plan, parts=parts)
+    in_memory = vectors(encoder.towers)
+    assert np.abs(in_memory - before).max() > 1e-3
+    exported.write_model(encoder, tmp_path / "tuned", save=save)
+    stored = own_checkpoints.from_folder(tmp_path / "tuned").row
+    assert vectors(models.load(stored, hardware=CPU)) == pytest.approx(in_memory, abs=2e-6)
+    names = {file.name for file in (tmp_path / "tuned").iterdir()}
+    assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl", "draft"))]
+    assert ("adapter_model.safetensors" in names) == (save == "adapter")
+
+
+def test_an_adapter_is_of_the_vision_tower_alone_and_names_its_base(tmp_path: Path) -> None:
+    encoder = base(tmp_path / "base")
+    trained(tmp_path / "tuned", encoder)
+    exported.write_model(encoder, tmp_path / "tuned", save="adapter")
+    config = json.loads((tmp_path / "tuned" / "adapter_config.json").read_text())
+    assert (config["peft_type"], config["r"], config["lora_alpha"], config["lora_dropout"]) == ("LORA", 4, 8, 0.2)
+    assert config["base_model_name_or_path"] == str(tmp_path / "base")
+    assert all(".vision_model." in name for name in load_file(tmp_path / "tuned" / "adapter_model.safetensors"))
+
+
+@pytest.mark.parametrize(
+    ("of_base", "learnt", "named"),
+    [
+        ((), ["nights", "hpdv2"], ["nights", "hpdv2"]),
+        (("laion-2b", "nights"), ["nights"], ["laion-2b", "nights"]),
+        (("drawn-scenes-training",), ["hpdv2"], ["drawn-scenes-training", "hpdv2"]),
+        (("laion-2b",), ["drawn-scenes-training"], ["laion-2b"]),
+    ],
+)
+def test_the_card_says_how_it_was_made_what_it_scored_and_what_it_has_learnt_from(
+    tmp_path: Path, of_base: tuple[str, ...], learnt: list[str], named: list[str]
+) -> None:
+    encoder = base(tmp_path / "base")
+    encoder.row = replace(encoder.row, trained_on=of_base)
+    folder, state = trained(tmp_path / "tuned", encoder, measure=Scores([0.5, 0.75, 0.7], [0.4, 0.35, None]))
+    data = [{"task": "quality", "dataset": dataset, "examples": 6} for dataset in learnt]
+    folder = replace(folder, identity={**folder.identity, "data": data})
+    change = TaskChange(key="core", title="Core", side="core", before=0.5, after=0.75, low=0.2, high=0.3)
+    exported.write_model(encoder, folder.path, save="merged")
+    exported.write_card(encoder, folder, state, [change], save="merged", plan=PLAN, compared="No image is of any")
+    assert own_checkpoints.from_folder(folder.path).row.trained_on == tuple(named)
+    card = (folder.path / "README.md").read_text()
+    assert card.startswith("---\nlibrary_name: transformers\n")
+    assert "| **Core** | 50.0 | 75.0 | +25.0 | +20.0 to +30.0 |" in card
+    assert "step 3 of 6" in card and "| 6 | 70.0 |  |" in card and f"| quality | {learnt[0]} | 6 |" in card
+    assert all(f"| {name} |" in card for name in ("rank", "margin", "seed", "learning_rate"))
+    assert "No image is of any." in card and encoder.revision in card and str(tmp_path) not in card
+    assert ("synthetic scenes" in card) == ("drawn-scenes-training" in learnt)
+
+
+@pytest.mark.parametrize(
+    ("adapter", "tune", "save", "error"),
+    [
+        ("clip", "full", "adapter", CannotDo),
+        ("open_clip", "lora", "adapter", CannotDo),
+        ("clip", "lora", "onnx", BadInput),
+    ],
+)
+def test_what_could_not_be_read_again_is_refused(
+    tmp_path: Path, adapter: str, tune: str, save: str, error: type
+) -> None:
+    with pytest.raises(error, match="adapter"):
+        exported.check_save(checkpoints.row(tmp_path, adapter), save=save, plan=replace(PLAN, tune=tune))

@@ -1,0 +1,74 @@
+"""No evaluation image is trained on: what counts as a hit, what the error names, and what could not be compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compute.catalog import shipped
+from compute.tasks.source import Source
+from compute.training import drawn, leaks
+from compute.types import BadInput
+from tests.compute.tasks import unisim_files
+from tests.compute.training.small_training import ListedExamples
+
+
+def tasks(*names: str):
+    return [shipped().task(f"unisim/{name}") for name in names]
+
+
+def pairs(*files: bytes, task: str = "quality") -> ListedExamples:
+    """Each of the files is an alternative once, the other alternative is made up; of captions it is the reference."""
+    if task == "text-for-image":
+        return ListedExamples(task=task, rows=[(file, "a", "b") for file in files], preferred=[0] * len(files))
+    return ListedExamples(task=task, rows=[("p", b"made up", file) for file in files], preferred=[0] * len(files))
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Those of NIGHTS, evaluated and of the training split."""
+    folder = tmp_path_factory.mktemp("data")
+    unisim_files.write(folder, "nights", "kadid10k")
+    return folder / "saraghznfri/unisim_data/nights"
+
+
+@pytest.fixture(scope="module")
+def evaluated(images: Path) -> leaks.EvaluatedImages:
+    source = Source(root=images.parents[2], offline=True)
+    return leaks.evaluated_images(tasks("kadid-10k", "nights", "koniq-10k"), source=source)
+
+
+def test_what_nobody_evaluates_passes_and_what_is_not_here_is_counted(images: Path, evaluated) -> None:
+    """NIGHTS' row 3 is of the training split: its images lie beside the evaluated ones."""
+    leaks.check([pairs(b"one", (images / "ref/3.png").read_bytes()), *drawn.training(count=1)], evaluated)
+    assert evaluated.tasks == ("unisim/kadid-10k", "unisim/nights") and evaluated.missing == ("unisim/koniq-10k",)
+    assert len(evaluated.images) > 6
+    for are_drawn in (True, False):
+        assert "2 evaluated tasks; 1 tasks" in evaluated.sentence(are_drawn=are_drawn)
+
+
+@pytest.mark.parametrize(
+    ("name", "task"), [("ref/0.png", "quality"), ("distort/1_1.png", "quality"), ("ref/1.png", "text-for-image")]
+)
+def test_an_evaluated_image_in_whatever_role_is_a_hit_and_named(images: Path, evaluated, name: str, task: str) -> None:
+    part = pairs(b"one", (images / name).read_bytes(), task=task)
+    with pytest.raises(BadInput, match=f"noise 1.*nights/{name}' of unisim/nights"):
+        leaks.check([pairs(b"harmless"), part], evaluated)
+    compare = leaks.guard(evaluated)
+    compare(part[0].contents[1])
+    with pytest.raises(BadInput, match="unisim/nights"):
+        compare(part[1].contents[0 if task == "text-for-image" else 2])
+
+
+def test_many_hits_are_counted_and_the_first_are_named(images: Path, evaluated) -> None:
+    every = sorted(images.rglob("[01]*.png"))
+    with pytest.raises(BadInput, match="^12 ") as error:
+        leaks.check([pairs(*[path.read_bytes() for path in every] * 2)], evaluated)
+    assert str(error.value).count(" of unisim/nights") == leaks.LISTED
+
+
+def test_the_tasks_that_are_compared_are_those_with_items() -> None:
+    keys = {task.key for task in leaks.evaluated_tasks(shipped())}
+    assert {"unisim/nights", "unisim/roxford", "mini/image-choice", "mini/pairs-sp"} <= keys
+    assert not any(key.startswith("mieb/") for key in keys)

@@ -1,0 +1,265 @@
+"""Training splits of Table 5 on small copies in the public layouts: labels, no evaluated image, and what is missing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compute.catalog import shipped
+from compute.tasks.source import Source
+from compute.tasks.unisim.files import Files
+from compute.tasks.unisim.samples import Sample
+from compute.training import leaks, splits
+from compute.training.examples import TASKS, batches
+from compute.types import BadInput, NotHere
+from tests.compute.training import training_files
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("splits")
+    training_files.write(folder)
+    return folder
+
+
+def source(folder: Path, *, cache: Path | None = None) -> Source:
+    return Source(root=folder, offline=True, cache=cache, manifests=None)
+
+
+@pytest.fixture(scope="module")
+def sets(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], splits.FileExamples]:
+    return {
+        (part.task, part.dataset): part
+        for part in splits.training(splits.chosen([]), source=source(data, cache=tmp_path_factory.mktemp("keys")))
+    }
+
+
+def preferred(part: splits.FileExamples, row: int):
+    example = part[row]
+    return example.alternatives[example.preferred]
+
+
+def other(part: splits.FileExamples, row: int):
+    example = part[row]
+    return example.alternatives[1 - example.preferred]
+
+
+def red(content) -> int:
+    return content.image().getpixel((0, 0))[0]
+
+
+def test_every_data_set_of_table_5_is_read(sets) -> None:
+    assert list(sets) == [(row.task, row.dataset) for row in splits.SPLITS]
+    assert {key: len(part) for key, part in sets.items()} == {
+        ("image-choice", "nights"): 1,
+        ("image-choice", "pieapp"): 2,
+        ("image-for-text", "hpdv2"): 6,
+        ("image-for-text", "magicbrush"): 1,
+        ("image-for-text", "hq-edit"): 2,
+        ("text-for-image", "polaris"): 2,
+        ("text-for-image", "hq-edit"): 2,
+        ("quality", "kadid-10k"): 72 * 25 * 5,
+        ("quality", "pieapp"): 2,
+        ("quality", "pipal"): 2 * 2,
+    }
+    for part in sets.values():
+        example = part[0]
+        assert (example.reference.modality, example.alternatives[0].modality) == TASKS[part.task]
+
+
+def test_the_preferred_alternative_is_what_the_data_say(sets) -> None:
+    nights = sets["image-choice", "nights"]
+    assert nights[0].reference.name == "nights, nights/ref/3.png" and nights[0].preferred == 1
+    pieapp = sets["image-choice", "pieapp"]
+    assert [preferred(pieapp, row).name[-5:] for row in range(2)] == ["a.png", "c.png"]
+    hpdv2 = sets["image-for-text", "hpdv2"]
+    assert all(red(preferred(hpdv2, row)) > red(other(hpdv2, row)) for row in range(6))
+    assert hpdv2[2].reference.text() == "a 2"
+    magicbrush = sets["image-for-text", "magicbrush"]
+    assert preferred(magicbrush, 0).name.endswith("MagicBrush/train/d.png")
+    edited = sets["image-for-text", "hq-edit"]
+    assert [(edited[row].reference.text(), preferred(edited, row).name[-5:]) for row in range(2)] == [
+        ("a tree", "c.png"),
+        ("a bush", "d.png"),
+    ]
+    described = sets["text-for-image", "hq-edit"]
+    assert [preferred(described, row).text() for row in range(2)] == ["a tree", "a bush"]
+    polaris = sets["text-for-image", "polaris"]
+    assert {preferred(polaris, row).text() for row in range(2)} == {"A bird.", "A wing."}
+    assert {other(polaris, row).text() for row in range(2)} == {"a boat"}
+
+
+def test_quality_prefers_the_milder_the_higher_scored_and_the_reference(sets) -> None:
+    kadid = sets["quality", "kadid-10k"]
+    for row in range(0, len(kadid), 517):
+        good, bad = preferred(kadid, row).name, other(kadid, row).name
+        assert good[:-7] == bad[:-7] and good < bad
+    assert 0.45 < kadid.preferred.mean() < 0.55
+    assert len(set(map(bytes, np.sort(kadid.rows[:, 1:])))) == len(kadid)  # no pair twice
+    pieapp = sets["quality", "pieapp"]
+    assert all("reference_images/train" in preferred(pieapp, row).name for row in range(2))
+    pipal = sets["quality", "pipal"]
+    assert all(red(preferred(pipal, row)) < red(other(pipal, row)) for row in range(4))
+    assert {part[0].reference.text() for part in (kadid, pieapp, pipal)} == {"A high quality photo."}
+
+
+def test_nothing_that_is_evaluated_is_trained_on(sets, data: Path) -> None:
+    evaluated = [
+        task
+        for task in leaks.evaluated_tasks(shipped())
+        if task.key.removeprefix("unisim/")
+        in {
+            "nights",
+            "pieapp-2afc",
+            "pieapp-iqa",
+            "hpdv2",
+            "magicbrush",
+            "hq-edit-it",
+            "hq-edit-text",
+            "polaris",
+            "kadid-10k",
+            "pipal",
+        }
+    ]
+    shown = leaks.evaluated_images(evaluated, source=source(data))
+    leaks.check(list(sets.values()), shown)
+    assert len(shown.tasks) == 10 and not shown.missing
+    assert {row.evaluated for row in splits.SPLITS} == set(shown.tasks)
+
+
+def test_an_evaluated_file_in_a_training_folder_is_a_hit(tmp_path: Path) -> None:
+    folder = training_files.write(tmp_path, "nights")
+    shutil.copy(folder / "nights/ref/0.png", folder / "nights/ref/3.png")
+    parts = splits.training({"image-choice": ("nights",)}, source=source(tmp_path))
+    shown = leaks.evaluated_images([shipped().task("unisim/nights")], source=source(tmp_path))
+    with pytest.raises(BadInput, match="'nights, nights/ref/3.png'.*unisim/nights"):
+        leaks.check(parts, shown)
+
+
+def test_archives_are_read_as_folders_are(tmp_path: Path, sets) -> None:
+    training_files.write(tmp_path, "nights", "PIPAL", packed=True)
+    for part in splits.training({"quality": ("pipal",), "image-choice": ("nights",)}, source=source(tmp_path)):
+        assert part.keys().tolist() == sets[part.task, part.dataset].keys().tolist()
+
+
+def test_keys_are_the_contents_own_and_read_once(data: Path, tmp_path: Path, monkeypatch) -> None:
+    (part,) = splits.training({"image-choice": ("pieapp",)}, source=source(data, cache=tmp_path))
+    keys = part.keys()
+    assert keys[1].tolist() == [content.key() for content in part[1].contents]
+    monkeypatch.setattr(splits.FileExamples, "_read", lambda *_: pytest.fail("read again"))
+    assert part.keys().tolist() == keys.tolist()
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    folder = training_files.write(tmp_path / "data", "nights")
+    (part,) = splits.training({"image-choice": ("nights",)}, source=source(tmp_path / "data", cache=tmp_path / "keys"))
+    before = part.keys()
+    (folder / "nights/ref/3.png").write_bytes(b"another")
+    after = part.keys()
+    assert before[0, 0] != after[0, 0] and before[0, 1] == after[0, 1]
+
+
+def test_the_same_seed_draws_the_same(data: Path, sets) -> None:
+    again = splits.training({"quality": ("kadid-10k",)}, source=source(data))[0]
+    assert (again.rows == sets["quality", "kadid-10k"].rows).all()
+    more = splits.training({"quality": ("kadid-10k",)}, source=source(data), seed=1)[0]
+    assert not (more.preferred == again.preferred).all()
+
+
+def test_a_missing_split_and_another_layout_are_named(tmp_path: Path) -> None:
+    folder, chosen = training_files.write(tmp_path, "hpdv2"), {"image-for-text": ("hpdv2",)}
+    (folder / "hpdv2/train.json").write_text('[{"prompt": "a", "image_path": ["x", "y"]}]')
+    with pytest.raises(BadInput, match="human_preference"):
+        splits.training(chosen, source=source(tmp_path))
+    (folder / "hpdv2/train.json").unlink()
+    with pytest.raises(NotHere, match="ymhao/HPDv2"):
+        splits.training(chosen, source=source(tmp_path))
+    with pytest.raises(NotHere, match="hpdv2/ from"):
+        splits.training(chosen, source=source(tmp_path / "elsewhere"))
+
+
+def test_a_file_that_a_table_names_and_nobody_has_is_named(tmp_path: Path) -> None:
+    folder = training_files.write(tmp_path, "nights")
+    (folder / "nights/ref/3.png").unlink()
+    (part,) = splits.training({"image-choice": ("nights",)}, source=source(tmp_path))
+    with pytest.raises(NotHere, match="nights/ref/3.png"):
+        part.keys()
+
+
+def test_batches_mix_data_sets_of_a_task(sets) -> None:
+    batch = batches(list(sets.values()), batch_size=32, seed=0, step=0)
+    assert {task: len(rows) for task, rows in batch.items()} == dict.fromkeys(TASKS, 32)
+    assert {row.dataset for row in batch["image-for-text"]} == {"hpdv2", "magicbrush", "hq-edit"}
+
+
+def test_data_sets_are_chosen_by_task() -> None:
+    chosen = splits.chosen(["image-for-text=hpdv2,hq-edit", "quality="])
+    assert (chosen["image-for-text"], chosen["quality"]) == (("hpdv2", "hq-edit"), ())
+    assert chosen["image-choice"] == ("nights", "pieapp")
+    for option, word in (
+        ("hpdv2", "does not say"),
+        ("image-for-texts=x", "image-for-text"),
+        ("quality=hpdv2", "hpdv2"),
+    ):
+        with pytest.raises(BadInput, match=word):
+            splits.chosen([option])
+
+
+def of_names(data: Path, *pairs: tuple[str, str], task: str = "quality", cache: Path | None = None):
+    """Examples of a data set of one's own whose alternatives have these file names."""
+    drawn = [
+        Sample(name=str(at), reference=f"p{at}", alternatives=pair, answer=at % 2) for at, pair in enumerate(pairs)
+    ]
+    return splits.packed(drawn, task=task, dataset="own", files=Files.of("own", data), cache=cache)
+
+
+@pytest.fixture
+def numbered(tmp_path: Path) -> Path:
+    """Files 0 to 399 of as many contents, and `again` with the first's."""
+    for at in range(400):
+        (tmp_path / f"{at}").write_bytes(f"content {at}".encode())
+    (tmp_path / "again").write_bytes(b"content 0")
+    return tmp_path
+
+
+def test_a_share_is_held_out_and_no_image_is_on_both_sides(sets, numbered: Path) -> None:
+    """Of one data set by connected examples, of KADID-10k by reference image, and between two tasks by content."""
+    kadid = sets["quality", "kadid-10k"]
+    [train], [held] = splits.divided([kadid])
+    shown = [{name[-13:-10] for name in part.contents["image"]} for part in (train, held)]
+    assert not shown[0] & shown[1] and 1 <= len(held) <= splits.VALIDATION_COUNT
+    chains = [(str(at), str(at + 1)) for at in range(400) if at % 4 < 3]  # of 4 files each
+    across = [(str(at), str((at + 200) % 400)) for at in range(0, 400, 3)]
+    parts = [of_names(numbered, *chains), of_names(numbered, *across, task="image-for-text")]
+    train, held = splits.divided(parts)
+    keys = [{key for part in side for key in part.image_keys().ravel().tolist()} for side in (train, held)]
+    assert all(keys) and not keys[0] & keys[1]
+    before = splits._held(parts[0])
+    assert all(len(set(before[at : at + 3])) == 1 for at in range(0, 300, 3)) and 10 < before.sum() < 60
+
+
+def test_an_image_that_is_held_out_under_another_name_is_not_trained_on(
+    numbered: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = of_names(numbered, ("0", "1"), ("2", "3")), of_names(numbered, ("again", "5"), ("6", "7"))
+    held = {id(first): np.array([True, False]), id(second): np.array([False, False])}
+    monkeypatch.setattr(splits, "_held", lambda part: held[id(part)])
+    train, validation = splits.divided([first, second])
+    assert [part.contents["image"] for part in train] == [("2", "3"), ("6", "7")]
+    assert [part.contents["image"] for part in validation] == [("0", "1")]
+
+
+def test_a_data_set_whose_examples_hang_together_is_only_trained_on(numbered: Path) -> None:
+    part = of_names(numbered, *(("0", str(at)) for at in range(1, 20)))
+    train, held = splits.divided([part])
+    assert (sum(map(len, train)), held) == (19, [])
+
+
+def test_at_most_so_many_examples_choose_the_stored_step(numbered: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splits, "VALIDATION_COUNT", 7)
+    monkeypatch.setattr(splits, "VALIDATION_SHARE", 0.9)
+    [train], [held] = splits.divided([of_names(numbered, *((str(at), str(at + 1)) for at in range(0, 400, 2)))])
+    assert 1 <= len(held) <= 7 and len(train) > 170
