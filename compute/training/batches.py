@@ -21,7 +21,7 @@ WORKERS = 8  # processes that prepare for a device, at most; a CPU, whose cores 
 
 
 @dataclass(frozen=True)
-class Batch:
+class TrainingBatch:
     """A step's batch. A content that examples share comes once."""
 
     images: dict[str, torch.Tensor]  # (m, ...) of m images, as the image tower takes them
@@ -39,14 +39,14 @@ class StepBatches:
     plan: TuningPlan
     compare: Callable[[Content], None] | None = None
 
-    def __getitem__(self, step: int) -> Batch | LikenessError:
+    def __getitem__(self, step: int) -> TrainingBatch | LikenessError:
         """An error is returned, as the loader would wrap it in its own words."""
         try:
             return self._made(step)
         except LikenessError as error:
             return error
 
-    def _made(self, step: int) -> Batch:
+    def _made(self, step: int) -> TrainingBatch:
         import torch
 
         tasks = batches(self.sets, batch_size=self.plan.batch_size, seed=self.plan.seed, step=step)
@@ -57,7 +57,7 @@ class StepBatches:
         place = {content: at for at, content in enumerate(shown)}
         place |= {content: len(shown) + texts.index(text) for content, text in text_of.items()}
         images = [self._prepared(content) for content in shown]
-        return Batch(
+        return TrainingBatch(
             images={name: torch.stack([image[name] for image in images]) for name in images[0]},
             texts=texts,
             rows={
@@ -73,7 +73,7 @@ class StepBatches:
         return self.base.towers.prepare("image", image.image())
 
 
-def prepared(source: StepBatches, *, start: int) -> Iterator[Batch]:
+def prepared(source: StepBatches, *, start: int) -> Iterator[TrainingBatch]:
     """The batches of the steps from `start` on, made in other processes. Raises LikenessError for contents that cannot
     be read or are refused, and where such a process was killed."""
     from torch.utils.data import DataLoader

@@ -16,7 +16,7 @@ import numpy as np
 
 from compute.progress import Progress
 from compute.training import lora, towers
-from compute.training.batches import Batch, StepBatches, prepared
+from compute.training.batches import StepBatches, TrainingBatch, prepared
 from compute.training.examples import QUALITY_PROMPT, Content, ExampleSet
 from compute.training.loss import distance, hinge, spread
 from compute.training.plan import TuningPlan
@@ -33,7 +33,7 @@ BETAS, EPSILON = (0.9, 0.98), 1e-6  # of AdamW (appendix B.2)
 FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16")  # instructions of processors that multiply in it
 
 
-class Run:
+class Tuning:
     """A base in training: its weights, optimisers and state. The base is tuned in place."""
 
     def __init__(self, base: DualEncoder, plan: TuningPlan, folder: RunFolder) -> None:
@@ -98,7 +98,7 @@ class Run:
         kind = self.base.hardware.device.split(":")[0]
         return torch.autocast(kind, dtype=torch.bfloat16, enabled=precision(self.base, self.plan) == "bfloat16")
 
-    def losses(self, batch: Batch) -> dict[str, torch.Tensor]:
+    def losses(self, batch: TrainingBatch) -> dict[str, torch.Tensor]:
         """The mean hinge loss of each task, and with keep=distill that term times its strength."""
         import torch
 
@@ -126,7 +126,7 @@ class Run:
             losses["distill"] = plan.strength * distance(images[chosen], own, captions)
         return losses
 
-    def step(self, batch: Batch) -> dict[str, float]:
+    def step(self, batch: TrainingBatch) -> dict[str, float]:
         """One step; returns each loss and their `total`. Raises LikenessError where one is not finite."""
         import torch
 
@@ -169,7 +169,7 @@ def train(
     """
     progress = progress or Progress(watched=False)
     report = progress.beside(report)
-    run = Run(base, plan, folder)
+    run = Tuning(base, plan, folder)
     state = run.state
     if state.step:
         report(f"Resumed after step {state.step} of {plan.steps}")
@@ -206,7 +206,7 @@ def train(
     return state
 
 
-def _measure(run: Run, measure: Callable[[], Measurement] | None, loss: str, report: Callable[[str], None]) -> None:
+def _measure(run: Tuning, measure: Callable[[], Measurement] | None, loss: str, report: Callable[[str], None]) -> None:
     """Measures the weights as they would be stored, reports that beside the base, and remembers the best."""
     import torch
 

@@ -88,7 +88,7 @@ def main() -> None:
             checkpoints.row(checkpoint(Path(folder) / "base", arguments.size), "clip"),
             hardware=Hardware(device=device, dtype="float32"),
         )
-        run = loop.Run(base, plan, RunFolder(path=Path(folder) / "run", identity={}))
+        run = loop.Tuning(base, plan, RunFolder(path=Path(folder) / "run", identity={}))
     base.training(True)
     source = StepBatches(base, photographs(side=arguments.side, count=batch), plan)
     first = source[0]

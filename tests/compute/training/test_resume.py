@@ -22,14 +22,14 @@ def test_a_stopped_run_goes_on_to_the_same_weights(
     """Dropout, both optimisers, the best weights and the log; who stops it is told from where it goes on."""
     whole = base(tmp_path / "base")
     folder, state = trained(tmp_path / "whole", whole, plan=plan, measure=Wavering(whole))
-    step, said = loop.Run.step, []
+    step, said = loop.Tuning.step, []
 
     def stop(run, batch):
         if run.state.step == 3:
             raise KeyboardInterrupt
         return step(run, batch)
 
-    monkeypatch.setattr(loop.Run, "step", stop)
+    monkeypatch.setattr(loop.Tuning, "step", stop)
     stopped = base(tmp_path / "base")
     with pytest.raises(KeyboardInterrupt):
         trained(tmp_path / "parts", stopped, plan=plan, measure=Wavering(stopped), report=said.append)
