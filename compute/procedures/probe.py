@@ -6,7 +6,11 @@ nearest neighbours, or the logistic regressions that the task states; see FACTS,
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +19,7 @@ from numpy.typing import NDArray
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.content.items import Column
 from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.shared import logistic, preview, sampling
+from compute.procedures.shared import preview, sampling
 from compute.procedures.shared.similarity import Many, embed
 from compute.tasks.data import Probe
 from compute.types import BadInput, CannotDo, Undefined
@@ -51,32 +55,24 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
     present = np.unique(data.train.labels)  # a class without training items can never be answered
     if len(present) < 2:
         raise Undefined(f"The training items have {len(present)} class: a probe needs two")
-    taken = np.stack(_draw(data))
-    union, rows = np.unique(taken, return_inverse=True)
+    taken = _draw(data)
+    union = np.unique(np.concatenate(taken))
     train, test = (_vectors(subject, column) for column in (data.train.items.take(union), data.test.items))
-    device = _device(options["device"])
-    fitted = logistic.fit(
-        train,
-        rows=rows.reshape(taken.shape),
-        classes=len(present),
-        device=device,
-        targets=np.searchsorted(present, data.train.labels[taken]),
+    fitted = regressions(
+        [(train[np.searchsorted(union, draw)], data.train.labels[draw]) for draw in taken],
         iterations=options["iterations"],
     )
     known = _known(data)
     right = known[data.test.labels]
     right = np.where(np.isin(right, present), np.searchsorted(present, right), -1)
-    answers, value = np.empty((len(test), data.draws), dtype=np.int64), np.full(len(test), np.nan)
-    for part, scores in logistic.decide(fitted, test):
-        answers[part] = scores.argmax(axis=-1)
-        value[part] = _margin(scores[:, 0], right[part])
+    answers = np.stack([one.decision(test).argmax(axis=1) for one in fitted], axis=1)
+    value = _margin(fitted[0].decision(test), right)
     hits = answers == right[:, None]
     classes = np.array(data.train.classes, dtype=object)
     settings = {
         "classifier": "logistic",
-        "iterations": fitted.steps.tolist(),
-        "converged": fitted.converged.tolist(),
-        "device": device,
+        "iterations": [one.steps for one in fitted],
+        "converged": [one.steps < options["iterations"] for one in fitted],
         "classes_without_training_items": len(data.test.classes) - int(np.isin(known, present).sum()),
     }
     return _evidence(
@@ -124,7 +120,7 @@ def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> E
     present = truth.any(axis=0)
     fitted: dict[str, Any] = {"classifier": options["classifier"]}
     if options["classifier"] == "logistic":
-        fitted |= {"device": _device(options["device"]), "iterations": [], "converged": []}
+        fitted |= {"iterations": [], "converged": []}
     predicted, lrap = [], []
     for draw in taken:
         vectors, labels = train[np.searchsorted(union, draw)], table[draw][:, present]
@@ -192,13 +188,43 @@ def _regressions(
             f"A draw has all or none of its items with {classes[one_sided[0]]!r}: there is no regression "
             "for it. Use the option classifier=knn"
         )
-    rows = np.tile(np.arange(len(vectors)), (labels.shape[1], 1))
-    fitted_model = logistic.fit(
-        vectors, rows=rows, targets=labels.T.astype(np.int64), classes=2, iterations=iterations, device=fitted["device"]
-    )
-    fitted["iterations"].append(int(fitted_model.steps.max()))
-    fitted["converged"].append(bool(fitted_model.converged.all()))
-    return np.concatenate([scores[..., 1] for _, scores in logistic.decide(fitted_model, test)])
+    models = regressions([(vectors, column) for column in labels.T], iterations=iterations)
+    steps = max(model.steps for model in models)
+    fitted["iterations"].append(steps)
+    fitted["converged"].append(steps < iterations)
+    return np.stack([model.decision(test)[:, 1] for model in models], axis=1)
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A fitted scikit-learn model of logistic regression."""
+
+    model: Any
+
+    @property
+    def steps(self) -> int:
+        """Of L-BFGS: those allowed where it has not converged."""
+        return int(self.model.n_iter_.max())
+
+    def decision(self, items: Floats32) -> Floats32:
+        """Log-probabilities (n, k) up to a constant a row, in the order of the labels."""
+        scores = self.model.decision_function(items)
+        return scores if scores.ndim == 2 else np.stack([np.zeros_like(scores), scores], axis=1)
+
+
+def regressions(problems: Sequence[tuple[Floats32, NDArray]], *, iterations: int) -> list[Regression]:
+    """A logistic regression for each pair of vectors (n, d) and labels (n,), as MIEB's public code fits it.
+
+    Each on one thread, so that results do not depend on the number of cores; side by side on all of them.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
+
+    with warnings.catch_warnings(), threadpool_limits(1), ThreadPoolExecutor(os.cpu_count()) as pool:
+        warnings.simplefilter("ignore", ConvergenceWarning)  # to stop early is the protocol
+        fits = pool.map(lambda problem: LogisticRegression(max_iter=iterations).fit(*problem), problems)
+        return [Regression(model) for model in fits]
 
 
 def ranking_precision(truth: Bools, scores: NDArray[Any]) -> Floats:
@@ -230,15 +256,6 @@ def _vectors(subject: Subject, column: Column) -> Floats32:
     if isinstance(vectors, Many):
         raise CannotDo(f"{subject.row.key} gives many vectors an item: a probe needs one")
     return vectors
-
-
-def _device(device: str) -> str:
-    """Where regressions are solved: CUDA if there is one, else the CPU."""
-    if device != "auto":
-        return device
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def _evidence(
@@ -282,6 +299,6 @@ PROCEDURE = Procedure(
     options={
         "classifier": ("knn", "logistic"),  # of items with several labels; one label is always logistic
         "iterations": (100, 1000),
-        "device": ("auto", "cpu", "cuda"),
+        "device": ("auto",),  # no choice any more; part of the fingerprints of stored runs
     },
 )

@@ -14,12 +14,43 @@ from collections.abc import Callable
 
 import numpy as np
 
+from compute.content.items import Column
 from compute.metrics.summary import summarise
 from compute.procedures import clustering, zero_shot
-from compute.tasks.data import Clusters, ZeroShot
-from tests.bench.bench_probe import Stored, column, labelled
+from compute.tasks.data import Clusters, Labelled, ZeroShot
+from compute.types import Model
 
 N, CLASSES, WIDTH = 20_000, 200, 512
+
+
+class Stored:
+    """A model whose embeddings are there already, row by row."""
+
+    row = Model(key="synthetic", title="made-up vectors", abilities=("embed_image", "embed_text"))
+
+    def __init__(self, sides: dict[bytes, np.ndarray]) -> None:
+        self.sides = sides
+
+    def can(self, ability: str) -> bool:
+        return ability in self.row.abilities
+
+    def embed(self, column: Column) -> np.ndarray:
+        return self.sides[column.keys[0][:1]][[int(key[1:], 16) for key in column.keys.tolist()]]
+
+
+def column(modality: str, letter: str, n: int) -> Column:
+    """Items whose keys are a letter and their row."""
+    keys = np.array([f"{letter}{row:031x}" for row in range(n)], dtype="S32")
+    return Column(modality=modality, keys=keys, read=lambda row: "", name=lambda row: f"{letter}{row}")
+
+
+def labelled(letter: str, labels: np.ndarray, *, classes: int) -> Labelled:
+    return Labelled(
+        names=tuple(f"{letter}{row}" for row in range(len(labels))),
+        labels=labels,
+        items=column("image", letter, len(labels)),
+        classes=tuple(f"class {at}" for at in range(classes)),
+    )
 
 
 def timed(call: Callable[[], float]) -> tuple[float, float]:

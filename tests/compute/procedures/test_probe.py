@@ -31,7 +31,7 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-OPTIONS = {"classifier": "knn", "iterations": 100, "device": "cpu"}
+OPTIONS = {"classifier": "knn", "iterations": 100, "device": "auto"}
 
 
 def labelled(
@@ -110,13 +110,11 @@ def test_only_drawn_items_are_encoded() -> None:
     assert sorted(seen) == sorted([*data.train.items.keys[union].tolist(), *data.test.items.keys.tolist()])
 
 
-def test_the_same_twice_and_in_torch() -> None:
+def test_the_same_on_any_number_of_threads() -> None:
     subject, data, _ = made(classes=5, test=300)
-    first, second, torch_s = (
-        probe.run(subject, data, OPTIONS | {"device": device}).items for device in ("cpu", "cpu", "cpu:0")
-    )
-    assert first.equals(second)
-    assert (first["answer"] == torch_s["answer"]).mean() > 0.99
+    first = probe.run(subject, data, OPTIONS).items
+    with threadpool_limits(2):
+        assert first.equals(probe.run(subject, data, OPTIONS).items)
 
 
 def test_a_class_without_training_items_is_never_right() -> None:
@@ -144,13 +142,13 @@ def test_unlike_lists_of_classes_are_matched_by_name() -> None:
     first, second = (probe.run(subject, replace(data, test=test), OPTIONS).items for test in (data.test, turned))
     assert first.equals(second)
     twice = replace(data.train, classes=("class 0", "class 0", "class 2", "class 3"))
-    with pytest.raises(BadInput, match="unlike lists"):
+    with pytest.raises(BadInput, match="classes"):
         probe.run(subject, replace(data, train=twice), OPTIONS)
 
 
 def test_what_cannot_be_probed() -> None:
     subject, data, known = made(classes=2, test=20)
-    with pytest.raises(Undefined, match="1 class"):
+    with pytest.raises(Undefined, match="class"):
         probe.run(subject, replace(data, train=replace(data.train, labels=np.zeros(60, dtype=int))), OPTIONS)
     many = Known({content: vector[None] for content, vector in known.items()}, abilities=("embed_image",), many=True)
     with pytest.raises(CannotDo, match="many vectors"):
