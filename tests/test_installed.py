@@ -55,7 +55,10 @@ def distance(a, b):
     "Between the mean colours of two images."
     return float(np.linalg.norm(np.asarray(a, float).mean((0, 1)) - np.asarray(b, float).mean((0, 1))))
 
-print(compute.evaluate(distance, suite="mini", name="mean-colour", higher_is_better=False, offline=True).model.key)
+scores = compute.evaluate(
+    distance, suite="mini", name="mean-colour", version="1", higher_is_better=False, offline=True
+)
+print(scores.model.key)
 """
 
 

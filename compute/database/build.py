@@ -28,7 +28,6 @@ from compute.engine.run_folders import StoredRun
 from compute.importing import collection as collections
 from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
-from compute.models.own.own_model import WITHOUT_TEXT
 from compute.procedures import judging
 from compute.tables import read_csv
 from compute.types import BadInput, DatabaseError, Model, NotHere
@@ -260,7 +259,7 @@ def notes(catalog: Catalog) -> pd.DataFrame:
     rows += [
         {**general, "model": model.key, "note": model.options[name]}
         for model in catalog.models
-        for name in ("not_computable", "caution", WITHOUT_TEXT)
+        for name in ("not_computable", "caution")
         if name in model.options
     ]
     return pd.DataFrame(rows).drop_duplicates()

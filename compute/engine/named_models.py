@@ -12,7 +12,7 @@ from compute.catalog.own import models as own_models
 from compute.models import required_files
 from compute.models.files import weights
 from compute.models.own import checkpoints
-from compute.models.own.own_model import FROM_FOLDER, FROM_HUB, NOTE, WITHOUT_TEXT, ModelSource
+from compute.models.own.own_model import FROM_FOLDER, ModelSource
 from compute.types import BadInput, Model, NotHere, UnknownKey
 
 PATHS = ("./", "../", "/", "~")  # what a path begins with, where a key has its name
@@ -60,7 +60,7 @@ def named(
             else "A name, a family and options are said of a checkpoint of your own; the catalogue's models have them"
         )
     return [
-        _recorded(known[text], offline=offline)
+        _recorded(known[text])
         if text in known
         else _checkpoint(text, catalog, overrides, offline=offline, alone=len(texts) == 1)
         for text in texts
@@ -104,14 +104,9 @@ def joined(catalog: Catalog, models: Sequence[NamedModel]) -> Catalog:
     return replace(catalog, models=(*others, *rows.values())) if rows else catalog
 
 
-def _recorded(row: Model, *, offline: bool) -> NamedModel:
-    """A row of the catalogue; a recorded one must still be what it was, though its tokenizer may be here now."""
+def _recorded(row: Model) -> NamedModel:
+    """A row of the catalogue; a recorded one must still be what it was."""
     source = own_models.source_of(row)
-    if source is not None and source.kind == FROM_HUB and WITHOUT_TEXT in row.options:
-        options = {name: value for name, value in row.options.items() if name not in (NOTE, WITHOUT_TEXT)}
-        made = checkpoints.from_hub(source.name, family=row.adapter, options=options, offline=offline)
-        now = replace(made.row, key=row.key, title=row.title)
-        return NamedModel(row=now, digest=made.digest, source=made.source)
     if source is not None and source.kind == FROM_FOLDER and weights.own_folder(row) is not None:
         now = weights.revision(row, required=required_files(row))
         if row.revision and now != row.revision:

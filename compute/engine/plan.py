@@ -14,7 +14,6 @@ from compute.engine.run_folders import StoredRun
 from compute.engine.variants import QUALITY_BENCHMARKS, QUALITY_CATEGORIES, VARIANTS
 from compute.models import ADAPTERS, abilities
 from compute.models.judges import endpoint
-from compute.models.own.own_model import WITHOUT_TEXT
 from compute.tasks import computable
 from compute.types import BadInput, LikenessError, Model, Suite, Task
 
@@ -215,13 +214,6 @@ def _overrides(options: Sequence[str], allowed: Iterable[Mapping[str, tuple[Any,
 
 def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str:
     """Why the model cannot be run on the task, as far as the catalogue tells; empty when it can."""
-    problem = _obstacle(row, task, procedures)
-    if problem and "text" in task.modalities and WITHOUT_TEXT in row.options:
-        return row.options[WITHOUT_TEXT]
-    return problem
-
-
-def _obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str:
     if problem := abilities.not_computable(row):
         return problem
     if task.procedure in ("frechet", "cfred-grid"):

@@ -27,7 +27,7 @@ from compute.engine.run_folders import StoredRun
 from compute.features import encoding as encoding_pipeline
 from compute.features.subject import Encoders, ModelNeeded
 from compute.models import hardware_for
-from compute.models.own.identity.ownership import own_line
+from compute.models.own.identity import own_line
 from compute.models.own.own_model import ADAPTER as OWN
 from compute.paths import ROOT
 from compute.procedures.evidence import Evidence

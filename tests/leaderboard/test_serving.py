@@ -33,7 +33,11 @@ class Thumbnail:
 @pytest.fixture(scope="module")
 def scores(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
     return compute.evaluate(
-        Thumbnail(), tasks=["mini/image-choice"], results=tmp_path_factory.mktemp("results"), progress=False
+        Thumbnail(),
+        version="1",
+        tasks=["mini/image-choice"],
+        results=tmp_path_factory.mktemp("results"),
+        progress=False,
     )
 
 

@@ -81,16 +81,51 @@ def text_tower(
 
     Options: `text_prefix`, and `max_tokens`, at most the positions of the model's `config`. `full_length`: every
     text is padded to the maximum, and the padding is not masked. `causal`: the tower sees nothing after the end token,
-    so each text is padded to the next of a few lengths. Raises as `pretrained.text_input`.
+    so each text is padded to the next of a few lengths. Raises as `tower_by`.
     """
     limit = min(size for size in (options["max_tokens"], pretrained.positions(config), 10**9) if size)
-    ready, tokenizer, longest = pretrained.text_input(row, folder=folder, limit=limit, prefix=options["text_prefix"])
+    return tower_by(
+        pretrained.tokenizer(row, folder=folder),
+        run=run,
+        limit=limit,
+        prefix=options["text_prefix"],
+        of=row.key,
+        remedy="set option max_tokens",
+        full_length=full_length,
+        causal=causal,
+    )
+
+
+def tower_by(
+    tokenizer: Any,
+    *,
+    run: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
+    limit: int | None,
+    of: str,
+    remedy: str,
+    prefix: str = "",
+    full_length: bool = False,
+    causal: bool = False,
+) -> tuple[TextTower, dict[str, Any]]:
+    """The text tower around `run` with a tokenizer of the library in memory, and its settings.
+
+    A text is cut to the tokenizer's own length where it names one, never more than `limit`. Raises BadInput with the
+    remedy where neither says a length.
+    """
+    longest = min(int(tokenizer.model_max_length), limit or 10**9)
+    if longest >= 10**9:
+        raise BadInput(f"{of}: neither tokenizer nor model says how long a text may be; {remedy}")
+
+    def ready(text: str) -> list[int]:
+        return tokenizer(prefix + text, truncation=True, max_length=longest)["input_ids"]
+
+    ready("")  # settles the tokenizer's truncation, which would not be safe to change among threads
     return tower_of(
         ready,
         run=run,
         tokenizer=type(tokenizer).__name__,
         longest=longest,
-        prefix=options["text_prefix"],
+        prefix=prefix,
         pad=tokenizer.pad_token_id or 0,
         left=tokenizer.padding_side == "left",
         full_length=full_length,

@@ -124,37 +124,14 @@ def image_ready(processor: Any) -> tuple[Callable[[Image.Image], dict[str, Any]]
     }
 
 
-def text_input(
-    row: Model, *, folder: Path, limit: int | None, prefix: str = ""
-) -> tuple[Callable[[str], list[int]], Any, int]:
-    """The checkpoint's own tokens of `prefix` and a text, cut to its length or `limit`; its tokenizer; that length.
-
-    The length is the tokenizer's own where it names one, never more than `limit`, the model's positions.
-    """
+def tokenizer(row: Model, *, folder: Path) -> Any:
+    """The checkpoint's own tokenizer. Raises NotHere."""
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except (OSError, ValueError, TypeError, ImportError) as error:
         raise NotHere(f"{row.key}: no tokenizer in {folder}: {one_line(error)}") from error
-    ready, longest = text_ready(tokenizer, limit=limit, prefix=prefix, of=row.key, remedy="set option max_tokens")
-    return ready, tokenizer, longest
-
-
-def text_ready(
-    tokenizer: Any, *, limit: int | None, prefix: str = "", of: str, remedy: str
-) -> tuple[Callable[[str], list[int]], int]:
-    """The tokens of `prefix` and a text by a tokenizer in memory, and how many at most. Raises BadInput with the
-    remedy where neither the tokenizer nor `limit` says that."""
-    longest = min(int(tokenizer.model_max_length), limit or 10**9)
-    if longest >= 10**9:
-        raise BadInput(f"{of}: neither tokenizer nor model says how long a text may be; {remedy}")
-
-    def ready(text: str) -> list[int]:
-        return tokenizer(prefix + text, truncation=True, max_length=longest)["input_ids"]
-
-    ready("")  # settles the tokenizer's truncation, which would not be safe to change among threads
-    return ready, longest
 
 
 def positions(config: Any) -> int | None:

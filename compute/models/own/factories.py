@@ -11,10 +11,10 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from compute.models.files.checkpoint import one_line
+from compute.models.own.identity import own_line
+from compute.models.own.objects.held import worded
 from compute.models.own.own_model import FROM_FILE, ModelSource
 from compute.types import BadInput, NotHere, suggestion
 
@@ -46,16 +46,21 @@ def made(text: str) -> tuple[Any, dict[str, Any]]:
     match = NAME.fullmatch(text)
     if match is None:
         raise BadInput(f"{text!r} names no function: write my_file.py:make_model")
-    path, name = Path(match["file"]).expanduser(), match["function"]
+    path, name = Path(match["file"]).expanduser().resolve(), match["function"]
     if not path.is_file():
         raise NotHere(f"There is no file {path}")
-    module = _module(path)
+    spec = importlib.util.spec_from_file_location(f"own_{re.sub(r'[^A-Za-z0-9_]', '_', path.stem)}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # dataclasses and worker processes look their module up by its name
+    sys.path.insert(0, str(path.parent))
+    _safely(lambda: spec.loader.exec_module(module), doing=path.name)
     function = getattr(module, name, None)
     if not callable(function):
         known = [each for each, value in vars(module).items() if callable(value) and not each.startswith("_")]
         raise BadInput(f"{path.name} has no function {name!r}.{suggestion(name, known)}")
     result = _safely(function, doing=f"{name} of {path.name}")
-    model, keywords = result if _has_keywords(result) else (result, {})
+    beside = isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], dict)
+    model, keywords = result if beside else (result, {})
     if model is None:
         raise BadInput(f"{name} of {path.name} returned None: return the model, or (model, {{'preprocess': ...}})")
     if unknown := next((key for key in keywords if key not in KEYWORDS), None):
@@ -63,37 +68,10 @@ def made(text: str) -> tuple[Any, dict[str, Any]]:
     return model, dict(keywords)
 
 
-def _has_keywords(result: Any) -> bool:
-    return (
-        isinstance(result, tuple)
-        and len(result) == 2
-        and isinstance(result[1], dict)
-        and all(isinstance(key, str) for key in result[1])
-    )
-
-
-def _module(path: Path) -> ModuleType:
-    """The file's module, run once, with its folder first among those that modules are imported from."""
-    name = f"own_{re.sub(r'[^A-Za-z0-9_]', '_', path.stem)}"
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
-        raise BadInput(f"{path.name} is no file that Python can import")
-    module, loader = importlib.util.module_from_spec(spec), spec.loader
-    sys.modules[name] = module  # dataclasses and worker processes look their module up by its name
-    sys.path.insert(0, str(path.resolve().parent))
-    _safely(lambda: loader.exec_module(module), doing=path.name)
-    return module
-
-
 def _safely(function: Callable[[], Any], *, doing: str) -> Any:
     """What the function returns. Raises BadInput with what it raised, and the line."""
     try:
         return function()
     except (Exception, SystemExit) as error:
-        traceback = error.__traceback__
-        while traceback is not None and traceback.tb_next is not None:
-            traceback = traceback.tb_next
-        where = ""
-        if traceback is not None and (file := traceback.tb_frame.f_code.co_filename).endswith(".py"):
-            where = f", {Path(file).name} line {traceback.tb_lineno}"
-        raise BadInput(f"{doing} raised {type(error).__name__}: {one_line(error) or 'no message'}{where}") from error
+        where = own_line(error)
+        raise BadInput(f"{doing} raised {worded(error)}{f' ({where})' if where else ''}") from error

@@ -7,7 +7,7 @@ from pathlib import Path
 from compute.types import shortened
 
 CARD = "README.md"
-MAX_CARD, MAX_DATASETS = 1 << 20, 100  # bytes, names
+MAX_DATASETS = 100
 
 
 def datasets(folder: Path) -> tuple[str, ...]:
@@ -15,11 +15,8 @@ def datasets(folder: Path) -> tuple[str, ...]:
     read."""
     from huggingface_hub import metadata_load
 
-    path = folder / CARD
     try:
-        if path.stat().st_size > MAX_CARD:
-            return ()
-        listed = (metadata_load(path) or {}).get("datasets")
+        listed = (metadata_load(folder / CARD) or {}).get("datasets")
     except Exception:  # a card is prose: whatever its reader finds wrong with it, the model is as good without
         return ()
     names = listed if isinstance(listed, list) else [listed]

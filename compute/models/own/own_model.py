@@ -15,8 +15,6 @@ ADAPTER = "own"  # of rows that only an OwnModel loads: in no table of families
 PREFIX = "own/"  # of the keys of models and suites that no catalogue lists
 CODE = ("trust_remote_code", "remote_code")  # options that run a checkpoint's own code, which no row may have
 NOTE = "own"  # the option of a recorded row that says what it came from; it changes no number
-# The option that says, as a sentence, why a checkpoint of two towers is run on images alone though it may read texts.
-WITHOUT_TEXT = "without_text"
 
 # What a model came from, and so how it is run again: `--models` takes all but an object of a Python session.
 FROM_FOLDER, FROM_HUB, FROM_FILE, FROM_SESSION = SOURCES = ("folder", "hub", "file", "session")

@@ -6,16 +6,17 @@ sound model gives the same vectors each time, and costs 13 items. Only where the
 
 from __future__ import annotations
 
-import contextlib
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compute.content.items import content_key
 from compute.content.messages import Picture, Question
-from compute.models.own.objects.distance import Form, HeldComparer
+from compute.models.own.objects.distance import HeldComparer
 from compute.models.own.objects.held import Held, HeldEncoder, weight_of, worded
 from compute.models.own.objects.judge import HeldJudge
 from compute.types import BadInput, Model
@@ -31,6 +32,7 @@ TOLERANCE = {"float32": 5e-3, "float64": 5e-3, "float16": 2e-2, "bfloat16": 5e-2
 CONSTANT = 1e-6  # the largest difference between vectors of different items that are taken for one and the same
 COMPARED = 1e-2  # the same of a metric's values, as a share of the largest
 WORDS = ("a", "red", "small", "photo", "of", "two", "dogs", "under", "the", "old", "table", "near", "water")
+EVAL = "It is in training mode: call .eval() on the model first"
 
 
 def images(count: int = COUNT) -> list[Image.Image]:
@@ -52,9 +54,6 @@ def texts(count: int = COUNT) -> list[str]:
     return [" ".join(WORDS[(at + word) % len(WORDS)] for word in range(2 + at)) for at in range(count)]
 
 
-ITEMS: dict[str, Callable[[], Sequence[Any]]] = {"image": images, "text": texts}
-
-
 class Raised(BadInput):
     """The object itself raised an error in its check."""
 
@@ -71,168 +70,43 @@ class Checked:
 def check(
     held: Held, *, row: Model, digest: str, of: str, modules: Sequence[torch.nn.Module], batch_size: int | None
 ) -> Checked:
-    """Runs the object on the probe; `of` is its name in messages.
+    """Runs the object on the probe; `of` is its name in messages. Its training flags stay as they are.
 
     Raises BadInput that says which check fails, by how much, and what to do.
     """
-    refuse_batch_statistics(modules, of=of)
-    with unchanged(modules):
-        model = held.make(row, digest)
+    parts = [part for module in modules for part in module.modules()]
+    if any(part.training and hasattr(part, "running_mean") for part in parts):
+        raise BadInput(f"{of} would normalise each batch by itself and change as it runs. {EVAL}")
+    flags = [part.training for part in parts]
+    model, most = held.make(row, digest), min(batch_size or COUNT, COUNT)
+    try:
         if isinstance(model, HeldEncoder):
-            return _check_encoder(model, held, of=of, modules=modules, most=batch_size or COUNT)
+            return _check_encoder(model, held, of=of, modules=modules, training=any(flags), most=most)
         if isinstance(model, HeldComparer):
-            _check_comparer(model, held, of=of, modules=modules, most=batch_size or COUNT)
-        if isinstance(model, HeldJudge):
+            _check_comparer(model, held, of=of, training=any(flags), most=most)
+        elif isinstance(model, HeldJudge):
             _check_judge(model, of=of)
+    finally:
+        for part, training in zip(parts, flags, strict=True):  # which the caller's own code may change
+            part.training = training
     return Checked(modalities=held.modalities)
 
 
-def refuse_batch_statistics(modules: Sequence[torch.nn.Module], *, of: str) -> None:
-    """Raises BadInput where a layer in training mode would normalise by its batch, and change as it runs."""
-    if not modules:
-        return
-    from torch.nn.modules.batchnorm import _BatchNorm
-
-    for module in modules:
-        for name, part in module.named_modules():
-            if part.training and isinstance(part, _BatchNorm):
-                raise BadInput(
-                    f"{of} is in training mode: its layer {name} normalises each batch by itself and changes as it "
-                    "runs. Call .eval() on the model first"
-                )
-
-
-@contextlib.contextmanager
-def unchanged(modules: Sequence[torch.nn.Module]) -> Iterator[None]:
-    """Puts back the training flags and devices that the caller's own code changes while it runs."""
-    flags = [(part, part.training) for module in modules for part in module.modules()]
-    devices = [(module, next((weight.device for weight in module.parameters()), None)) for module in modules]
-    try:
-        yield
-    finally:
-        for part, training in flags:
-            part.training = training
-        for module, device in devices:
-            if device is not None and next(module.parameters()).device != device:
-                module.to(device)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _EncoderCheck:
-    """One modality of an encoder under its check."""
-
-    encoder: HeldEncoder
-    held: Held
-    of: str
-    modality: str
-    training: bool
-    most: int  # items in one batch
-    tolerance: float
-
-    def run(self) -> np.ndarray:
-        """The vectors of the items, (n, d)."""
-        items = ITEMS[self.modality]()
-        prepared = self._prepared(items)
-        first = self._embedded(prepared)
-        if not np.isfinite(first).all():
-            count = int((~np.isfinite(first).all(axis=1)).sum())
-            raise BadInput(
-                f"{self.of} gives values that are not finite (NaN or infinite) for {count} of {len(items)} "
-                f"{self.modality}s of the probe. Check its weights, its precision and its preprocessing"
-            )
-        order = np.random.default_rng(0).permutation(len(items))
-        half = order[: len(order) // 2]
-        mixed = self._embedded(self._prepared([items[at] for at in half]))
-        alone = self._embedded(prepared[:1])
-        if not (self._same(first[half], mixed) and self._same(first[:1], alone)):
-            self._explain(items, prepared, first, order)
-        return first
-
-    def _explain(self, items: Sequence[Any], prepared: Sequence[Any], first: np.ndarray, order: np.ndarray) -> None:
-        """Raises BadInput with what it is that changes the vectors."""
-        self._compare(first, self._embedded(prepared), "is not deterministic", self._randomness())
-        again = self._prepared(items)
-        self._compare(
-            first,
-            self._embedded(again),
-            "is not deterministic",
-            "Its preprocessing gives another result each time. Pass the transform of its evaluation, without random "
-            "crops, flips or colours",
-        )
-        permuted = self._embedded([prepared[at] for at in order])
-        self._compare(first[order], permuted, "depends on the order of a batch", self._dependence())
-        alone = np.concatenate([self._embedded([item]) for item in prepared])
-        self._compare(first, alone, "depends on what else is in a batch", self._dependence())
-        raise BadInput(f"{self.of} is not deterministic: some of its vectors differed once. {self._randomness()}")
-
-    def _prepared(self, items: Sequence[Any]) -> list[Any]:
-        try:
-            return [self.encoder.prepare(self.modality, item) for item in items]
-        except BadInput as error:
-            raise BadInput(f"{self.of}, on a {self.modality} of the probe: {error}. {self.held.advice}") from error
-
-    def _embedded(self, prepared: Sequence[Any]) -> np.ndarray:
-        parts = [prepared[start : start + self.most] for start in range(0, len(prepared), self.most)]
-        try:
-            return np.concatenate([self.encoder.embed(self.modality, part) for part in parts])
-        except BadInput as error:
-            raise BadInput(f"{error}. {self.held.advice}".replace("..", ".")) from error
-        except Exception as error:
-            raise Raised(
-                f"{self.of} raised {worded(error)}, for {len(parts[0])} {self.modality}s of the probe. "
-                f"{self.held.advice}"
-            ) from error
-
-    def _same(self, expected: np.ndarray, other: np.ndarray) -> bool:
-        return distance(expected, other) <= self.tolerance
-
-    def _compare(self, expected: np.ndarray, other: np.ndarray, fault: str, remedy: str) -> None:
-        if not self._same(expected, other):
-            raise BadInput(
-                f"{self.of} {fault}: vectors of the same {self.modality}s differ by up to "
-                f"{distance(expected, other):.2g} of their length (allowed: {self.tolerance:g}). {remedy}"
-            )
-
-    def _randomness(self) -> str:
-        if self.training:
-            return "It is in training mode, where dropout draws at random: call .eval() on the model first"
-        return "It draws at random: fix its seed within the call, or turn the sampling off"
-
-    def _dependence(self) -> str:
-        if self.training:
-            return "It is in training mode: call .eval() on the model first"
-        if self.most > 1:
-            return "Mask the padding, and normalise by stored statistics; or run every item by itself: batch_size=1"
-        return "It carries a state from one call to the next: reset it at each call"
-
-
-def distance(expected: np.ndarray, other: np.ndarray) -> float:
-    """The largest difference of two vectors of the same item, as a share of the expected vector's length."""
-    if expected.shape != other.shape:
-        return float("inf")
-    lengths = np.linalg.norm(expected, axis=1)
-    return float((np.linalg.norm(other - expected, axis=1) / np.where(lengths > 0, lengths, 1)).max())
-
-
 def _check_encoder(
-    encoder: HeldEncoder, held: Held, *, of: str, modules: Sequence[torch.nn.Module], most: int
+    encoder: HeldEncoder, held: Held, *, of: str, modules: Sequence[torch.nn.Module], training: bool, most: int
 ) -> Checked:
     weights = [weight for module in modules if (weight := weight_of(module)) is not None]
-    dtype = str(weights[0].dtype).removeprefix("torch.") if weights else "float32"
+    tolerance = TOLERANCE.get(str(weights[0].dtype).removeprefix("torch.") if weights else "float32", 5e-2)
     vectors: dict[str, np.ndarray] = {}
     raised: list[Raised] = []
     for modality in encoder.sides:
-        probe = _EncoderCheck(
-            encoder=encoder,
-            held=held,
-            of=of,
-            modality=modality,
-            training=_is_training(modules),
-            most=min(most, COUNT),
-            tolerance=TOLERANCE.get(dtype, max(TOLERANCE.values())),
-        )
+        items = images() if modality == "image" else texts()
         try:
-            vectors[modality] = probe.run()
+            prepared = partial(_prepared, encoder, modality, of=of, advice=held.advice)
+            embedded = partial(_embedded, encoder, modality, of=of, advice=held.advice, most=most)
+            vectors[modality] = _checked_vectors(
+                items, prepared, embedded, of=of, tolerance=tolerance, training=training, most=most
+            )
         except Raised as error:
             if not held.uncertain:
                 raise
@@ -245,86 +119,136 @@ def _check_encoder(
             f"{of} gives vectors of {lengths['image']} numbers for images and {lengths['text']} for texts, which "
             "cannot be compared. Project both to one length, or pass an object that embeds one of the two"
         )
-    constant = [f"{modality}s" for modality, found in vectors.items() if _all_the_same(found)]
+    constant = [
+        f"{modality}s"
+        for modality, found in vectors.items()
+        if _distance(np.broadcast_to(found[:1], found.shape), found) <= CONSTANT
+    ]
     remark = (
-        f"{of} gives the same vector for all {COUNT} {' and for all '.join(constant)} of the probe, so that nothing "
-        "tells one from another and every comparison of them is a tie. Check that its weights are loaded and that its "
-        "preprocessing and pooling pass on what differs"
+        f"{of} gives the same vector for all {COUNT} {' and for all '.join(constant)} of the probe, so that every "
+        "comparison of them is a tie. Check that its weights are loaded, its preprocessing and its pooling"
     )
     return Checked(modalities=tuple(lengths), length=next(iter(lengths.values())), remark=remark if constant else "")
 
 
-def _all_the_same(vectors: np.ndarray) -> bool:
-    """Whether the vectors (n, d) differ by no more than rounding."""
-    return distance(np.broadcast_to(vectors[:1], vectors.shape), vectors) <= CONSTANT
+def _checked_vectors(
+    items: Sequence[Any],
+    prepared: Callable[[Sequence[Any]], list[Any]],
+    embedded: Callable[[Sequence[Any]], np.ndarray],
+    *,
+    of: str,
+    tolerance: float,
+    training: bool,
+    most: int,
+) -> np.ndarray:
+    """The vectors of one modality's items, (n, d). Raises BadInput where an item has another one each time."""
+    ready = prepared(items)
+    first = embedded(ready)
+    if not np.isfinite(first).all():
+        count = int((~np.isfinite(first).all(axis=1)).sum())
+        raise BadInput(
+            f"{of} gives values that are not finite for {count} of {len(items)} items of the probe. Check its weights, "
+            "its precision and its preprocessing"
+        )
+    half = np.random.default_rng(0).permutation(len(items))[: len(items) // 2]
+    mixed, alone = embedded(prepared([items[at] for at in half])), embedded(ready[:1])
+    found = max(_distance(first[half], mixed), _distance(first[:1], alone))
+    if found <= tolerance:
+        return first
+    usual = "Mask the padding, and normalise by stored statistics" + ("; or batch_size=1" if most > 1 else "")
+    if _distance(first, embedded(ready)) > tolerance:
+        problem = "is not deterministic"
+        remedy = EVAL if training else "It draws at random: fix its seed within the call"
+    elif _distance(first, embedded(prepared(items))) > tolerance:
+        problem = "is not deterministic"
+        remedy = "Its preprocessing gives another result each time: pass the transform of its evaluation"
+    else:
+        problem, remedy = "depends on what else is in a batch, or on the call before", EVAL if training else usual
+    raise BadInput(
+        f"{of} {problem}: vectors of the same items differ by up to {found:.2g} of their length (allowed: "
+        f"{tolerance:g}). {remedy}"
+    )
 
 
-def _check_comparer(
-    comparer: HeldComparer, held: Held, *, of: str, modules: Sequence[torch.nn.Module], most: int
-) -> None:
+def _prepared(encoder: HeldEncoder, modality: str, items: Sequence[Any], *, of: str, advice: str) -> list[Any]:
+    try:
+        return [encoder.prepare(modality, item) for item in items]
+    except BadInput as error:
+        raise BadInput(f"{of}, on a {modality} of the probe: {error}. {advice}") from error
+
+
+def _embedded(
+    encoder: HeldEncoder, modality: str, prepared: Sequence[Any], *, of: str, advice: str, most: int
+) -> np.ndarray:
+    parts = [prepared[start : start + most] for start in range(0, len(prepared), most)]
+    try:
+        return np.concatenate([encoder.embed(modality, part) for part in parts])
+    except BadInput as error:
+        raise BadInput(f"{error}. {advice}") from error
+    except Exception as error:
+        raise Raised(f"{of} raised {worded(error)}, for {len(parts[0])} {modality}s of the probe. {advice}") from error
+
+
+def _distance(expected: np.ndarray, other: np.ndarray) -> float:
+    """The largest difference of two vectors of the same item, as a share of the expected vector's length."""
+    if expected.shape != other.shape:
+        return float("inf")
+    lengths = np.linalg.norm(expected, axis=1)
+    return float((np.linalg.norm(other - expected, axis=1) / np.where(lengths > 0, lengths, 1)).max())
+
+
+def _check_comparer(comparer: HeldComparer, held: Held, *, of: str, training: bool, most: int) -> None:
     """Settles how the function is called: the first way that runs, and whose values depend on their own pair alone."""
     first = comparer.prepared(images())
     second = [*first[1:], first[0]]
     problems: list[str] = []
-    for form in comparer.forms():
-        if form.batched and most == 1:
-            continue
+    for batched in (True, False) if most > 1 else (False,):
         try:
-            values = comparer.values(form, first, second)
-            problem = _comparison_problem(comparer, form, first, second, values)
+            values = comparer.values(batched, first, second)
+            problem = _comparison_problem(partial(comparer.values, batched), first, second, values)
         except Exception as error:
             problem = worded(error) if not isinstance(error, BadInput) else str(error)
         if problem:
-            problems.append(f"with {form.title}: {problem}")
+            problems.append(f"with {comparer.way(batched)}: {problem}")
             continue
-        _check_direction(comparer, form, first, values, of=of)
-        comparer.settle(form)
+        same = comparer.values(batched, first, first)
+        if (comparer.sign * same < comparer.sign * values).all():
+            raise BadInput(
+                f"{of} gives {np.median(same):.4g} for an image with itself and {np.median(values):.4g} for two "
+                f"different images (medians of {len(same)}). Pass higher_is_better={comparer.sign < 0}"
+            )
+        comparer.settle(batched)
         return
-    training = " It is in training mode: call .eval() on the model first." if _is_training(modules) else ""
-    raise BadInput(f"{of} cannot be used as a metric. {'. '.join(problems)}.{training} {held.advice}")
+    raise BadInput(
+        f"{of} cannot be used as a metric. {'. '.join(problems)}.{f' {EVAL}.' if training else ''} {held.advice}"
+    )
 
 
 def _comparison_problem(
-    comparer: HeldComparer, form: Form, first: Sequence[Any], second: Sequence[Any], values: np.ndarray
+    compare: Callable[[Sequence[Any], Sequence[Any]], np.ndarray],
+    first: Sequence[Any],
+    second: Sequence[Any],
+    values: np.ndarray,
 ) -> str:
     """What is wrong with a function's values; empty where nothing is."""
     if np.isnan(values).any():
         return f"{int(np.isnan(values).sum())} of {len(values)} values are NaN"
     order = np.random.default_rng(0).permutation(len(values))[: len(values) // 2]
-    mixed = comparer.values(form, [first[at] for at in order], [second[at] for at in order])
-    if _spread(values[order], mixed) <= COMPARED:
+    mixed = compare([first[at] for at in order], [second[at] for at in order])
+    if np.allclose(values[order], mixed, rtol=0, atol=COMPARED * _largest(values)):
         return ""
-    again = comparer.values(form, first, second)
-    if _spread(values, again) > COMPARED:
-        return f"not deterministic: values of the same pairs differ by up to {_spread(values, again):.2g} of their size"
-    return f"values depend on what else is in the batch, by up to {_spread(values[order], mixed):.2g} of their size"
+    again = compare(first, second)
+    same = np.allclose(values, again, rtol=0, atol=COMPARED * _largest(values))
+    return "values depend on what else is in the batch" if same else "not deterministic"
 
 
-def _check_direction(comparer: HeldComparer, form: Form, first: Sequence[Any], values: np.ndarray, *, of: str) -> None:
-    """Raises BadInput where every image is further from itself than from the next."""
-    same = comparer.values(form, first, first)
-    if (comparer.sign * same < comparer.sign * values).all():
-        stated = comparer.sign > 0
-        raise BadInput(
-            f"{of} gives {np.median(same):.4g} for an image with itself and {np.median(values):.4g} for two different "
-            f"images (medians of {len(same)}), so higher_is_better={stated} makes every image unlike itself. Pass "
-            f"higher_is_better={not stated}"
-        )
-
-
-def _spread(expected: np.ndarray, other: np.ndarray) -> float:
-    """The largest difference, as a share of the largest value."""
-    finite = np.isfinite(expected) & np.isfinite(other)
-    if (expected[~finite] != other[~finite]).any():
-        return float("inf")
-    largest = np.abs(expected[finite]).max(initial=0.0)
-    return float(np.abs(expected - other)[finite].max(initial=0.0) / (largest or 1.0))
+def _largest(values: np.ndarray) -> float:
+    finite = np.abs(values[np.isfinite(values)])
+    return float(finite.max(initial=0.0)) or 1.0
 
 
 def _check_judge(judge: HeldJudge, *, of: str) -> None:
     """Asks one question with an image, through the log of answers: it is not asked again by a later check."""
-    from compute.content.items import content_key
-
     stream = io.BytesIO()
     images(1)[0].save(stream, "PNG")
     data = stream.getvalue()
@@ -336,7 +260,3 @@ def _check_judge(judge: HeldJudge, *, of: str) -> None:
             f"{of}, asked one question about an image: {reply.error}. It gets a list of messages in the form of "
             "OpenAI's chat API, with images as data URLs, and returns the answer as a text"
         )
-
-
-def _is_training(modules: Sequence[torch.nn.Module]) -> bool:
-    return any(part.training for module in modules for part in module.modules())

@@ -9,7 +9,6 @@ import pytest
 
 from compute.engine import plan, run
 from compute.engine.plan import Plan
-from compute.models.own.own_model import WITHOUT_TEXT
 from compute.types import BadInput, NotHere, UnknownKey
 from tests.compute.small_bench import CATALOG, World
 
@@ -113,17 +112,6 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
         line.startswith("Skipped: small/vision on unisim/fine, unisim/sharp: ")
         for line in plan.reasons(make("small/vision"))
     )
-
-
-def test_texts_that_a_partial_download_lacks_are_the_reason_and_images_run(make: Make) -> None:
-    reason = "the hub's cache has no tokenizer. Fetch it: hf download small/vision"
-    rows = [
-        replace(row, options={**row.options, WITHOUT_TEXT: reason}) if row.key == "small/vision" else row
-        for row in CATALOG.models
-    ]
-    planned = make("small/vision", catalog=replace(CATALOG, models=tuple(rows)))
-    left = {one.task.key: one.reason for one in planned.skipped}
-    assert left["unisim/said"] == reason and "unisim/near" in {job.task.key for job in planned.jobs}
 
 
 def test_a_category_of_ones_own_says_nothing_of_the_question(make: Make) -> None:

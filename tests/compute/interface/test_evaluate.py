@@ -69,7 +69,7 @@ def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> Non
         compute.evaluate("dim", suite="small")
     with pytest.raises(NotHere, match="no folder"):
         compute.evaluate(Path("dim"), suite="small")
-    with pytest.raises(BadInput, match="int is no model"):
+    with pytest.raises(BadInput, match="int"):
         compute.evaluate(3, suite="small")
     with pytest.raises(BadInput, match="preprocess= is for objects in memory"):
         compute.evaluate("small/dim", suite="small", preprocess=print)
@@ -106,7 +106,7 @@ class Halfway:
 def test_an_error_of_an_own_model_names_its_line_and_the_file_of_its_traceback(tmp_path: Path) -> None:
     line = Halfway.encode_image.__code__.co_firstlineno + 2
     with pytest.warns(UserWarning, match=r"boom .*Traceback: .*failed\.json$") as warned:
-        scores = compute.evaluate(Halfway(), tasks="mini/image-choice", results=tmp_path, progress=False)
+        scores = compute.evaluate(Halfway(), version="1", tasks="mini/image-choice", results=tmp_path, progress=False)
     (outcome,) = scores.outcomes
     assert outcome.reason == f"RuntimeError: boom (test_evaluate.py, line {line}, in encode_image)"
     assert outcome.trace.is_file() and "in encode_image" in json.loads(outcome.trace.read_text())["trace"]

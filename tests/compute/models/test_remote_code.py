@@ -33,20 +33,20 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 
 def test_preprocessing_with_code_is_refused_without_a_question(folder):
-    with pytest.raises(BadInput, match="cannot be read.*custom code"):
+    with pytest.raises(BadInput, match="custom code"):
         pretrained.image_input(checkpoints.row(folder, "clip"), folder=folder)
 
 
 def test_a_tokenizer_with_code_is_refused_without_a_question(folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "unheard"}))  # no class of the library
-    with pytest.raises(NotHere, match="no tokenizer.*custom code"):
-        pretrained.text_input(checkpoints.row(folder, "clip"), folder=folder, limit=16)
+    with pytest.raises(NotHere, match="custom code"):
+        pretrained.tokenizer(checkpoints.row(folder, "clip"), folder=folder)
 
 
 def test_a_model_in_memory_whose_checkpoint_has_code_is_refused_without_a_question(folder):
     model = transformers.CLIPModel.from_pretrained(folder).eval()
-    with pytest.raises(BadInput, match="custom code.*Pass processor="):
+    with pytest.raises(BadInput, match="custom code"):
         wrapped(model)
 
 

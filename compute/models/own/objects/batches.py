@@ -33,20 +33,12 @@ class Batches:
         return cls(device=weight.device, dtype=weight.dtype)
 
     def of(self, items: Sequence[Any]) -> Any:
-        """(n, ...) of n tensors or arrays of one shape; for n mappings a mapping of such. Raises BadInput."""
+        """(n, ...) of n tensors or arrays of one shape; for n mappings a mapping of such."""
         if isinstance(items[0], Mapping):
             return {name: self.of([item[name] for item in items]) for name in items[0]}
         import torch
 
-        tensors = [item if isinstance(item, torch.Tensor) else torch.as_tensor(np.asarray(item)) for item in items]
-        shapes = list(dict.fromkeys(tuple(tensor.shape) for tensor in tensors))
-        if len(shapes) > 1:
-            named = " and ".join(map(str, shapes[:2]))
-            raise BadInput(
-                f"the preprocessing gives tensors of different shapes, {named}, which do not make a batch. Resize and "
-                "crop images to one size, pad texts to one length"
-            )
-        batch = torch.stack(tensors)
+        batch = torch.stack([torch.as_tensor(item if hasattr(item, "detach") else np.asarray(item)) for item in items])
         return batch.to(self.device, self.dtype if batch.is_floating_point() else None)
 
     def call(self, function: Callable[..., Any], items: Sequence[Any]) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from compute.models.encoders.towers import Towers
     from compute.types import Model
 
-    Make = Callable[[Model, str], Encoder | Comparer | Judge]  # by its row and the digest of its identity
+POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +33,6 @@ class Arguments:
     processor: Any = None
     higher_is_better: bool | None = None
     hardware: Hardware
-    batch_size: int | None = None
-
-    def refuse_unused(self, *names: str, kind: str) -> None:
-        """Raises BadInput for arguments that this kind of object has no use for: they would change nothing."""
-        for name in names:
-            if getattr(self, name) is not None:
-                raise BadInput(f"{self.of} is {kind}, which takes no {name}=. Leave it out")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +42,7 @@ class Held:
     kind: str  # in words: "an open_clip model"
     abilities: tuple[str, ...]
     modalities: tuple[str, ...]
-    make: Make
+    make: Callable[[Model, str], Encoder | Comparer | Judge]  # by its row and the digest of its identity
     settings: Mapping[str, Any]
     code: Mapping[str, Any]  # what is digested, by its role: the object itself, preprocessing, tokenizer
     packages: tuple[str, ...] = ()
@@ -88,7 +83,7 @@ class HeldEncoder:
             raise BadInput(f"the model's preprocessing raised {worded(error)}") from error
 
     def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray:
-        """(n, d) float32. Raises what the model raises, and BadInput for output that is no vector an item."""
+        """(n, d) float32. Raises what the model raises, and BadInput for output that is not a vector an item."""
         import torch
 
         with torch.inference_mode():
@@ -96,17 +91,34 @@ class HeldEncoder:
             return as_vectors(output, count=len(prepared), of=self.name)
 
 
-def sides_of(towers: Towers, modalities: Sequence[str], settings: Mapping[str, Any]) -> Make:
-    """`make` of a Held whose items go through the towers of a library's own model."""
-
-    def side(modality: str) -> Side:
-        return Side(
-            ready=lambda item: towers.prepare(modality, item), run=lambda prepared: towers.embed(modality, prepared)
-        )
-
-    return lambda row, digest: HeldEncoder(
-        name=row.key, sides={modality: side(modality) for modality in modalities}, settings=dict(settings)
+def encoder(
+    sides: Mapping[str, Side],
+    *,
+    kind: str,
+    settings: Mapping[str, Any],
+    code: Mapping[str, Any],
+    packages: tuple[str, ...],
+    advice: str,
+    uncertain: bool = False,
+) -> Held:
+    """An encoder of these sides, read of an object."""
+    return Held(
+        kind=kind,
+        abilities=tuple(f"embed_{modality}" for modality in sides),
+        modalities=tuple(sides),
+        make=lambda row, digest: HeldEncoder(name=row.key, sides=sides, settings=dict(settings)),
+        settings=settings,
+        code=code,
+        packages=packages,
+        uncertain=uncertain,
+        advice=advice,
     )
+
+
+def sides_of(towers: Towers) -> dict[str, Side]:
+    """The sides of a library's own model, whose items go through towers."""
+    has = [modality for modality in ("image", "text") if getattr(towers, modality) is not None]
+    return {side: Side(ready=partial(towers.prepare, side), run=partial(towers.embed, side)) for side in has}
 
 
 def as_vectors(output: Any, *, count: int, of: str) -> np.ndarray:
@@ -114,11 +126,7 @@ def as_vectors(output: Any, *, count: int, of: str) -> np.ndarray:
     of vectors. Raises BadInput."""
     array = as_array(output, of=of)
     if array.ndim != 2 or len(array) != count or not array.shape[1]:
-        hint = ""
-        if array.ndim == 3 and len(array) == count:
-            hint = ". It looks like one vector a token: pool them"
-        elif array.ndim == 1 and count == 1 or array.ndim == 1 and array.size % count == 0 and array.size != count:
-            hint = ". Keep the dimension of the batch"
+        hint = ". It looks like one vector a token: pool them" if array.ndim == 3 and len(array) == count else ""
         raise BadInput(f"{of} gave an array of shape {array.shape} for {count} items; expected ({count}, d){hint}")
     return np.ascontiguousarray(array, dtype=np.float32)
 
@@ -127,32 +135,18 @@ def as_array(output: Any, *, of: str) -> np.ndarray:
     """The output as a numpy array of numbers. Raises BadInput."""
     try:
         array = _array(output)
-    except (ValueError, TypeError, AttributeError) as error:
-        raise BadInput(f"{of} gave {_named(output)}, which is no array of numbers ({worded(error)})") from error
+    except (ValueError, TypeError) as error:
+        raise BadInput(f"{of} gave a {type(output).__name__}, not an array ({worded(error)})") from error
     if array.dtype.kind not in "fiub":
-        raise BadInput(f"{of} gave {_named(output)}, which is no array of real numbers")
+        raise BadInput(f"{of} gave a {type(output).__name__}, not an array of real numbers")
     return array
 
 
 def _array(output: Any) -> np.ndarray:
-    if isinstance(output, np.ndarray):
-        return output
     if hasattr(output, "detach"):  # a tensor
-        output = output.detach()
-        if output.is_sparse:
-            output = output.to_dense()
-        return (output.float() if output.is_floating_point() else output).cpu().numpy()
-    if isinstance(output, list | tuple):
-        parts = [_array(part) for part in output]
-        if len({part.shape for part in parts}) > 1:
-            shapes = ", ".join(dict.fromkeys(str(part.shape) for part in parts))
-            raise ValueError(f"its parts have the shapes {shapes}")
-        return np.array(parts)
-    return np.asarray(output)
-
-
-def _named(output: Any) -> str:
-    return "None" if output is None else f"a {type(output).__name__}"
+        output = output.detach().cpu()
+        return (output.float() if output.is_floating_point() else output).numpy()
+    return np.array([_array(part) for part in output]) if isinstance(output, list | tuple) else np.asarray(output)
 
 
 def worded(error: BaseException) -> str:
@@ -170,3 +164,15 @@ def weight_of(module: torch.nn.Module) -> torch.Tensor | None:
             sizes[weight.dtype] = sizes.get(weight.dtype, 0) + weight.numel()
             first.setdefault(weight.dtype, weight)
     return first[max(sizes, key=sizes.__getitem__)] if sizes else None
+
+
+def inputs_of(function: Callable[..., Any]) -> int | None:
+    """The number of inputs without a default, which tells a metric from a judge; None where the function does not say,
+    as with *args."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters):
+        return None
+    return sum(parameter.kind in POSITIONAL and parameter.default is parameter.empty for parameter in parameters)

@@ -14,15 +14,18 @@ from compute.content import decoding
 from compute.content.messages import Picture, Question, Reply
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import data_url, grouped
-from compute.models.own.objects.held import Arguments, Held, worded
-from compute.models.own.objects.signatures import inputs_of
+from compute.models.own.objects.held import Arguments, Held, inputs_of, worded
 from compute.types import BadInput, LikenessError, NotHere
 
 if TYPE_CHECKING:
     from compute.types import Model
 
-KIND = "a function of one input"
+KIND, TAKES = "a function of one input, which is taken for a judge", ()
 IN_A_ROW = 20  # questions that fail one after another before the run stops
+SETTINGS = {
+    "messages": "OpenAI's chat form, one message of the user",
+    "images": f"data URLs; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
+}
 
 
 def matches(model: Any) -> bool:
@@ -31,25 +34,13 @@ def matches(model: Any) -> bool:
 
 
 def held(arguments: Arguments) -> Held:
-    """A judge, where the function has one input. Raises BadInput for a metric without its direction, and for what takes
-    another number of inputs."""
+    """A judge, where the function has one input. Raises BadInput for what takes another number of inputs."""
     count = inputs_of(arguments.model)
-    if count == 2:
-        raise BadInput(
-            f"{arguments.of} takes two inputs, as a metric does: say which way it counts, higher_is_better=False for a "
-            "distance, True for a similarity"
-        )
     if count not in (1, None):
         raise BadInput(
             f"{arguments.of} takes {count} inputs. A judge takes one, ask(messages) -> text; a metric two, "
             "distance(a, b) with higher_is_better="
         )
-    if arguments.preprocess is not None or arguments.tokenizer is not None:
-        raise BadInput(
-            f"{arguments.of} is {KIND}, which is taken for a judge, and preprocess= and tokenizer= are for models that "
-            "give vectors. Pass a torch.nn.Module, or an object with encode_image"
-        )
-    arguments.refuse_unused("processor", kind=KIND)
     return Held(
         kind=KIND,
         abilities=("choose",),
@@ -59,12 +50,6 @@ def held(arguments: Arguments) -> Held:
         code={"model": arguments.model},
         packages=("pillow",),
     )
-
-
-SETTINGS = {
-    "messages": "OpenAI's chat form, one message of the user",
-    "images": f"data URLs; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
-}
 
 
 @dataclass(kw_only=True)
@@ -83,7 +68,7 @@ class HeldJudge:
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
         """One reply a question, in order; what has been answered before is not asked.
 
-        A question whose answer is no text, or that makes the function raise an error, comes back with an `error`.
+        A question whose answer is not a text, or that makes the function raise an error, comes back with an `error`.
         Raises NotHere after many of these in a row, and BadItem for an image that cannot be read.
         """
         return self.answers.answered(questions, self._ask)
@@ -96,7 +81,7 @@ class HeldJudge:
             in_a_row = in_a_row + 1 if reply.error else 0
             if in_a_row >= IN_A_ROW:
                 raise NotHere(
-                    f"{self.row.key} failed {in_a_row} questions in a row; the last: {reply.error}. Repair it and run "
+                    f"{self.row.key} failed {in_a_row} questions in a row; the last: {reply.error}. Fix it and run "
                     "again: stored answers are not asked for twice"
                 )
 
@@ -110,9 +95,6 @@ class HeldJudge:
         except Exception as error:
             return Reply(item=question.item, error=f"the judge raised {worded(error)}")
         if not isinstance(text, str):
-            if hasattr(text, "close") and hasattr(text, "send"):  # a coroutine that nobody awaits
-                text.close()
-                return Reply(item=question.item, error="the judge is asynchronous: wrap it in asyncio.run")
             return Reply(item=question.item, error=f"the judge gave a {type(text).__name__}, not a text")
         return Reply(item=question.item, text=text, seconds=round(time.perf_counter() - began, 4))
 

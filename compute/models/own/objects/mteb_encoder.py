@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from compute.models.own.objects.held import Arguments, Held, HeldEncoder, Side
+from compute.models.own.objects.held import Arguments, Held, Side, encoder
 from compute.types import BadInput, NotHere
 
-if TYPE_CHECKING:
-    from compute.types import Model
-
-KIND = "an encoder of mteb's protocol"
-SPLIT, SUBSET = "test", "default"
+KIND, TAKES = "an encoder of mteb's protocol", ()
 
 
 def matches(model: Any) -> bool:
@@ -26,12 +22,7 @@ def matches(model: Any) -> bool:
     encode = getattr(model, "encode", None)
     if not callable(encode) or isinstance(model, type):
         return False
-    if hasattr(model, "mteb_model_meta"):
-        return True
-    try:
-        return "task_metadata" in inspect.signature(encode).parameters
-    except (TypeError, ValueError):
-        return False
+    return hasattr(model, "mteb_model_meta") or "task_metadata" in inspect.signature(encode).parameters
 
 
 def held(arguments: Arguments) -> Held:
@@ -41,22 +32,15 @@ def held(arguments: Arguments) -> Held:
     Every item is encoded once, whatever number of tasks use it: `prompt_type` is None and `task_metadata` that of no
     task, so a prompt that depends on the task or on the role of a text is not used.
     """
-    arguments.refuse_unused("preprocess", "tokenizer", "processor", "higher_is_better", kind=KIND)
     model = arguments.model
-    named = _modalities(arguments)
-    has = named or ("image", "text")
-    settings = {"prompt": "none: task_metadata is that of no task and prompt_type is None"}
-
-    def make(row: Model, digest: str) -> HeldEncoder:
-        sides = {modality: Side(ready=lambda item: item, run=_run(model, modality)) for modality in has}
-        return HeldEncoder(name=row.key, sides=sides, settings=dict(settings))
-
-    return Held(
+    named = getattr(getattr(model, "mteb_model_meta", None), "modalities", None) or ()
+    has = [modality for modality in ("image", "text") if modality in (named or ("image", "text"))]
+    if not has:
+        raise BadInput(f"{arguments.of} takes {', '.join(named)}, by its mteb_model_meta: neither images nor texts")
+    return encoder(
+        {modality: Side(ready=lambda item: item, run=_run(model, modality)) for modality in has},
         kind=KIND,
-        abilities=tuple(f"embed_{modality}" for modality in has),
-        modalities=has,
-        make=make,
-        settings=settings,
+        settings={"prompt": "none: task_metadata is that of no task and prompt_type is None"},
         code={"model": model},
         packages=("mteb", "torch", "pillow"),
         uncertain=not named,
@@ -93,30 +77,13 @@ def loader(modality: str, items: Sequence[Any]) -> Any:
 
 
 def _run(model: Any, modality: str) -> Any:
-    metadata = _no_task(modality)
-
-    def run(items: Sequence[Any]) -> Any:
-        return model.encode(
-            loader(modality, items),
-            task_metadata=metadata,
-            hf_split=SPLIT,
-            hf_subset=SUBSET,
-            prompt_type=None,
-            batch_size=len(items),
-            show_progress_bar=False,
-        )
-
-    return run
-
-
-def _no_task(modality: str) -> Any:
-    """A task's metadata that says of the items no more than their modality. Raises NotHere without mteb."""
+    """`encode` of a batch, with a task's metadata that says no more than its modality. Raises NotHere without mteb."""
     try:
         from mteb.abstasks.task_metadata import TaskMetadata
     except ImportError as error:
         raise NotHere("An encoder of mteb's protocol needs the package mteb: pip install mteb") from error
     modalities: list[Any] = [modality]
-    return TaskMetadata(
+    metadata = TaskMetadata(
         dataset={"path": "likeness", "revision": "none"},
         name="Likeness",
         description="Items of several tasks, encoded once",
@@ -126,14 +93,12 @@ def _no_task(modality: str) -> Any:
         eval_langs=["eng-Latn"],
         main_score="cosine_spearman",
     )
-
-
-def _modalities(arguments: Arguments) -> tuple[str, ...]:
-    """What the encoder takes; empty where it does not say. Raises BadInput where it is neither images nor texts."""
-    named = getattr(getattr(arguments.model, "mteb_model_meta", None), "modalities", None)
-    if not named:
-        return ()
-    taken = tuple(modality for modality in ("image", "text") if modality in named)
-    if not taken:
-        raise BadInput(f"{arguments.of} takes {', '.join(named)}, by its mteb_model_meta: neither images nor texts")
-    return taken
+    return lambda items: model.encode(
+        loader(modality, items),
+        task_metadata=metadata,
+        hf_split="test",
+        hf_subset="default",
+        prompt_type=None,
+        batch_size=len(items),
+        show_progress_bar=False,
+    )

@@ -17,22 +17,18 @@ def hardware_of(model: Any, *, device: str = "", dtype: str = "") -> Hardware:
 
     Raises BadInput where another device or precision is named than the object's: to move it is the caller's to do.
     """
-    weight = _weight(model)
+    dtype = loading.DTYPES.get(dtype, dtype)
+    weight = next((weight for module in modules_of(model) if (weight := weight_of(module)) is not None), None)
     if weight is None:
-        return replace(
-            loading.hardware(device, dtype), dtype=loading.DTYPES.get(dtype, dtype) or "float32", chosen=True
-        )
-    own = Hardware(device=str(weight.device), dtype=str(weight.dtype).removeprefix("torch."))
-    if own.device == "cuda:0":
-        own = replace(own, device="cuda")
-    of = type(model).__name__
+        return replace(loading.hardware(device, dtype), dtype=dtype or "float32", chosen=True)
+    own = Hardware(device=str(weight.device).removesuffix(":0"), dtype=str(weight.dtype).removeprefix("torch."))
     if device and device.removesuffix(":0") != own.device:
         raise BadInput(
-            f"{of} is on {own.device}, not on {device}: move it first, model.to({device!r}), or leave device out"
+            f"{type(model).__name__} is on {own.device}, not on {device}: model.to({device!r}), or leave device out"
         )
-    if dtype and loading.DTYPES.get(dtype, dtype) != own.dtype:
+    if dtype and dtype != own.dtype:
         raise BadInput(
-            f"{of} is in {own.dtype}, not in {dtype}: convert it first, model.to(torch.{dtype}), or leave dtype out"
+            f"{type(model).__name__} is in {own.dtype}, not in {dtype}: model.to(torch.{dtype}), or leave dtype out"
         )
     return own
 
@@ -42,10 +38,5 @@ def modules_of(model: Any) -> list[Any]:
     torch = sys.modules.get("torch")
     if torch is None:
         return []
-    if isinstance(model, torch.nn.Module):
-        return [model]
-    return [part for part in getattr(model, "__dict__", {}).values() if isinstance(part, torch.nn.Module)]
-
-
-def _weight(model: Any) -> Any:
-    return next((weight for module in modules_of(model) if (weight := weight_of(module)) is not None), None)
+    parts = [model] if isinstance(model, torch.nn.Module) else getattr(model, "__dict__", {}).values()
+    return [part for part in parts if isinstance(part, torch.nn.Module)]

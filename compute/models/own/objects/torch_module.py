@@ -3,61 +3,42 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from compute.models.own.objects.batches import Batches, tokens_of
-from compute.models.own.objects.held import Arguments, Held, HeldEncoder, Side
-from compute.models.own.objects.signatures import inputs_of
+from compute.models.own.objects.held import Arguments, Held, Side, encoder
 from compute.types import BadInput
 
-if TYPE_CHECKING:
-    from compute.types import Model
-
-KIND = "a torch.nn.Module"
+KIND, TAKES = "a torch.nn.Module", ("preprocess", "tokenizer")
 
 
 def matches(model: Any) -> bool:
     """Whether the object is a module of torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(model, torch.nn.Module)
+    return "torch" in sys.modules and isinstance(model, sys.modules["torch"].nn.Module)
 
 
 def held(arguments: Arguments) -> Held:
     """What `forward` gives for a batch on the module's device and in its precision: (n, d).
 
-    Raises BadInput where neither preprocessing nor tokenizer is given, and for a metric without its direction.
+    Raises BadInput where neither preprocessing nor tokenizer is given.
     """
-    arguments.refuse_unused("processor", kind=KIND)
     model, preprocess, tokenizer = arguments.model, arguments.preprocess, arguments.tokenizer
-    if inputs_of(model.forward) == 2:
-        raise BadInput(
-            f"{arguments.of} takes two inputs, as a metric does: say which way it counts, higher_is_better=False for a "
-            "distance, True for a similarity"
-        )
     if preprocess is None and tokenizer is None:
         raise BadInput(
             f"{arguments.of} is {KIND}: pass preprocess=, a function from an RGB PIL image to a tensor, or tokenizer= "
             "for a module that takes texts"
         )
     batches = Batches.on(model, hardware=arguments.hardware)
-    ready = {"image": preprocess, "text": None if tokenizer is None else tokens_of(tokenizer)}
-    has = tuple(modality for modality in ("image", "text") if ready[modality] is not None)
-    settings = {
-        modality: f"the caller's {'transform' if modality == 'image' else 'tokens'}, stacked" for modality in has
-    }
-
-    def run(items: Any) -> Any:
-        return batches.call(model, items)
-
-    def make(row: Model, digest: str) -> HeldEncoder:
-        sides = {modality: Side(ready=ready[modality], run=run) for modality in has}
-        return HeldEncoder(name=row.key, sides=sides, settings=dict(settings))
-
-    return Held(
+    sides, settings = {}, {}
+    if preprocess is not None:
+        sides["image"] = Side(ready=preprocess, run=lambda items: batches.call(model, items))
+        settings["image"] = "the caller's transform, stacked"
+    if tokenizer is not None:
+        sides["text"] = Side(ready=tokens_of(tokenizer), run=lambda items: batches.call(model, items))
+        settings["text"] = "the caller's tokens, stacked"
+    return encoder(
+        sides,
         kind=KIND,
-        abilities=tuple(f"embed_{modality}" for modality in has),
-        modalities=has,
-        make=make,
         settings=settings,
         code={"model": model, "preprocess": preprocess, "tokenizer": tokenizer},
         packages=("torch", "pillow"),

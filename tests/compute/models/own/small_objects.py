@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,10 @@ MATRIX = np.random.default_rng(5).standard_normal((SIDE * SIDE * 3, DIM)).astype
 
 def wrapped(model: Any, **given: Any) -> OwnModel:
     """The object wrapped where it is."""
-    return wrap(model, hardware=given.pop("hardware", None) or hardware_of(model), **given)
+    return wrap(model, hardware=hardware_of(model), **given)
 
 
-def identity(own: OwnModel) -> dict[str, Any]:
-    return own.identity(own.row, hardware=CPU)
+versioned = partial(wrapped, version="1")
 
 
 def embedded(own: OwnModel, modality: str, items: Sequence[Any]) -> np.ndarray:
@@ -61,11 +60,24 @@ class Eye:
         return np.stack([of_text(text) for text in texts])
 
 
+class Flat(torch.nn.Module):
+    """A linear layer over the pixels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            self.project = torch.nn.Linear(SIDE * SIDE * 3, DIM)
+
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:
+        return self.project(batch.flatten(1))
+
+
 @cache
-def small_open_clip(seed: int = 0, *, vocabulary: int = 49408) -> torch.nn.Module:
+def small_open_clip(*, vocabulary: int = 49408) -> torch.nn.Module:
     """A CLIP of open_clip with one layer a tower, random weights, 32 pixels and texts of 16 tokens."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.manual_seed(0)
         model = open_clip.CLIP(
             embed_dim=DIM,
             vision_cfg={"image_size": 32, "patch_size": 16, "width": 32, "layers": 1, "head_width": 16},

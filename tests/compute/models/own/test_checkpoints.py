@@ -16,7 +16,7 @@ from PIL import Image
 from compute.models import identity, load
 from compute.models.files import weights
 from compute.models.own import checkpoints as own
-from compute.models.own.own_model import WITHOUT_TEXT, ModelSource
+from compute.models.own.own_model import ModelSource
 from compute.types import BadInput, CannotDo, LikenessError, NotHere
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import COMMIT, CPU, LONG, TEXTS, in_hub_cache
@@ -91,50 +91,23 @@ def by_sentence_transformers(folder: Path) -> dict[str, np.ndarray]:
     return {"text": SentenceTransformer(str(folder), device="cpu").encode([*TEXTS, LONG])}
 
 
-MAKERS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
-    "open_clip": (checkpoints.open_clip, by_open_clip, {"adapter": "open_clip", "embed_dim": 24, "image_size": 32}),
-    "clip": (checkpoints.clip, by_transformers, {"adapter": "clip", "embed_dim": 24, "image_size": 32}),
-    "siglip": (checkpoints.siglip, by_transformers, {"adapter": "siglip", "embed_dim": 32, "image_size": 32}),
+MAKERS: dict[str, tuple[Any, Any, tuple]] = {  # the folder, the library's vectors; adapter, dimensions, side, family
+    "open_clip": (checkpoints.open_clip, by_open_clip, ("open_clip", 24, 32, "")),
+    "clip": (checkpoints.clip, by_transformers, ("clip", 24, 32, "clip")),
+    "siglip": (checkpoints.siglip, by_transformers, ("siglip", 32, 32, "siglip")),
     "dinov2": (
         lambda folder: checkpoints.vision(folder, "dinov2"),
         by_transformers,
-        {"adapter": "vision", "embed_dim": 32, "image_size": 32, "family": "dinov2"},
+        ("vision", 32, 32, "dinov2"),
     ),
-    "bert": (
-        lambda folder: checkpoints.text(folder, "bert"),
-        by_transformers,
-        {"adapter": "bert", "embed_dim": 32, "image_size": None, "family": "bert"},
-    ),
-    "timm": (
-        lambda folder: checkpoints.timm_folder(folder, img_size=32),
-        by_timm,
-        {"adapter": "timm", "embed_dim": 192, "image_size": 32, "family": ""},
-    ),
+    "bert": (lambda folder: checkpoints.text(folder, "bert"), by_transformers, ("bert", 32, None, "bert")),
+    "timm": (lambda folder: checkpoints.timm_folder(folder, img_size=32), by_timm, ("timm", 192, 32, "")),
     "sentence_transformer": (
         lambda folder: sentences(folder),
         by_sentence_transformers,
-        {"adapter": "sentence_transformer", "embed_dim": 32, "image_size": None},
+        ("sentence_transformer", 32, None, "bert"),
     ),
 }
-
-
-@pytest.mark.parametrize("kind", ["clip", "siglip"])
-def test_a_folder_without_a_tokenizer_has_the_image_tower_alone(tmp_path: Path, kind: str) -> None:
-    from transformers import AutoImageProcessor, AutoModel
-
-    whole, folder = getattr(checkpoints, kind)(tmp_path / "whole"), tmp_path / "images"
-    AutoModel.from_pretrained(whole).save_pretrained(folder)
-    with pytest.raises(NotHere) as error:
-        own.from_folder(folder)
-    words = str(error.value)
-    assert "images has no preprocessor_config.json or processor_config.json, no tokenizer.json or vocab.txt" in words
-    assert f"transformers.AutoProcessor.from_pretrained(checkpoint).save_pretrained({str(folder)!r})" in words
-    AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
-    made = own.from_folder(folder)
-    assert made.row.abilities == ("embed_image",) and made.row.modalities == ("image",)
-    assert made.read_as.endswith("without a tokenizer: images alone")
-    expected = embedded(own.from_folder(whole).row, "image", pictures())
-    np.testing.assert_allclose(embedded(made.row, "image", pictures()), expected, rtol=1e-5, atol=1e-6)
 
 
 def sentences(
@@ -165,7 +138,7 @@ def test_a_folder_is_read_as_what_it_is_and_gives_the_librarys_vectors(kind: str
     make, by_library, expected = MAKERS[kind]
     folder = make(tmp_path / "My Model")
     made = own.from_folder(folder)
-    assert {name: getattr(made.row, name) for name in expected} == expected
+    assert (made.row.adapter, made.row.embed_dim, made.row.image_size, made.row.family) == expected
     assert (made.row.key, made.row.title) == ("own/my-model", "My Model")
     assert made.source == ModelSource(kind="folder", name="My Model")
     assert made.row.revision.startswith("files-") and made.row.revision == identity(made.row, hardware=CPU)["revision"]
@@ -178,36 +151,47 @@ def test_a_folder_is_read_as_what_it_is_and_gives_the_librarys_vectors(kind: str
         assert wanted.shape[1] == made.row.embed_dim
 
 
-@pytest.mark.parametrize("kind", ["clip", "dinov2", "bert", "timm", "open_clip"])
-def test_the_parameters_are_those_that_the_files_hold(kind: str, tmp_path: Path) -> None:
-    from safetensors.torch import load_file
+@pytest.mark.parametrize("where", ["folder", "hub"])
+def test_a_clip_without_a_tokenizer_has_the_image_tower_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    from huggingface_hub import constants
+    from transformers import AutoImageProcessor, AutoModel
 
-    folder = MAKERS[kind][0](tmp_path / "model")
-    (file,) = folder.glob("*.safetensors")
-    count = sum(value.numel() for value in load_file(file).values() if value.is_floating_point())
-    assert own.from_folder(folder).row.parameters_m == round(count / 1e6, 6) > 0
+    whole, folder = checkpoints.clip(tmp_path / "whole"), tmp_path / "images"
+    AutoModel.from_pretrained(whole).save_pretrained(folder)
+    with pytest.raises(NotHere, match="save_pretrained"):
+        own.from_folder(folder)
+    AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    in_hub_cache(folder, cache=tmp_path / "cache", repository="Org/Images")
+    made = own.from_folder(folder) if where == "folder" else own.from_hub("hub:Org/Images", offline=True)
+    assert made.row.abilities == ("embed_image",) and made.row.modalities == ("image",)
+    assert "images alone" in made.read_as
+    expected = embedded(own.from_folder(whole).row, "image", pictures())
+    np.testing.assert_allclose(embedded(made.row, "image", pictures()), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_parameters_of_other_files_and_of_quantised_weights_are_not_known(tmp_path: Path) -> None:
+def test_the_parameters_are_those_that_the_files_hold(tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 
-    assert own.from_folder(checkpoints.clip(tmp_path / "binary", binary=True)).row.parameters_m is None
     folder = checkpoints.vision(tmp_path / "small", "dinov2")
     (file,) = folder.glob("*.safetensors")
-    save_file({**load_file(file), "packed": torch.zeros(20_000, dtype=torch.int8)}, file)
-    assert own.from_folder(folder).row.parameters_m is None
+    state = load_file(file)
+    count = sum(value.numel() for value in state.values())
+    assert own.from_folder(folder).row.parameters_m == round(count / 1e6, 6) > 0
+    save_file({**state, "packed": torch.zeros(20_000, dtype=torch.int8)}, file)
+    assert own.from_folder(folder).row.parameters_m is None, "quantised"
+    assert own.from_folder(checkpoints.clip(tmp_path / "binary", binary=True)).row.parameters_m is None
 
 
 SENTENCES = {
-    "cls": {"pooling": {"pooling_mode": "cls"}},
-    "max": {"pooling": {"pooling_mode": "max"}},
-    "last": {"pooling": {"pooling_mode": "lasttoken"}},
-    "weighted": {"pooling": {"pooling_mode": "weightedmean"}},
-    "square root": {"pooling": {"pooling_mode": "mean_sqrt_len_tokens"}},
+    **{
+        mode: {"pooling": {"pooling_mode": mode}}
+        for mode in ("max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens")
+    },
     "two modes": {"pooling": {"pooling_mode": ("cls", "mean")}},
-    "dense": {"dense": True},
     "dense alone": {"dense": True, "normalise": False},
-    "bare": {"normalise": False},
     "prompt": {"prompts": {"query": "a photo of "}, "default_prompt_name": "query"},
     "another prompt": {"prompts": {"query": "a photo of "}},
 }
@@ -243,9 +227,8 @@ def test_earlier_layouts_of_sentence_transformers_are_read(tmp_path: Path) -> No
     assert len(encoder.prepare("text", LONG)) == 9 and encoder.settings["pooling"] == ["cls"]
     (wanted,) = by_sentence_transformers(folder).values()
     np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), wanted, atol=1e-5)
-    before = row.revision
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({**old, "pooling_mode_mean_tokens": True}))
-    assert own.from_folder(folder).row.revision != before  # what is pooled decides the numbers
+    assert own.from_folder(folder).row.revision != row.revision  # what is pooled decides the numbers
 
 
 def test_a_module_with_code_of_its_own_is_refused(tmp_path: Path) -> None:
@@ -253,28 +236,26 @@ def test_a_module_with_code_of_its_own_is_refused(tmp_path: Path) -> None:
     path = folder / "modules.json"
     modules = json.loads(path.read_text())
     path.write_text(json.dumps([*modules, {"idx": 9, "name": "9", "path": "9_Mine", "type": "mine.Mine"}]))
-    with pytest.raises(CannotDo, match=r"modules.json lists 'mine.Mine'.*compute.evaluate"):
+    with pytest.raises(CannotDo, match=r"mine\.Mine"):
         own.from_folder(folder)
     path.write_text(json.dumps([{**modules[0], "path": "../elsewhere"}, *modules[1:]]))
-    with pytest.raises(BadInput, match="names a folder outside"):
+    with pytest.raises(BadInput, match="outside"):
         own.from_folder(folder)
 
 
-LORAS = {
-    "clip": (["q_proj", "v_proj"], {}),
-    "dinov2": (["q_proj", "v_proj"], {}),
-    "bert": (["query", "value"], {"task_type": "FEATURE_EXTRACTION"}),
-}
-
-
-@pytest.mark.parametrize("kind", list(LORAS))
-def test_a_lora_is_read_over_its_base(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "targets", "more"),
+    [
+        ("clip", ["q_proj", "v_proj"], {}),
+        ("dinov2", ["q_proj", "v_proj"], {}),
+        ("bert", ["query", "value"], {"task_type": "FEATURE_EXTRACTION"}),
+    ],
+)
+def test_a_lora_is_read_over_its_base(kind: str, targets: list[str], more: dict[str, str], tmp_path: Path) -> None:
     """Reference: peft's model that is not merged."""
     base = MAKERS[kind][0](tmp_path / "base")
-    targets, more = LORAS[kind]
     folder = checkpoints.lora(base, tmp_path / "Tuned", targets, **more)
-    made = own.from_folder(folder)
-    plain = own.from_folder(base)
+    made, plain = own.from_folder(folder), own.from_folder(base)
     assert (made.row.key, made.row.adapter) == ("own/tuned", plain.row.adapter)
     assert made.source.name == "Tuned" and made.digest != plain.digest
     assert str(tmp_path) not in json.dumps(identity(made.row, hardware=CPU))
@@ -285,7 +266,7 @@ def test_a_lora_is_read_over_its_base(kind: str, tmp_path: Path) -> None:
         assert np.abs(vectors - embedded(plain.row, side, items)).max() > 1e-2
 
 
-def test_a_lora_that_fits_no_layer_is_refused(tmp_path: Path) -> None:
+def test_a_lora_that_fits_no_layer_or_has_no_base_is_refused(tmp_path: Path) -> None:
     """One trained on a class with a head has other names, which peft leaves out with no more than a warning."""
     from safetensors.torch import load_file, save_file
 
@@ -293,20 +274,15 @@ def test_a_lora_that_fits_no_layer_is_refused(tmp_path: Path) -> None:
     folder = checkpoints.lora(base, tmp_path / "tuned", ["query"])
     file = folder / "adapter_model.safetensors"
     save_file({name.replace("model.", "model.bert.", 1): value for name, value in load_file(file).items()}, file)
-    with pytest.raises(BadInput, match="trained on another class of its base model"):
+    with pytest.raises(BadInput, match="another class"):
         load(own.from_folder(folder).row, hardware=CPU)
-
-
-def test_a_lora_without_its_base_says_which_it_lacks(tmp_path: Path) -> None:
-    base = checkpoints.text(tmp_path / "base", "bert")
-    folder = checkpoints.lora(base, tmp_path / "tuned", ["query"])
     shutil.move(base, tmp_path / "moved")
-    with pytest.raises(LikenessError, match="The base model of .*tuned"):
+    with pytest.raises(LikenessError, match="base model"):
         own.from_folder(folder, offline=True)
     row = own.from_folder(folder, options={"base": {"weights": str(tmp_path / "moved")}}).row
     assert row.weights == str(tmp_path / "moved")
     (folder / "adapter_config.json").write_text(json.dumps({"peft_type": "IA3"}))
-    with pytest.raises(BadInput, match="peft_type 'IA3'; only LORA is read"):
+    with pytest.raises(BadInput, match="IA3"):
         own.from_folder(folder)
 
 
@@ -328,93 +304,60 @@ def test_name_family_and_options_are_the_users(tmp_path: Path) -> None:
     assert (named.row.key, named.row.title) == ("own/mine-tuned", "Mine, tuned")
     assert named.row.options == {"pooling": "cls"} and named.digest != plain.digest
     assert own.from_folder(folder, family="t5").digest != plain.digest
-    with pytest.raises(BadInput, match=r"There is no family 'brt'. Did you mean 'bert'\?"):
-        own.from_folder(folder, family="brt")
-    for option in ("trust_remote_code", "remote_code"):
-        with pytest.raises(BadInput, match="code of a checkpoint is never run"):
-            own.from_folder(folder, options={option: True})
+    for refused, word in (({"family": "brt"}, "'bert'"), ({"options": {"trust_remote_code": True}}, "never run")):
+        with pytest.raises(BadInput, match=word):
+            own.from_folder(folder, **refused)
 
 
 def test_the_same_files_elsewhere_are_the_same_model_and_others_are_not(tmp_path: Path) -> None:
-    first = own.from_folder(checkpoints.clip(tmp_path / "a" / "clip"))
-    copy = own.from_folder(checkpoints.clip(tmp_path / "b" / "clip"))
-    other = own.from_folder(checkpoints.clip(tmp_path / "c" / "clip", seed=1))
+    first, copy, other = (
+        own.from_folder(checkpoints.clip(tmp_path / name / "clip", seed=seed)) for name, seed in ("a0", "b0", "c1")
+    )
     assert first.digest == copy.digest != other.digest and first.row.revision != other.row.revision
 
 
-def config(folder: Path, **content: Any) -> Path:
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(content))
-    return folder
-
-
-FAULTS: dict[str, tuple[dict[str, Any], type[LikenessError], str]] = {
-    "unknown": (
-        {"model_type": "dinov7", "architectures": ["Dinov7Model"]},
-        BadInput,
-        r"model_type 'dinov7' and architectures Dinov7Model.*--family FAMILY \(nearest: vision",
-    ),
-    "far": ({"model_type": "wav2vec2"}, BadInput, r"model_type 'wav2vec2'\. Which family loads it is not told; say it"),
-    "none": ({"architectures": ["X"]}, BadInput, r"model_type '' and architectures X.*there are: open_clip, clip"),
-    "code": (
-        {"model_type": "mine", "auto_map": {"AutoModel": "modeling.Mine"}},
-        BadInput,
-        "code of its own, which is never run",
-    ),
-    "language model": (
-        {"model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"], "vision_config": {}},
-        BadInput,
-        "--family vlm; .*--family e5_v, vlm2vec or gme",
-    ),
-    "no weights": ({"model_type": "bert"}, NotHere, r"has no tokenizer.json or vocab.txt, no model.safetensors or"),
-    "a type that is no text": ({"model_type": ["bert"]}, BadInput, "model_type ''"),
-}
-
-
-@pytest.mark.parametrize("fault", list(FAULTS))
-def test_what_cannot_be_told_is_said_in_one_line(fault: str, tmp_path: Path) -> None:
-    content, error, words = FAULTS[fault]
-    with pytest.raises(error, match=words) as caught:
-        own.from_folder(config(tmp_path / "model", **content))
+@pytest.mark.parametrize(
+    ("content", "error", "word"),
+    [
+        ({"model_type": "dinov7"}, BadInput, "nearest: vision"),
+        ({"model_type": "wav2vec2"}, BadInput, "--family"),
+        ({"model_type": "mine", "auto_map": {"AutoModel": "modeling.Mine"}}, BadInput, "never run"),
+        ({"model_type": "qwen2_vl", "vision_config": {}}, BadInput, "--family vlm"),
+        ({"model_type": "bert"}, NotHere, "tokenizer.json"),
+        ({"model_type": ["bert"]}, BadInput, "model_type ''"),
+        ([], BadInput, "config.json"),
+        (None, BadInput, "modules.json"),
+    ],
+)
+def test_what_cannot_be_told_is_said_in_one_line(content: Any, error: type, word: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "config.json").write_text(json.dumps(content))
+    with pytest.raises(error, match=word) as caught:
+        own.from_folder(tmp_path)
     assert "\n" not in str(caught.value)
 
 
-def test_folders_that_hold_no_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(NotHere, match=r"There is no folder .*missing"):
+def test_folders_without_a_configuration_and_cut_files_are_named(tmp_path: Path) -> None:
+    with pytest.raises(NotHere, match="missing"):
         own.from_folder(tmp_path / "missing")
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(BadInput, match=r"has none of modules.json.*it holds nothing"):
-        own.from_folder(tmp_path / "empty")
-    bare = checkpoints.open_clip(tmp_path / "bare", config=False)
-    with pytest.raises(BadInput, match=r"it holds open_clip_model.safetensors\. .*architecture=ViT-B-32"):
-        own.from_folder(bare)
-    for text in ("{", "[]", "\ud800"):
-        (tmp_path / "empty" / "config.json").write_text(text, errors="surrogatepass")
-        with pytest.raises(BadInput, match=r"config.json of .* cannot be read"):
-            own.from_folder(tmp_path / "empty")
-
-
-def test_a_weights_file_that_is_cut_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="architecture="):
+        own.from_folder(checkpoints.open_clip(tmp_path / "bare", config=False))
     folder = checkpoints.vision(tmp_path / "model", "dinov2")
     (file,) = folder.glob("*.safetensors")
-    for content in (b"", file.read_bytes()[:40], b"\xff" * 100):
-        file.write_bytes(content)
-        with pytest.raises(BadInput, match=r"model.safetensors is not whole"):
-            own.from_folder(folder)
+    file.write_bytes(file.read_bytes()[:40])
+    with pytest.raises(BadInput, match=r"model\.safetensors"):
+        own.from_folder(folder)
 
 
-@pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    return tmp_path / "cache"
-
-
-def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(cache: Path, tmp_path: Path) -> None:
     folder = checkpoints.vision(tmp_path / "model", "dinov2")
-    in_hub_cache(folder, cache=cache, repository="Org/My-Model")
+    in_hub_cache(folder, cache=tmp_path / "cache", repository="Org/My-Model")
     made = own.from_hub("hub:Org/My-Model")
     assert (made.row.key, made.row.title, made.row.organisation) == ("org/my-model", "Org/My-Model", "Org")
     assert (made.row.weights, made.row.revision) == ("Org/My-Model", COMMIT)
@@ -422,69 +365,13 @@ def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(c
     assert own.from_hub(f"Org/My-Model@{COMMIT}").digest == made.digest
     assert own.from_hub("Org/My-Model", name="mine").row.key == "own/mine"
     local = own.from_folder(folder)
-    assert replace(made.row, **dict.fromkeys(("key", "title", "organisation", "weights", "revision"), "")) == replace(
-        local.row, **dict.fromkeys(("key", "title", "organisation", "weights", "revision"), "")
-    )
+    place = dict.fromkeys(("key", "title", "organisation", "weights", "revision"), "")
+    assert replace(made.row, **place) == replace(local.row, **place)
     np.testing.assert_array_equal(embedded(made.row, "image", pictures()), embedded(local.row, "image", pictures()))
-
-
-def test_a_model_of_the_hub_without_a_tokenizer_has_the_image_tower_alone(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a repository that was read for its images alone the tokenizer is fetched before that is said; offline the
-    model says that its texts are missing, and how they come here."""
-    import huggingface_hub
-    from transformers import AutoImageProcessor, AutoModel
-
-    whole, folder = checkpoints.clip(tmp_path / "whole"), tmp_path / "images"
-    AutoModel.from_pretrained(whole).save_pretrained(folder)
-    AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
-    snapshot = in_hub_cache(folder, cache=cache, repository="Org/Images")
-    made = own.from_hub("hub:Org/Images")
-    assert made.row.abilities == ("embed_image",) and made.read_as.endswith(": images alone")
-    reason = made.row.options[WITHOUT_TEXT]
-    assert "no tokenizer of Org/Images" in reason and reason in made.read_as
-    assert reason.endswith(f"hf download Org/Images --revision {COMMIT}")
-    expected = embedded(own.from_folder(whole).row, "image", pictures())
-    np.testing.assert_allclose(embedded(made.row, "image", pictures()), expected, rtol=1e-5, atol=1e-6)
-
-    def snapshot_download(repository: str, *, revision: str | None, allow_patterns: list[str]) -> str:
-        assert (repository, revision) == ("Org/Images", COMMIT)
-        for file in whole.iterdir():
-            if not file.name.endswith(".safetensors") and not (snapshot / file.name).exists():
-                shutil.copy(file, snapshot / file.name)
-        return str(snapshot)
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
-    whole_model = own.from_hub("hub:Org/Images")
-    assert whole_model.row.abilities == ("embed_image", "embed_text") and WITHOUT_TEXT not in whole_model.row.options
-    assert whole_model.digest == made.digest
-
-
-def test_a_repository_that_lists_no_tokenizer_has_images_alone_without_a_word(cache: Path, tmp_path: Path) -> None:
-    """It is known where the cache notes that the hub has none."""
-    from transformers import AutoImageProcessor, AutoModel
-
-    whole, folder = checkpoints.clip(tmp_path / "whole"), tmp_path / "images"
-    AutoModel.from_pretrained(whole).save_pretrained(folder)
-    AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
-    snapshot = in_hub_cache(folder, cache=cache, repository="Org/Images")
-    assert WITHOUT_TEXT in own.from_hub("hub:Org/Images").row.options
-    noted = snapshot.parents[1] / ".no_exist" / COMMIT
-    noted.mkdir(parents=True)
-    for name in weights.TOKENIZER:
-        (noted / name).touch()
-    assert own.from_hub("hub:Org/Images").read_as.endswith("; without a tokenizer: images alone")
-    row = own.from_hub("hub:Org/Images").row
-    assert row.abilities == ("embed_image",) and WITHOUT_TEXT not in row.options
-
-
-def test_a_model_of_the_hub_that_is_not_here(cache: Path) -> None:
-    with pytest.raises(NotHere, match=r"Org/Absent is not on this machine.*hf download Org/Absent --revision v2"):
+    with pytest.raises(NotHere, match="hf download Org/Absent --revision v2"):
         own.from_hub("hub:Org/Absent@v2")
     for text in ("hub:absent", "hub:a/b/c", "hub:a/..", "hub:org/name@", "hub:-/x\n"):
-        with pytest.raises(BadInput, match="is no hub id"):
+        with pytest.raises(BadInput, match="hub id"):
             own.from_hub(text)
 
 

@@ -1,0 +1,164 @@
+"""What identifies an object: the same weights are the same model anywhere, and every change is another one."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import subprocess
+import sys
+from pathlib import Path
+
+import open_clip
+import pytest
+import torch
+from torchvision import transforms
+from torchvision.transforms import v2
+
+from compute.models.own.identity import tensor_digest
+from compute.paths import ROOT
+from compute.types import BadInput
+from tests.compute.models.own.small_objects import SIDE, Eye, Flat, pixels, small_open_clip, wrapped
+
+
+def compose(size: int = SIDE) -> transforms.Compose:
+    return transforms.Compose([transforms.Resize((size, size)), transforms.CenterCrop(SIDE), transforms.ToTensor()])
+
+
+class Scaled(Flat):
+    def __init__(self, scale: float = 1.0) -> None:
+        super().__init__()
+        self.scale = scale
+        self.register_buffer("mean", torch.zeros(4))
+
+    def forward(self, batch):
+        return super().forward(batch) * self.scale
+
+
+def digest(model, **given) -> str:
+    own = wrapped(model, **{"preprocess": compose(), **given})
+    return own.identity(own.row, hardware=None)["digest"]
+
+
+def changed(change) -> Scaled:
+    model = Scaled()
+    with torch.no_grad():
+        change(model)
+    return model
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: model.project.weight[2, 3].add_(1e-6),
+        lambda model: model.mean[0].add_(1),
+        lambda model: setattr(model, "scale", 2.0),
+        lambda model: model.double(),
+        lambda model: model.register_buffer("other", torch.zeros(1)),
+        lambda model: setattr(model, "more", torch.nn.Linear(1, 1)),
+    ],
+    ids=["weight", "buffer", "setting", "dtype", "buffers", "layer"],
+)
+def test_one_change_is_another_model(change):
+    assert digest(changed(change)) != digest(Scaled())
+
+
+def test_the_same_weights_are_the_same_model_whatever_it_is_called():
+    assert digest(Scaled()) == digest(changed(lambda model: model.requires_grad_(False)), name="other")
+    first, second = small_open_clip(), copy.deepcopy(small_open_clip())
+    assert digest(first, preprocess=None) == digest(second, preprocess=None)
+
+
+def test_another_process_has_the_same_digest():
+    """Nothing of addresses or hash seeds is in it."""
+    script = (
+        "from tests.compute.models.own.test_identity import *; print(digest(Scaled()), "
+        "digest(small_open_clip(), preprocess=None, tokenizer=open_clip.get_tokenizer('', context_length=16)))"
+    )
+    environment = {"PYTHONHASHSEED": "1", "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+    tokenizer = open_clip.get_tokenizer("", context_length=16)
+    tokenizer(["a very unusual dog"])  # fills its cache
+    assert ended.stdout.split() == [
+        digest(Scaled()),
+        digest(small_open_clip(), preprocess=None, tokenizer=tokenizer),
+    ]
+
+
+def test_preprocessing_counts_by_what_it_does():
+    model = Flat()
+    assert digest(model) == digest(model, preprocess=compose()) != digest(model, preprocess=compose(SIDE + 1))
+    dtype = v2.ToDtype(torch.float32, scale=True)
+    first, second = (v2.Compose([v2.Resize((size, SIDE)), v2.CenterCrop(SIDE), v2.ToImage(), dtype]) for size in (8, 9))
+    assert digest(model, preprocess=first) != digest(model, preprocess=second)
+
+
+def hooked() -> Flat:
+    model = Flat()
+    model.project.register_forward_hook(lambda module, inputs, output: output * 2)
+    return model
+
+
+def replaced() -> torch.nn.Module:
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(SIDE * SIDE * 3, 2))
+    model[1].forward = lambda batch: batch[:, :2]
+    return model
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        (Eye(), {"preprocess": None}),
+        (lambda a, b: 0.0 if a is b else 1.0, {"preprocess": None, "higher_is_better": False}),
+        (functools.partial(lambda style, messages: style, "yes"), {"preprocess": None}),
+        (Flat(), {"preprocess": pixels}),
+        (Flat(), {"preprocess": transforms.Compose([transforms.Lambda(pixels)])}),
+        (Flat(), {"preprocess": v2.Compose([v2.Lambda(pixels)])}),
+        (hooked(), {}),
+        (replaced(), {}),
+    ],
+    ids=["object", "function", "partial", "preprocess", "lambda", "lambda of v2", "hook", "method"],
+)
+def test_what_nothing_identifies_needs_a_version(model, given, tmp_path, monkeypatch):
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
+    with pytest.raises(BadInput, match='version="'):
+        digest(model, **given)
+    assert digest(model, **given, version="1") == digest(model, **given, version="1")
+    assert digest(model, **given, version="1") != digest(model, **given, version="2")
+
+
+def test_weights_count_beside_a_version():
+    other = changed(lambda model: model.project.weight[0, 0].add_(1))
+    assert digest(Scaled(), preprocess=pixels, version="1") != digest(other, preprocess=pixels, version="1")
+
+
+def test_a_class_of_ones_own_counts_by_its_code():
+    class First(Flat):
+        def forward(self, batch):
+            return super().forward(batch) * 2
+
+    first = digest(First())
+
+    class First(Flat):
+        def forward(self, batch):
+            return super().forward(batch) * 3
+
+    assert digest(First()) != first
+
+
+def test_packages_of_all_parts_are_named():
+    own = wrapped(Flat(), preprocess=compose())
+    assert {"torch", "torchvision"} <= set(own.identity(own.row, hardware=None)["packages"])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.int8, torch.bool, torch.complex64])
+def test_every_dtype_and_empty_tensors_are_read(dtype):
+    full, zero = torch.ones(3).to(dtype), torch.zeros(3).to(dtype)
+    assert len({tensor_digest(each) for each in (full, zero, full[:0], full[0], full.reshape(3, 1))}) == 5
+    assert tensor_digest(torch.arange(6).reshape(2, 3).T) == tensor_digest(torch.arange(6).reshape(2, 3).T.contiguous())
+
+
+def test_weights_without_values_are_refused():
+    with pytest.raises(BadInput, match="meta"):
+        digest(Flat().to("meta"))
