@@ -5,9 +5,8 @@ The hub's own client starts each file anew; a large one that broke off would nev
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -69,36 +68,6 @@ def fetch_configuration(row: Model, *, offline: bool = False) -> Path:
         return Path(snapshot_download(row.weights, revision=row.revision or None, allow_patterns=patterns))
     except Exception as error:  # of the hub's client and of whichever network library it stands on
         raise _readable(row, error) from error
-
-
-def has_none(row: Model, names: Sequence[str], *, offline: bool = False) -> bool:
-    """Whether the hub's repository is known to hold none of these files at the row's commit.
-
-    It is where the cache notes that they were looked for, and where the hub, which is asked unless `offline`, lists
-    none; then the cache notes it, if it can be written. False where nothing is known: a download that lacks them may
-    have broken off.
-    """
-    from huggingface_hub import HfApi, constants
-
-    home, commit = cache_home(row), row.revision
-    if any((home / "snapshots" / commit / name).is_file() for name in names):
-        return False
-    absent = [home / ".no_exist" / commit / name for name in names]  # where the hub's own client notes it
-    if all(path.is_file() for path in absent):
-        return True
-    if offline or constants.is_offline_mode():
-        return False
-    try:
-        info = HfApi().model_info(row.weights, revision=commit, timeout=ANSWER)
-    except Exception:  # of the hub's client and of whichever network library it stands on
-        return False
-    if {entry.rfilename for entry in info.siblings or []} & set(names):
-        return False
-    with contextlib.suppress(OSError):  # a cache that cannot be written: the hub is asked again next time
-        for path in absent:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch()
-    return True
 
 
 def missing_bytes(row: Model, files: tuple[HubFile, ...]) -> int:
