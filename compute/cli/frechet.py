@@ -92,7 +92,7 @@ def frechet(
     """
     from compute.catalog import shipped
     from compute.engine.generators import backbones as choices
-    from compute.engine.generators import comparison, people, references, table
+    from compute.engine.generators import comparison, people, references, stored, table
     from compute.tasks.generators import human as ratings
     from compute.tasks.generators import pairing, sources
     from compute.tasks.generators import prompts as lists
@@ -165,12 +165,12 @@ def frechet(
     about = people.lines(beside) if beside else []
     if output == "csv":
         typer.echo(table.as_csv(result.figures), nl=False)
-        about = [*(f"Warning: {line}" for line in result.warnings), *about]
+        about = [*(f"Warning: {line}" for line in result.sets.warnings), *about]
     elif output == "json":
-        typer.echo(table.as_json(result.figures, warnings=result.warnings, people=beside))
+        typer.echo(table.as_json(result.figures, warnings=result.sets.warnings, people=beside))
         about = []
     else:
-        about = [*table.text(result.figures, warnings=result.warnings), *about]
+        about = [*table.text(result.figures, warnings=result.sets.warnings), *about]
     for line in about:
         typer.echo(line, err=output == "csv")
     if save_reference:
@@ -179,13 +179,13 @@ def frechet(
             images={key: sets[pairing.REFERENCE] for key, sets in result.features.images.items()},
             texts=result.features.texts,
             chosen=chosen,
-            settings=result.comparison.settings,
+            settings=result.settings,
             source=reference,
-            contents=result.comparison.reference,
+            contents=result.reference,
         ):
             typer.echo(f"Saved {path}", err=True)
     if store:
-        key, runs = comparison.store(result, results=root, human=beside.stored if beside else None)
+        key, runs = stored.store(result, results=root, human=beside.stored if beside else None)
         typer.echo(f"Stored {len(runs)} run{'s' if len(runs) != 1 else ''} of the suite {key}", err=True)
         rebuild(root, err=output != "text")
 

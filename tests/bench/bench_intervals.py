@@ -80,7 +80,9 @@ def coverage(
     made = []
     for _ in range(samples):
         sample = draw(rng, n=n, d=d, alike=alike)
-        made.append(intervals.over_prompts(lambda rows, s=sample: statistic(s.rows(rows)), n))
+        blocks = intervals.share_out(n)
+        left_out = intervals.leave_out(lambda rows, s=sample: statistic(s.rows(rows)), blocks)
+        made.append(intervals.interval(statistic(sample), left_out, blocks))
     known = [(each.low, each.high) for each in made if each.low is not None and each.high is not None]
     held = [low <= values.mean() <= high for low, high in known]
     width = float(np.median([high - low for low, high in known]) / (2 * 1.96 * values.std())) if known else np.nan

@@ -12,9 +12,9 @@ from compute.content import items
 from compute.content.items import Column, content_key
 from compute.database import build
 from compute.engine.generators import backbones, stored
+from compute.engine.generators.comparison import GeneratorComparison
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.figures import figures
-from compute.engine.generators.stored import GeneratorComparison
 from compute.paths import COMPUTED
 from compute.tasks.generators.pairing import PromptedSets
 from compute.tasks.generators.sets import ImageSet
@@ -69,10 +69,10 @@ def make(results: Path, *, human: dict[str, float] | None = None) -> str:
         figures=figures(features, chosen=chosen),
         settings={"tiny": {}},
         file=Path("pictures.csv"),
-        human=None if human is None else {name: ("human_rate", value) for name, value in human.items()},
     )
-    suite, _ = stored.store(comparison, results=results)
-    return suite.suite.key
+    rates = {name: ("human_rate", value) for name, value in (human or {}).items()}
+    suite, _ = stored.store(comparison, results=results, human=rates)
+    return suite
 
 
 def _column(image) -> Column:

@@ -2,34 +2,81 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from compute import models
 from compute.catalog import Catalog
 from compute.engine.bench import Bench
-from compute.engine.generators import backbones, features, references, stored
-from compute.engine.generators import figures as computing
+from compute.engine.generators import backbones, features, references
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
-from compute.engine.generators.record import GeneratorFigure
-from compute.engine.generators.stored import GeneratorComparison
-from compute.engine.run_folders import StoredRun
+from compute.engine.generators.figures import figures
+from compute.engine.generators.record import DISTANCE, GeneratorFigure
 from compute.metrics.distribution.references import SavedReference
 from compute.tasks.generators.pairing import PromptedSets
 from compute.types import BadInput
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeneratorResult:
-    """Every figure, what to know about them all, and the comparison to store."""
+class GeneratorComparison:
+    """What a comparison was made of and gave, ready to be stored."""
 
-    figures: tuple[GeneratorFigure, ...]
-    warnings: tuple[str, ...]
+    name: str  # of the suite
+    sets: PromptedSets  # without what could not be decoded
+    chosen: Backbones
     features: SetFeatures
-    comparison: GeneratorComparison
+    figures: Sequence[GeneratorFigure]
+    settings: Mapping[str, Any]  # of the backbones, by key
+    file: Path  # the prompts, or the reference
+    saved: Mapping[str, SavedReference] = field(default_factory=dict)  # stand for the reference's images
+    seconds: float = 0.0
+
+    @cached_property
+    def prompt_values(self) -> Mapping[str, Mapping[str, np.ndarray]]:
+        """Values of single images by kind and generator, (n,) each, of the kinds that all generators have; empty where
+        nothing is paired."""
+        if self.sets.prompts is None:
+            return {}
+        names = [part.name for part in self.sets.generated]
+        distances = {}
+        if self.features.images and self.sets.reference is not None:
+            distances[DISTANCE] = {name: self.features.paired_distances(name) for name in names}
+        return distances | {kind: of for kind, of in self.features.scores.items() if set(names) <= set(of)}
+
+    @property
+    def n(self) -> int:
+        """The prompts, or the reference's images where nothing is paired."""
+        if self.sets.prompts is not None:
+            return len(self.sets.ids)
+        return len(self.sets.reference) if self.sets.reference else next(iter(self.saved.values())).n
+
+    @property
+    def reference(self) -> str:
+        """A digest of the reference's images."""
+        if self.sets.reference is None:
+            return next(iter(self.saved.values())).contents
+        return hashlib.blake2b(self.sets.reference.images.keys.tobytes(), digest_size=16).hexdigest()
+
+    @property
+    def digest(self) -> str:
+        """Of what makes comparisons comparable: the reference's images, the prompts in their order, and the features
+        that each metric is ranked on, so that a column of the board never holds two kinds."""
+        digest = hashlib.blake2b(self.reference.encode(), digest_size=16)
+        if self.sets.prompts is not None:
+            digest.update(self.sets.prompts.keys.tobytes())
+        first = self.chosen
+        ranked = (first.image[:1], first.cfred[:1], first.text[:1], first.clip, first.cmmd, first.classes)
+        digest.update(json.dumps(ranked).encode())
+        return digest.hexdigest()
 
 
 def compare(
@@ -44,7 +91,7 @@ def compare(
     offline: bool = False,
     intervals: bool = True,
     report: Callable[[str], None] = lambda line: None,
-) -> GeneratorResult:
+) -> GeneratorComparison:
     """Encodes the sets with the backbones chosen and computes every metric; nothing but features is stored.
 
     `name` is what the suite is called, `file` what it was made from; `saved` are statistics by subset that stand for
@@ -68,28 +115,14 @@ def compare(
             report(f"{key}: {done.encoded:,} encoded in {done.seconds:.1f} s{stored}")
         if not subject.done:
             report(f"{key}: nothing to encode, all features are stored")
-    figures = tuple(computing.figures(encoded, chosen=chosen, intervals=intervals))
-    return GeneratorResult(
-        figures=figures,
-        warnings=left.warnings,
+    return GeneratorComparison(
+        name=name,
+        sets=left,
+        chosen=chosen,
         features=encoded,
-        comparison=GeneratorComparison(
-            name=name,
-            sets=left,
-            chosen=chosen,
-            features=encoded,
-            figures=figures,
-            settings={key: subject.settings for key, subject in subjects.items()},
-            file=file,
-            saved=saved or {},
-            seconds=time.perf_counter() - started,
-        ),
+        figures=tuple(figures(encoded, chosen=chosen, intervals=intervals)),
+        settings={key: subject.settings for key, subject in subjects.items()},
+        file=file,
+        saved=saved or {},
+        seconds=time.perf_counter() - started,
     )
-
-
-def store(
-    result: GeneratorResult, *, results: Path, human: Mapping[str, tuple[str, float]] | None = None
-) -> tuple[str, Sequence[StoredRun]]:
-    """Stores the comparison as runs, with people's ratings where there are any; the suite's key and the runs."""
-    suite, runs = stored.store(replace(result.comparison, human=human), results=results)
-    return suite.suite.key, runs

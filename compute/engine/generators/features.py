@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -21,7 +21,7 @@ from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.metrics.distribution.references import SavedReference
 from compute.models.encoders import inception
 from compute.tasks.generators.pairing import REFERENCE, PromptedSets
-from compute.types import BadInput, Model, NotHere, Undefined
+from compute.types import Model, NotHere, Undefined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,38 +75,10 @@ class SetFeatures:
         """The backbone of `paired_distances`: the last."""
         return list(self.images)[-1]
 
-    def rows(self, rows: np.ndarray) -> SetFeatures:
-        """The same of these pairs alone. Raises BadInput where nothing is paired."""
-        if not self.prompts:
-            raise BadInput("Only paired sets have rows in common: give the prompts")
-
-        def taken(sets: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-            return {name: features[rows] for name, features in sets.items()}
-
-        return replace(
-            self,
-            prompts=tuple(self.prompts[row] for row in rows),
-            images={key: taken(sets) for key, sets in self.images.items()},
-            texts=taken(self.texts),
-            scores={metric: taken(sets) for metric, sets in self.scores.items()},
-            logits=taken(self.logits),
-        )
-
-    def only(self, generators: Sequence[str]) -> SetFeatures:
-        """The same of these generators alone."""
-        return replace(
-            self,
-            generated=tuple(generators),
-            scores={
-                metric: {name: of[name] for name in generators if name in of} for metric, of in self.scores.items()
-            },
-            logits={name: self.logits[name] for name in generators if name in self.logits},
-        )
-
-    def paired_distances(self, generator: str, *, backbone: str = "") -> np.ndarray:
-        """(n,) squared distance of each image from the reference's of its prompt, over a backbone, the last if
-        none is named: cFreD's where there is one. Their mean is what cFreD becomes where prompts are few."""
-        sets = self.images[backbone or self.distance_backbone]
+    def paired_distances(self, generator: str) -> np.ndarray:
+        """(n,) squared distance of each image from the reference's of its prompt, over the last backbone: cFreD's where
+        there is one. Their mean is what cFreD becomes where prompts are few."""
+        sets = self.images[self.distance_backbone]
         real, generated = sets[self.reference], sets[generator]
         parts = blocks(len(real), width=real.shape[1])
         steps = (np.subtract(generated[part], real[part], dtype=np.float64) for part in parts)

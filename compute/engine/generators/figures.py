@@ -12,8 +12,7 @@ import numpy as np
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
-from compute.engine.generators.intervals import MANIFOLDS, MOST, PAIRWISE, drawn_rows, with_interval
-from compute.engine.generators.limits import with_limit
+from compute.engine.generators.intervals import MANIFOLDS, MOST, PAIRWISE, drawn_rows, with_interval, with_limit
 from compute.engine.generators.record import GeneratorFigure
 from compute.metrics.distribution.diversity import inception_score, vendi
 from compute.metrics.distribution.frechet import (
@@ -35,14 +34,8 @@ from compute.metrics.distribution.moments import CrossMoments
 from compute.types import BadInput, Undefined
 
 
-def figures(
-    features: SetFeatures, *, chosen: Backbones, intervals: bool = True, fixed_reference: bool = True
-) -> list[GeneratorFigure]:
-    """All chosen metrics that the features allow, generator by generator, in the order of METRICS.
-
-    `fixed_reference`: where nothing is paired, intervals are over the generator's images alone. Without it they are
-    over the reference's too, for a reference of as few images.
-    """
+def figures(features: SetFeatures, *, chosen: Backbones, intervals: bool = True) -> list[GeneratorFigure]:
+    """All chosen metrics that the features allow, generator by generator, in the order of METRICS."""
     rows = [
         *_undefined(features, chosen),
         *_conditional(features, chosen),
@@ -54,12 +47,7 @@ def figures(
     metrics = {name: at for at, name in enumerate(backbones.METRICS)}
     figures = [row for row in rows if row.metric in chosen.metrics]
     if intervals:
-        figures = [
-            with_limit(
-                with_interval(row, features=features, chosen=chosen, fixed_reference=fixed_reference), features=features
-            )
-            for row in figures
-        ]
+        figures = [with_limit(with_interval(row, features=features), features=features) for row in figures]
     return sorted(figures, key=lambda row: (order[row.generator], metrics[row.metric]))
 
 

@@ -136,7 +136,7 @@ def frechet(
             offline=offline,
             intervals=intervals,
         )
-    return _beside(result.figures, result.warnings, result.features, human)
+    return _beside(result.figures, result.sets.warnings, result.features, human)
 
 
 def _of_features(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+DISTANCE = "distance"  # kind of a prompt's value: the squared distance of its image's features from the reference's
+
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorFigure:

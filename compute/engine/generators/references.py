@@ -81,7 +81,9 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
                 f"compute frechet ... --save-reference {where}"
             )
     if len({reference.contents for reference in files}) > 1:
-        raise BadInput(f"The references {files[0].name} and others beside it are of unlike images: save them together")
+        raise BadInput(
+            f"The references {files[0].name} and others beside it are of different images: save them together"
+        )
     by_subset: dict[str, SavedReference] = {}
     for reference in files:
         text = reference.condition.backbone if reference.condition else ""
@@ -90,7 +92,8 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
         if isinstance(reference.moments, CrossMoments):
             alone = replace(reference, moments=reference.moments.images, condition=None)
             by_subset.setdefault(reference.images.backbone, alone)
-    used = {key: reference for key, reference in by_subset.items() if key in _usable(chosen)}
+    usable = (*chosen.image, *(subset(image, text) for image in chosen.cfred for text in chosen.text))
+    used = {key: reference for key, reference in by_subset.items() if key in usable}
     if not used:
         first = files[0]
         raise BadInput(
@@ -122,15 +125,6 @@ def narrowed(chosen: Backbones, *, saved: Iterable[str]) -> Backbones:
         text=tuple(key for key in chosen.text if key in [text for _, _, text in pairs]),
         cmmd="",
     )
-
-
-def contents_of(keys: Any) -> str:
-    """A digest of images by their content keys (n,), in order."""
-    return hashlib.blake2b(keys.tobytes(), digest_size=16).hexdigest()
-
-
-def _usable(chosen: Backbones) -> tuple[str, ...]:
-    return (*chosen.image, *(subset(image, text) for image in chosen.cfred for text in chosen.text))
 
 
 def _name(path: Path, key: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,88 +18,38 @@ from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
 from compute.engine import run_folders, thumbnails
-from compute.engine.generators.backbones import METRICS, Backbones
-from compute.engine.generators.features import SetFeatures
-from compute.engine.generators.prompt_values import DISTANCE, SIDE, described, pictured, prompt_items
-from compute.engine.generators.record import GeneratorFigure
-from compute.engine.generators.references import contents_of
+from compute.engine.generators.backbones import METRICS
+from compute.engine.generators.comparison import GeneratorComparison
+from compute.engine.generators.record import DISTANCE, GeneratorFigure
 from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
-from compute.metrics.distribution.references import SavedReference
-from compute.tasks.generators.pairing import PromptedSets
 from compute.tasks.source import OwnFile
 from compute.types import WHOLE, BadInput, Run, Score, Suite, Task
 
 PROCEDURE = "frechet"
 SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
+MOST_PICTURES = 2000  # of one comparison, the reference's among them: about 3 kB each
+SIDE = 128  # pixels of their longer side at most
 MAX_SUBSETS = own_suite.MAX_SUBSETS - 1  # one is the whole
 
 
-@dataclass(frozen=True, kw_only=True)
-class GeneratorComparison:
-    """What a comparison was made of and gave, ready to be stored. `human` holds people's ratings by generator."""
+def store(
+    comparison: GeneratorComparison, *, results: Path, human: Mapping[str, tuple[str, float]] | None = None
+) -> tuple[str, list[StoredRun]]:
+    """Records the suite and writes a run for each generator with a figure; the suite's key and the runs.
 
-    name: str  # of the suite
-    sets: PromptedSets
-    chosen: Backbones
-    features: SetFeatures
-    figures: Sequence[GeneratorFigure]
-    settings: Mapping[str, Any]  # of the backbones, by key
-    file: Path  # the prompts, or the reference
-    saved: Mapping[str, SavedReference] = field(default_factory=dict)  # stand for the reference's images
-    human: Mapping[str, tuple[str, float]] | None = None  # generator -> (metric, value)
-    seconds: float = 0.0
-
-    @cached_property
-    def prompt_values(self) -> Mapping[str, Mapping[str, np.ndarray]]:
-        """Values of single images by kind and generator, (n,) each, of the kinds that all generators have; empty where
-        nothing is paired."""
-        if self.sets.prompts is None:
-            return {}
-        names = [part.name for part in self.sets.generated]
-        distances = {}
-        if self.features.images and self.sets.reference is not None:
-            distances[DISTANCE] = {name: self.features.paired_distances(name) for name in names}
-        return distances | {kind: of for kind, of in self.features.scores.items() if set(names) <= set(of)}
-
-    @property
-    def n(self) -> int:
-        """The prompts, or the reference's images where nothing is paired."""
-        if self.sets.prompts is not None:
-            return len(self.sets.ids)
-        return len(self.sets.reference) if self.sets.reference else next(iter(self.saved.values())).n
-
-    @property
-    def reference(self) -> str:
-        """A digest of the reference's images."""
-        if self.sets.reference is None:
-            return next(iter(self.saved.values())).contents
-        return contents_of(self.sets.reference.images.keys)
-
-    @property
-    def digest(self) -> str:
-        """Of what makes comparisons comparable: the reference's images, the prompts in their order, and the features
-        that each metric is ranked on, so that a column of the board never holds two kinds."""
-        digest = hashlib.blake2b(self.reference.encode(), digest_size=16)
-        if self.sets.prompts is not None:
-            digest.update(self.sets.prompts.keys.tobytes())
-        first = self.chosen
-        ranked = (first.image[:1], first.cfred[:1], first.text[:1], first.clip, first.cmmd, first.classes)
-        digest.update(json.dumps(ranked).encode())
-        return digest.hexdigest()
-
-
-def store(comparison: GeneratorComparison, *, results: Path) -> tuple[OwnSuite, list[StoredRun]]:
-    """Records the suite and writes a run for each generator with a figure. Raises CannotWrite, and BadInput for names
-    that make one key or more backbones than a suite shows."""
-    suite = suite_records.record(_merged(_suite(comparison), results=results), results=results)
+    `human` holds people's ratings by generator, as (metric, value). Raises CannotWrite, and BadInput for names that
+    make one key or more backbones than a suite shows.
+    """
+    human = human or {}
+    suite = suite_records.record(_merged(_suite(comparison, human), results=results), results=results)
     runs = [
         run_folders.write(results, run=run, scores=scores, items=_items(comparison, run))
-        for run, scores in _runs(comparison, suite)
+        for run, scores in _runs(comparison, suite, human)
         if scores
     ]
     _add_pictures(comparison, task=suite.tasks[0].key, results=results)
-    return suite, runs
+    return suite.suite.key, runs
 
 
 def key_of(name: str) -> str:
@@ -108,7 +57,7 @@ def key_of(name: str) -> str:
     return f"{own_suite.BENCHMARK.key}/{own_suite.slug(name)}"
 
 
-def _suite(comparison: GeneratorComparison) -> OwnSuite:
+def _suite(comparison: GeneratorComparison, people: Mapping[str, tuple[str, float]]) -> OwnSuite:
     sets, names = comparison.sets, [part.name for part in comparison.sets.generated]
     keys = [key_of(name) for name in names]
     if len(set(keys)) < len(keys):
@@ -120,10 +69,13 @@ def _suite(comparison: GeneratorComparison) -> OwnSuite:
     if len(subsets) > MAX_SUBSETS:
         raise BadInput(f"{len(subsets)} backbones and pairs of them are more than the {MAX_SUBSETS} that are stored")
     metrics = [metric for metric in METRICS if any(row.metric == metric for row in comparison.figures)]
-    human = next(iter(comparison.human.values()))[0] if comparison.human else ""
+    human = next(iter(people.values()))[0] if people else ""
     name = own_suite.slug(comparison.name)
     key = name if name.startswith("generators-") else f"generators-{name}"
-    headline = _headline(comparison.figures, metrics)
+    first: dict[str, str] = {}  # the backbone that stands for each metric
+    for row in comparison.figures:
+        first.setdefault(row.metric, row.backbone)
+    headline = "Features: " + ", ".join(f"{metric} {first[metric]}" for metric in metrics) + "."
     about = (
         f"Your own data: {len(names)} generators on {comparison.n:,} "
         f"{'prompts' if sets.prompts is not None else 'reference images'}. {headline} No published figure compares "
@@ -158,14 +110,6 @@ def _suite(comparison: GeneratorComparison) -> OwnSuite:
     )
 
 
-def _headline(figures: Sequence[GeneratorFigure], metrics: Sequence[str]) -> str:
-    """Which backbone stands for each metric: the first."""
-    first: dict[str, str] = {}
-    for row in figures:
-        first.setdefault(row.metric, row.backbone)
-    return "Features: " + ", ".join(f"{metric} {first[metric]}" for metric in metrics) + "."
-
-
 def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
     """With the generators, metrics and backbones of an earlier comparison on the same reference and prompts."""
     known, _ = suite_records.recorded(results)
@@ -183,8 +127,10 @@ def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
     )
 
 
-def _runs(comparison: GeneratorComparison, suite: OwnSuite) -> list[tuple[Run, list[Score]]]:
-    [task] = suite.tasks
+def _runs(
+    comparison: GeneratorComparison, suite: OwnSuite, human: Mapping[str, tuple[str, float]]
+) -> list[tuple[Run, list[Score]]]:
+    [task], features = suite.tasks, comparison.features
     started = datetime.now(UTC).isoformat(timespec="seconds")
     made = []
     for part in comparison.sets.generated:
@@ -221,51 +167,60 @@ def _runs(comparison: GeneratorComparison, suite: OwnSuite) -> list[tuple[Run, l
                 "found": {row.backbone: {} for row in figures} | _details(figures),
                 "undefined": {row.metric: {row.backbone: row.reason} for row in figures if row.value is None},
                 "left_out": [],
-                "per_prompt": _prompt_kinds(comparison),
+                "per_prompt": {
+                    "kinds": list(comparison.prompt_values),
+                    "backbones": [
+                        features.distance_backbone if kind == DISTANCE else features.scored_by[kind]
+                        for kind in comparison.prompt_values
+                    ],
+                },
                 "warnings": list(comparison.sets.warnings),
             },
         )
-        made.append((run, scores(run, figures, human=(comparison.human or {}).get(part.name))))
+        made.append((run, _scores(run, figures, human=human.get(part.name))))
     return made
 
 
 def _items(comparison: GeneratorComparison, run: Run) -> pd.DataFrame:
-    """A row a pair (or image): the scores that one image has, and how far it is from the reference's in features."""
+    """A row a pair (or image): the scores that one image has, and how far it is from the reference's in features.
+
+    Of pairs: item, value (the first kind of value) and detail, which holds the prompt, the other kinds and the keys of
+    the pictures, the reference's first.
+    """
     sets = comparison.sets
     [part] = [part for part in sets.generated if key_of(part.name) == run.model]
     if sets.prompts is None or not comparison.prompt_values:
         scores = {metric: of[part.name] for metric, of in comparison.features.scores.items() if part.name in of}
         return run_folders.table({WHOLE: pd.DataFrame({"item": part.ids, **scores})})
-    frame = prompt_items(
-        ids=sets.ids,
-        texts=sets.texts,
-        values={kind: of[part.name] for kind, of in comparison.prompt_values.items()},
-        images=() if sets.reference is None else (sets.reference.images.keys, part.images.keys),
-    )
+    values = {kind: of[part.name] for kind, of in comparison.prompt_values.items()}
+    first, *others = values
+    pictures = () if sets.reference is None else (sets.reference.images.keys, part.images.keys)
+
+    def detail(row: int) -> dict[str, Any]:
+        shown: dict[str, Any] = {"prompt": sets.texts[row]}
+        if others:
+            shown |= {"metrics": others, "scores": [float(values[kind][row]) for kind in others]}
+        return shown | ({"images": [keys[row].decode() for keys in pictures]} if pictures else {})
+
+    details = [partial(detail, row) for row in range(len(sets.ids))]
+    frame = pd.DataFrame({"item": list(sets.ids), "value": values[first], "detail": details})
     return run_folders.table({WHOLE: frame})
 
 
 def _add_pictures(comparison: GeneratorComparison, *, task: str, results: Path) -> None:
-    """Small pictures of the prompts on which generators differ most."""
+    """Small pictures of the prompts on which generators differ most, as many as MOST_PICTURES allow for all sets."""
     sets = comparison.sets
     if sets.prompts is None or sets.reference is None or not comparison.prompt_values:
         return
-    values = {kind: list(of.values()) for kind, of in comparison.prompt_values.items()}
-    rows = np.flatnonzero(pictured(sets.ids, values))
-    columns = [part.images.take(rows) for part in sets.sets]
+    opened = np.isin(np.array(sets.ids, dtype=object), run_folders.page_items(list(sets.ids)))
+    spread = np.zeros(len(sets.ids))
+    for of in comparison.prompt_values.values():
+        every = np.array(list(of.values()))
+        spread = np.maximum(spread, np.ptp(every, axis=0) / (every.std() or 1.0))
+    order = np.argsort(np.where(opened, -spread, np.inf), kind="stable")[: MOST_PICTURES // len(sets.sets)]
+    columns = [part.images.take(np.sort(order[opened[order]])) for part in sets.sets]
     keys = {key.decode() for column in columns for key in column.keys.tolist()}
     thumbnails.add_images(results, task=task, columns=columns, keys=keys, side=SIDE)
-
-
-def _prompt_kinds(comparison: GeneratorComparison) -> dict[str, Any]:
-    """What the items' values are, and the backbone of each."""
-    features = comparison.features
-    return described(
-        {
-            kind: features.distance_backbone if kind == DISTANCE else features.scored_by[kind]
-            for kind in comparison.prompt_values
-        }
-    )
 
 
 def _details(figures: Sequence[GeneratorFigure]) -> dict[str, dict[str, Any]]:
@@ -287,7 +242,7 @@ def _details(figures: Sequence[GeneratorFigure]) -> dict[str, dict[str, Any]]:
     return details
 
 
-def scores(run: Run, figures: Sequence[GeneratorFigure], *, human: tuple[str, float] | None) -> list[Score]:
+def _scores(run: Run, figures: Sequence[GeneratorFigure], *, human: tuple[str, float] | None) -> list[Score]:
     """A score a metric and backbone, and each metric's first as the whole task's."""
     made, whole = [], set()
     for row in figures:

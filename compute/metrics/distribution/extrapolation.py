@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from compute.arrays import Floats, Ints
-from compute.metrics.distribution.features import check_paired, feature_array
-from compute.metrics.distribution.frechet import CUTOFF, cfred, frechet
+from compute.arrays import Ints
+from compute.metrics.distribution.frechet import cfred, frechet
 from compute.metrics.distribution.gaussian import Gaussian
 from compute.metrics.distribution.moments import Moments
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 PARTS = (1, 2, 3, 4)  # what all images are split into
 REPEATS = 4  # random splits of each kind
@@ -47,67 +46,24 @@ class Extrapolated:
 
 
 def extrapolate(
-    distance: Callable[[Sequence[Ints]], float],
-    *,
-    counts: Sequence[int],
-    smallest: int = 2,
-    parts: Sequence[int] = PARTS,
-    repeats: int = REPEATS,
-    seed: int = 0,
+    distance: Callable[[Sequence[Ints]], float], *, counts: Sequence[int], parts: Sequence[int] = PARTS, seed: int = 0
 ) -> Extrapolated:
     """The value at infinite N of any distance whose bias falls as 1 / N.
 
     distance: takes the rows of each set (one array of row numbers a count in `counts`) and returns a number; it is
-    called with all rows, and with each part of `repeats` random splits into each number of `parts`. All sets are split
-    at once, so that with unlike counts the bias still is in proportion to the number of parts. smallest: the images
-    that a part needs at least; finer splits are left out. Raises BadInput for bad arguments, Undefined where no split
-    is left.
+    called with all rows, and with each part of REPEATS random splits into each number of `parts`. All sets are split at
+    once, so that with different counts the bias still is in proportion to the number of parts. Raises Undefined for
+    fewer than four images.
     """
-    rows = splits(counts, smallest=smallest, parts=parts, repeats=repeats, seed=seed)
+    usable = [part for part in sorted({*parts} - {1}) if min(counts) // part >= 2]
+    if not usable:
+        raise Undefined(f"{min(counts)} images cannot be split for a value at infinite N. Add images")
+    rng = np.random.default_rng(seed)
     plain = float(distance([np.arange(count) for count in counts]))
     values = {
-        part: np.array([[distance(each) for each in split] for split in repeated]) for part, repeated in rows.items()
+        part: np.array([[distance(each) for each in _split(counts, part=part, rng=rng)] for _ in range(REPEATS)])
+        for part in usable
     }
-    return fit(plain, values, count=counts[-1])
-
-
-def splits(
-    counts: Sequence[int],
-    *,
-    smallest: int = 2,
-    parts: Sequence[int] = PARTS,
-    repeats: int = REPEATS,
-    seed: int = 0,
-) -> dict[int, list[list[list[Ints]]]]:
-    """By number of parts: `repeats` random splits, each a list of the parts, each the rows of every set.
-
-    The parts of a split share no row; up to parts - 1 rows of a set are in none. More numbers of parts, if they are
-    larger, leave the splits of the others as they are. Arguments and errors as `extrapolate`.
-    """
-    if not counts or min(counts) < 1 or repeats < 1 or any(part < 1 for part in parts) or smallest < 2:
-        raise BadInput(
-            "extrapolate needs counts and parts of at least 1, repeats of at least 1, smallest of at least 2"
-        )
-    usable = [part for part in sorted({*parts} - {1}) if min(counts) // part >= smallest]
-    if not usable:
-        raise Undefined(
-            f"{min(counts)} images cannot be split into parts of at least {smallest}, so the value at infinite N is "
-            "undefined. Add images"
-        )
-    rng = np.random.default_rng(seed)
-    return {part: [_split(counts, part=part, rng=rng) for _ in range(repeats)] for part in usable}
-
-
-def _split(counts: Sequence[int], *, part: int, rng: np.random.Generator) -> list[list[Ints]]:
-    orders = [rng.permutation(count)[: count // part * part].reshape(part, -1) for count in counts]
-    orders = [np.sort(order, axis=1) for order in orders]  # as they lie on disk
-    return [[order[index] for order in orders] for index in range(part)]
-
-
-def fit(plain: float, values: Mapping[int, Floats], *, count: int) -> Extrapolated:
-    """The line through `plain`, the value of all `count` images, and `values` (repeats, parts) by number of parts."""
-    usable = sorted(values)
-    repeats = len(values[usable[0]])
     widths = np.array([1.0, *usable])
     means = np.array([plain, *(values[part].mean() for part in usable)])
     # The line's intercept and slope as weighted sums of the values.
@@ -115,95 +71,62 @@ def fit(plain: float, values: Mapping[int, Floats], *, count: int) -> Extrapolat
     value, slope = (line @ means).tolist()
     # All images share the linear part of the error of every mean over a split: the variance between m parts, over m.
     # What differs from split to split is added with the weight that it has in the intercept.
-    freedom = [repeats * (part - 1) for part in usable]
+    freedom = [REPEATS * (part - 1) for part in usable]
     shared = np.average([values[part].var(axis=1, ddof=1).mean() / part for part in usable], weights=freedom)
-    drawn = [values[part].mean(axis=1).var(ddof=1) / repeats if repeats > 1 else 0.0 for part in usable]
-    half = _student(sum(freedom)) * float(np.sqrt(shared + line[0, 1:] ** 2 @ drawn))
+    drawn = [values[part].mean(axis=1).var(ddof=1) / REPEATS for part in usable]
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(sum(freedom), 0.5 + LEVEL / 2)) * float(np.sqrt(shared + line[0, 1:] ** 2 @ drawn))
     return Extrapolated(
         value=value,
         low=value - half,
         high=value + half,
         plain=plain,
-        slope=slope * count,
-        counts=tuple(count // int(width) for width in widths),
+        slope=slope * counts[-1],
+        counts=tuple(counts[-1] // int(width) for width in widths),
         values=tuple(means.tolist()),
     )
 
 
-def frechet_at_infinity(
-    *,
-    real: Any,
-    generated: Any,
-    paired: bool = False,
-    ddof: int = 1,
-    parts: Sequence[int] = PARTS,
-    repeats: int = REPEATS,
-    seed: int = 0,
-) -> Extrapolated:
+def _split(counts: Sequence[int], *, part: int, rng: np.random.Generator) -> list[list[Ints]]:
+    """A random split into parts, each the rows of every set; up to part - 1 rows of a set are in none."""
+    orders = [rng.permutation(count)[: count // part * part].reshape(part, -1) for count in counts]
+    orders = [np.sort(order, axis=1) for order in orders]  # as they lie on disk
+    return [[order[index] for order in orders] for index in range(part)]
+
+
+def frechet_at_infinity(*, real: Any, generated: Any, paired: bool = False) -> Extrapolated:
     """`frechet` at infinite N. real, generated: features (n, d).
 
     `paired`: row i of both is of one prompt, so prompts are split, and a part has both images of each. With real as
-    Moments or a Gaussian only the generator is split, and the reference's own bias stays: use a large one.
+    Moments only the generator is split, and the reference's own bias stays: use a large one.
     """
-    others = feature_array(generated, argument="generated")
-    if isinstance(real, Moments | Gaussian):
-        reference = Gaussian.of(real, ddof=ddof)
-        dimension = reference.dimension
-        extrapolated = extrapolate(
-            lambda rows: frechet(real=reference, generated=Gaussian.of(others, rows=rows[0], ddof=ddof)).value,
-            counts=(len(others),),
-            parts=parts,
-            repeats=repeats,
-            seed=seed,
-        )
-    else:
-        images = feature_array(real, argument="real")
-        dimension = images.shape[1]
-        if paired:
-            check_paired(images, others, names=("real", "generated"))
-
-        def distance(rows: Sequence[Ints]) -> float:
-            first = Gaussian.of(images, rows=rows[0], ddof=ddof, argument="real")
-            second = Gaussian.of(others, rows=rows[-1], ddof=ddof, argument="generated")
-            return frechet(real=first, generated=second).value
-
-        extrapolated = extrapolate(
-            distance,
-            counts=(len(images),) if paired else (len(images), len(others)),
-            parts=parts,
-            repeats=repeats,
-            seed=seed,
-        )
-    return _with_warnings(extrapolated, needed=2 * dimension, what=f"twice the {dimension} dimensions of the features")
-
-
-def cfred_at_infinity(
-    *,
-    real: Any,
-    generated: Any,
-    condition: Any,
-    cutoff: float = CUTOFF,
-    parts: Sequence[int] = PARTS,
-    repeats: int = REPEATS,
-    seed: int = 0,
-) -> Extrapolated:
-    """`cfred` at infinite N. real, generated (n, d) and condition (n, p), row by row paired; prompts are split."""
-    images, others = feature_array(real, argument="real"), feature_array(generated, argument="generated")
-    texts = feature_array(condition, argument="condition")
-    check_paired(images, others, names=("real", "generated"))
-    check_paired(images, texts, names=("real", "condition"))
+    fixed = Gaussian.of(real) if isinstance(real, Moments) else None
 
     def distance(rows: Sequence[Ints]) -> float:
-        return cfred(real=images, generated=others, condition=texts, rows=rows[0], cutoff=cutoff).value
+        first = Gaussian.of(real, rows=rows[0], argument="real") if fixed is None else fixed
+        return frechet(real=first, generated=Gaussian.of(generated, rows=rows[-1], argument="generated")).value
 
-    extrapolated = extrapolate(distance, counts=(len(images),), parts=parts, repeats=repeats, seed=seed)
-    needed = 2 * (images.shape[1] + texts.shape[1])
-    what = f"twice the {images.shape[1]} + {texts.shape[1]} dimensions of the image and text features"
-    return _with_warnings(extrapolated, needed=needed, what=what)
+    both = fixed is None and not paired
+    extrapolated = extrapolate(distance, counts=(len(real), len(generated)) if both else (len(generated),))
+    d = generated.shape[1]
+    return _with_warnings(extrapolated, needed=2 * d, what=f"twice the {d} dimensions of the features")
+
+
+def cfred_at_infinity(*, real: Any, generated: Any, condition: Any) -> Extrapolated:
+    """`cfred` at infinite N. real, generated (n, d) and condition (n, p), row by row paired; prompts are split."""
+
+    def distance(rows: Sequence[Ints]) -> float:
+        return cfred(real=real, generated=generated, condition=condition, rows=rows[0]).value
+
+    extrapolated = extrapolate(distance, counts=(len(condition),))
+    d, p = generated.shape[1], condition.shape[1]
+    what = f"twice the {d} + {p} dimensions of the image and text features"
+    return _with_warnings(extrapolated, needed=2 * (d + p), what=what)
 
 
 def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """The warning where generators of unlike numbers of images are compared; none where all are alike."""
+    """The warning where generators of different numbers of images are compared."""
     if len(set(counts.values())) < 2:
         return ()
     fewest, most = (choose(counts, key=lambda name: counts[name]) for choose in (min, max))
@@ -222,9 +145,3 @@ def _with_warnings(extrapolated: Extrapolated, *, needed: int, what: str) -> Ext
         "1 / N there, and the extrapolated value is rough"
     )
     return replace(extrapolated, warnings=(*extrapolated.warnings, warning))
-
-
-def _student(freedom: int) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, 0.5 + LEVEL / 2))

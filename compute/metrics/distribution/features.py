@@ -93,13 +93,11 @@ def row_blocks(n: int, rows: Ints | None, *, width: int) -> Iterator[slice | Int
     return (rows[part] for part in blocks(len(rows), width=width))
 
 
-def check_kept(kept: Bools, *, n: int, argument: str, at_least: int) -> None:
-    """Raises BadInput where `kept` is not (subsets, n), Undefined where a subset keeps fewer rows than `at_least`."""
-    if kept.ndim != 2 or kept.shape[1] != n:
-        raise BadInput(f"{argument}: expected marks of shape (subsets, {n}), got {kept.shape}")
-    fewest = int(kept.sum(axis=1).min(initial=n))
+def check_kept(*kept: Bools, at_least: int) -> None:
+    """Raises Undefined where a subset of marked rows, (subsets, n) each, keeps fewer than `at_least`."""
+    fewest = min(int(marks.sum(axis=1).min()) for marks in kept)
     if fewest < at_least:
-        raise Undefined(f"{argument}: a subset keeps {fewest} images, and this metric needs {at_least}")
+        raise Undefined(f"a subset keeps {fewest} images, and this metric needs {at_least}")
 
 
 def unlike_counts(n_real: int, n_generated: int) -> tuple[str, ...]:

@@ -152,31 +152,6 @@ def streams(n: int, *features: Any) -> bool:
     return n > STREAM_ABOVE * max(each.shape[1] for each in features)
 
 
-def cfred_by_expectation(*, real: Any, generated: Any, condition: Any, cutoff: float = CUTOFF) -> float:
-    """cFreD of section 3.1 in its first form: the mean over the prompts of the distance of two conditional Gaussians.
-
-    Arguments as `cfred` takes arrays. Slower and less exact than `cfred`, which equals it; it is there to check it.
-    """
-    means, scatters, slopes = [], [], []
-    text_mean, texts = centred(condition, argument="condition")
-    values, vectors = linalg.eigh(texts.T @ texts / len(texts))
-    held = values > _effective_cutoff(cutoff, len(values)) * values[-1]
-    inverse = (vectors[:, held] / values[held]) @ vectors[:, held].T
-    for name, images in (("real", real), ("generated", generated)):
-        mean, rows = centred(images, argument=name)
-        check_paired(rows, texts, names=(name, "condition"))
-        cross = rows.T @ texts / len(rows)
-        means.append(mean)
-        slopes.append(cross @ inverse)
-        scatters.append(rows.T @ rows / len(rows) - cross @ inverse @ cross.T)
-    conditional_means = [mean + texts @ slope.T for mean, slope in zip(means, slopes, strict=True)]
-    moved = float(((conditional_means[0] - conditional_means[1]) ** 2).sum(axis=1).mean())
-    first, second = (
-        Gaussian(n=len(texts), mean=mean, covariance=scatter) for mean, scatter in zip(means, scatters, strict=True)
-    )
-    return moved + covariance_distance(first, second)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ImageMoments:
     """The images of one set under one backbone, as far as no prompt matters: `rows` are centred (n, d)."""

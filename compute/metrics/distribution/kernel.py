@@ -90,12 +90,11 @@ def cmmd(*, real: Any, generated: Any, sigma: float = SIGMA) -> Cmmd:
     )
 
 
-def cmmd_of_subsets(
-    *, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools, sigma: float = SIGMA
-) -> Floats:
+def cmmd_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
     """(s,) the CMMD of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
     real, generated = _directions(real, generated)
-    means = _means_of_subsets(real, generated, _gaussian(sigma), real_kept, generated_kept, diagonal=True)
+    check_kept(real_kept, generated_kept, at_least=1)
+    means = _means(real, generated, _gaussian(SIGMA), real_kept, generated_kept, diagonal=True)
     return np.maximum(SCALE * means, 0.0)
 
 
@@ -117,7 +116,8 @@ def kid(
     side, BadInput for a subset larger than a side. Source: Bińkowski et al. 2018, section 4 and equation 4.
     """
     real, generated = two_sets(real=real, generated=generated)
-    _check_pairs(len(real), len(generated))
+    if min(len(real), len(generated)) < 2:
+        raise Undefined(f"KID needs two images a side, here are {len(real)} real and {len(generated)} generated")
     gamma = 1.0 / real.shape[1] if gamma is None else gamma
     kernel = _polynomial(degree, gamma, coef0)
     everything = [np.ones((1, len(side)), bool) for side in (real, generated)]
@@ -153,30 +153,17 @@ def kid(
     )
 
 
-def kid_of_subsets(
-    *,
-    real: Any,
-    generated: Any,
-    real_kept: Bools,
-    generated_kept: Bools,
-    degree: int = DEGREE,
-    gamma: float | None = None,
-    coef0: float = COEF0,
-) -> Floats:
+def kid_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
     """(s,) the KID of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
     real, generated = two_sets(real=real, generated=generated)
-    kernel = _polynomial(degree, 1.0 / real.shape[1] if gamma is None else gamma, coef0)
-    return _means_of_subsets(real, generated, kernel, real_kept, generated_kept, diagonal=False)
+    check_kept(real_kept, generated_kept, at_least=2)
+    kernel = _polynomial(DEGREE, 1.0 / real.shape[1], COEF0)
+    return _means(real, generated, kernel, real_kept, generated_kept, diagonal=False)
 
 
 def _directions(real: Any, generated: Any) -> tuple[Floats, Floats]:
     real, generated = two_sets(real=real, generated=generated)
     return directions(real, argument="real"), directions(generated, argument="generated")
-
-
-def _check_pairs(n_real: int, n_generated: int) -> None:
-    if min(n_real, n_generated) < 2:
-        raise Undefined(f"KID needs two images a side, here are {n_real} real and {n_generated} generated")
 
 
 def _gaussian(sigma: float) -> Kernel:
@@ -188,15 +175,6 @@ def _gaussian(sigma: float) -> Kernel:
 
 def _polynomial(degree: int, gamma: float, coef0: float) -> Kernel:
     return lambda first, second: (gamma * (first @ second.T) + coef0) ** degree
-
-
-def _means_of_subsets(
-    real: Floats, generated: Floats, kernel: Kernel, real_kept: Bools, generated_kept: Bools, *, diagonal: bool
-) -> Floats:
-    """`_means` of marks that are checked. Raises BadInput, Undefined for a subset with too few images."""
-    for argument, side, kept in (("real_kept", real, real_kept), ("generated_kept", generated, generated_kept)):
-        check_kept(kept, n=len(side), argument=argument, at_least=1 if diagonal else 2)
-    return _means(real, generated, kernel, real_kept, generated_kept, diagonal=diagonal)
 
 
 def _means(

@@ -73,8 +73,7 @@ def manifold_of_subsets(
 ) -> dict[str, Floats]:
     """Each quantity (s,) of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
     real, generated = two_sets(real=real, generated=generated)
-    check_kept(real_kept, n=len(real), argument="real_kept", at_least=k + 1)
-    check_kept(generated_kept, n=len(generated), argument="generated_kept", at_least=k + 1)
+    check_kept(real_kept, generated_kept, at_least=k + 1)
     shares, _ = _shares(real, generated, real_kept, generated_kept, k=k)
     return dict(zip(QUANTITIES, shares.T, strict=True))
 

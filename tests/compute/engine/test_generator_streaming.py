@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,27 +56,6 @@ def in_memory(features: SetFeatures) -> SetFeatures:
     )
 
 
-def test_two_hundred_thousand_images_are_compared_in_little_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Features of 3 sets take 29 MB a 100,000 images as float64 rows of 64 and 16; what is held is below one set's."""
-    monkeypatch.setattr(feature_blocks, "BLOCK", 1 << 16)  # numbers: 512 kB at a time
-    n = 200_000
-    features, chosen = comparison(tmp_path, n=n)
-    largest: list[int] = []
-    counted = {
-        key: {name: counting(rows, largest) for name, rows in sets.items()} for key, sets in features.images.items()
-    }
-    tracemalloc.start()
-    rows = computing.figures(replace(features, images=counted), chosen=chosen, intervals=False)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert [row.metric for row in rows] == ["cfred", "fd"] and all(row.value > 0 for row in rows)
-    assert max(largest) < n / 100, "more rows at a time than a block"
-    # Digests of the prompts, which tell repeats, are 49 bytes each and most of what is held.
-    assert peak < 0.5 * n * D * 8, f"{peak / 1e6:.0f} MB, where one set's rows have {n * D * 8 / 1e6:.0f}"
-
-
 def counting(rows: LazyRows, largest: list[int]) -> LazyRows:
     def read(at: np.ndarray) -> np.ndarray:
         largest.append(len(at))
@@ -114,14 +92,3 @@ def assert_same(one: GeneratorFigure, other: GeneratorFigure) -> None:
         expected = getattr(other, name)
         assert getattr(one, name) == (None if expected is None else pytest.approx(expected, rel=1e-12)), name
     assert one.warnings == other.warnings
-
-
-def test_lazy_rows_read_what_is_asked_and_no_more(tmp_path: Path) -> None:
-    stored, [keys] = shelf(tmp_path / "own", n=12, sets=1, width=4)
-    rows, largest = stored.lazy(keys[::-1]), []
-    assert len(rows) == 12 and rows.shape == (12, 4) and rows.ndim == 2 and rows.dtype == np.float32
-    np.testing.assert_array_equal(np.asarray(rows), stored.vectors(keys)[::-1])
-    watched = counting(rows, largest)
-    np.testing.assert_array_equal(watched[3:5], stored.vectors(keys)[::-1][3:5])
-    np.testing.assert_array_equal(watched[np.array([9, 2])], stored.vectors(keys)[::-1][[9, 2]])
-    assert largest == [2, 2] and np.asarray(rows, dtype=np.float64).dtype == np.float64

@@ -42,9 +42,9 @@ def test_bad_features_give_a_reason_never_nan() -> None:
     assert [row.reason for row in table.figures if row.generator == "broken" and "row 3" not in row.reason] == []
     constant = compute.frechet(reference=features(0), generated={"flat": np.zeros((60, 4))}, metrics="fd,kid")
     assert all(np.isfinite(row.value) for row in constant.figures)
-    with pytest.raises(BadInput, match="59 rows and condition 60"):
+    with pytest.raises(BadInput, match="condition"):
         compute.frechet(reference=features(0), generated={"a": features(1, n=59)}, condition=features(2))
-    with pytest.raises(BadInput, match="cannot be mixed"):
+    with pytest.raises(BadInput, match="mixed"):
         compute.frechet(reference=features(0), generated={"a": "folder"})
 
 
@@ -61,7 +61,7 @@ def test_iterables_of_images_go_with_prompts_in_their_order(tmp_path: Path) -> N
     )
     assert made.value("cfred", "clean") > 0 and {row.n for row in made.figures} == {count}
     assert (tmp_path / "features" / "tiny").is_dir()
-    with pytest.raises(BadInput, match="No fid of clean. There are: cfred of clean"):
+    with pytest.raises(BadInput, match="fid"):
         made.value("fid", "clean")
 
 

@@ -30,7 +30,7 @@ def test_of_means_with_a_block_a_prompt_it_is_the_paired_t_test() -> None:
 def test_blocks_of_unlike_size_give_the_error_of_the_mean() -> None:
     scores = np.random.default_rng(1).normal(size=(1, 4000))
     blocks = share_out(4000, blocks=7)
-    left = leave_out(lambda rows: float(scores[0, rows].mean()), blocks).values[None]
+    left = leave_out(lambda rows: float(scores[0, rows].mean()), blocks)[None]
     found = generator_differences(values=scores.mean(axis=1), left_out=left, sizes=blocks.sizes, higher=True)
     error = (found.high - found.low)[0] / 2 / 2.447  # Student's quantile of 6 degrees of freedom
     assert error == pytest.approx(1 / np.sqrt(4000), rel=0.6)  # 7 blocks tell the error within a factor
@@ -79,7 +79,7 @@ def test_generators_that_are_alike_are_seldom_significantly_different(paired: bo
 
         every = np.arange(60)
         values = [distance(every, generated) for generated in sets]
-        left = [leave_out(lambda rows, own=own: distance(rows, own), blocks).values for own in sets]
+        left = [leave_out(lambda rows, own=own: distance(rows, own), blocks) for own in sets]
         found = generator_differences(values=values, left_out=left, sizes=blocks.sizes, higher=False, paired=paired)
         wrong += found.significant > 0
     assert wrong / trials <= 0.1

