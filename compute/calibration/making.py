@@ -219,7 +219,7 @@ def _model(
         try:
             reference = _reference(subject, sampled, pairing)
             beside = {"code": code(), "versions": versions.exact(subject.identity)}
-            stored = files.write(results, reference=reference, settings={**settings[pairing], **beside})
+            stored = files.write(results, reference, settings={**settings[pairing], **beside})
             yield outcome(pairing=pairing, state="made", stored=stored)
         except (CannotDo, Undefined) as error:
             yield outcome(pairing=pairing, state="skipped", reason=str(error))
@@ -301,14 +301,14 @@ def _store_domains(
     modalities = {side for pairing in pairings for side in (pairing.split("-") if pairing in PAIRS else ("image",))}
     for modality in sorted(modalities & set(sampled.wholes)):
         settings = {**_settings(subject, sampled, ""), "domains": domains.VERSION}
-        target = files.domain_path(results, model=subject.row.key, domain=sampled.domain, modality=modality)
+        target = files.path(results, model=subject.row.key, domain=sampled.domain, pairing=files.REGION + modality)
         with suppress(LikenessError):
-            before = {name: value for name, value in files.read_domain(target).settings.items() if name not in BESIDE}
+            before = {name: value for name, value in files.read(target).settings.items() if name not in BESIDE}
             if not again and run_folders.canonical(before) == run_folders.canonical(settings):
                 continue
         domain = domain_of(subject, sampled, modality)
         beside = {"code": code(), "versions": versions.exact(subject.identity)}
-        files.write_domain(results, domain=domain, settings={**settings, **beside})
+        files.write(results, domain, settings={**settings, **beside})
 
 
 def domain_of(subject: LoadedSubject, sampled: CalibrationSample, modality: str) -> Domain:
@@ -377,11 +377,11 @@ def _noun(pairing: str, alike: int, other: int) -> str:
 
 def line(outcome: CalibrationOutcome) -> str:
     """One outcome in words and numbers."""
-    domain = f" ({outcome.stored.reference.domain})" if outcome.stored else ""
+    domain = f" ({outcome.stored.content.domain})" if outcome.stored else ""
     name = f"{outcome.model}, {outcome.pairing}{domain}" if outcome.pairing else outcome.model
     if outcome.stored is None:
         return f"{name}: {outcome.state}: {outcome.reason}"
-    reference = outcome.stored.reference
+    reference = outcome.stored.content
     pairs = _noun(reference.pairing, reference.n_matching, reference.n_unrelated)
     middle = [f"{side[len(side) // 2]:.4g}" for side in (reference.matching, reference.unrelated) if len(side)]
     separation = f", separation {reference.separation:.3f}" if reference.separation is not None else ""

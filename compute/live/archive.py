@@ -56,13 +56,13 @@ class Archive:
             raise BadInput(f"The ZIP holds {len(listed)} files. It can hold at most {files:,}: split it")
         self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
         for name, entry in listed:
-            _check_name(name)
+            if problem := _name_problem(name):
+                raise BadInput(f"There is {problem}: {shortened(name)!r}. Shorten it and pack the ZIP again")
             self._entries[_normal(name)].append(entry)
         self._bases: dict[str, list[str]] = defaultdict(list)
         for path in self._entries:
-            self._bases[_base(path)].append(path)
-        self._read: dict[str, int] = {}  # unpacked bytes by path
-        self._full = False  # whether a file went beyond UNPACKED: no other is unpacked then
+            self._bases[PurePosixPath(path).name].append(path)
+        self._unpacked: dict[str, int] = {}  # bytes of the files that were read, by path
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -112,29 +112,18 @@ class Archive:
                 f"{name} is compressed by method {entry.compress_type}, which is not supported. Pack the "
                 "ZIP in the usual way (deflate)"
             )
-        data = b""
-        if path in self._read or not self._full:
-            try:
-                with self._file.open(entry) as stream:
-                    data = stream.read(most + 1)
-            except BROKEN as error:
-                self._count(path, most)  # it may have taken as long as a sound file
-                raise BadInput(f"{name} is damaged in the ZIP. Pack it again") from error
-            self._count(path, len(data))
-        if path not in self._read:
+        self._unpacked[path] = most  # what a damaged file may have cost
+        try:
+            with self._file.open(entry) as stream:
+                data = stream.read(most + 1)
+        except BROKEN as error:
+            raise BadInput(f"{name} is damaged in the ZIP. Pack it again") from error
+        self._unpacked[path] = len(data)
+        if sum(self._unpacked.values()) > UNPACKED:
             raise BadInput(f"Unpacked, the files of the ZIP have more than {UNPACKED // 1_000_000} MB. Split it")
         if len(data) > most:
             raise BadInput(f"{name} has more than {most / 1e6:.0f} MB when it is unpacked. Save it smaller")
         return data
-
-    def _count(self, path: str, size: int) -> None:
-        """Counts a file's bytes once; of the file that goes beyond UNPACKED they are not among those read."""
-        others = sum(count for other, count in self._read.items() if other != path)
-        if others + size > UNPACKED:
-            self._full = True
-            self._read.pop(path, None)
-        else:
-            self._read[path] = size
 
 
 def _written(entry: zipfile.ZipInfo) -> str:
@@ -160,18 +149,9 @@ def _name_problem(name: str) -> str:
     return ""
 
 
-def _check_name(name: str) -> None:
-    if problem := _name_problem(name):
-        raise BadInput(f"There is {problem}: {shortened(name)!r}. Shorten it and pack the ZIP again")
-
-
 def _normal(name: str) -> str:
     """Composed letters and forward slashes: systems differ in both."""
     return unicodedata.normalize("NFC", name).replace("\\", "/")
-
-
-def _base(path: str) -> str:
-    return PurePosixPath(path).name
 
 
 def _listed(paths: list[str]) -> str:

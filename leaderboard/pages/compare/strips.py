@@ -162,10 +162,8 @@ def spread(values: Sequence[float], *, width: float, low: float = 0.0, high: flo
     """Centres for labels of one width, in the values' order, none overlapping and all within [low, high].
 
     The smallest sum of squared shifts: isotonic regression (pool adjacent violators) of the values less the room that
-    the labels before them take. Raises ValueError where so many labels do not fit.
+    the labels before them take.
     """
-    if len(values) * width > high - low:
-        raise ValueError(f"{len(values)} labels of width {width:g} do not fit between {low:g} and {high:g}")
     order = sorted(range(len(values)), key=values.__getitem__)
     blocks: list[tuple[float, int]] = []  # the mean of a block and its size
     for rank, option in enumerate(order):

@@ -62,7 +62,7 @@ def test_the_scores_are_those_of_the_procedures(world: World) -> None:
     alone = np.sort(
         np.concatenate([choice.judged(subject, column, question="quality") for column in fine.alternatives])
     )
-    stored = {one.pairing: one.stored.reference for one in made(world, GAUGE)}
+    stored = {one.pairing: one.stored.content for one in made(world, GAUGE)}
     assert (stored["image-image"].n_matching, stored["image-image"].n_unrelated) == (12, 12)
     np.testing.assert_allclose(np.quantile(stored["image-image"].matching, np.linspace(0, 1, 12)), pairs, rtol=0.05)
     assert stored["image-image"].matching[[0, -1]].tolist() == pairs[[0, -1]].tolist()
@@ -75,7 +75,7 @@ def test_what_is_there_stays_until_settings_change(world: World) -> None:
     first, encoded = made(world, EYE), world.encoded
     again = made(world, EYE)
     assert [one.state for one in again] == ["stored"] * 3 and world.encoded == encoded
-    assert [one.stored.reference.separation for one in again] == [one.stored.reference.separation for one in first]
+    assert [one.stored.content.separation for one in again] == [one.stored.content.separation for one in first]
     assert [one.state for one in made(world, EYE, again=True)] == ["made"] * 3 and world.encoded == encoded
     assert {one.state for one in made(world, EYE, seed=1)} == {"made"}
     assert {one.state for one in made(world, EYE, seed=1, most=400)} == {"made"}
@@ -113,7 +113,7 @@ def test_items_that_cannot_be_used_are_left_out(world: World) -> None:
     world.changed["unisim/near"] = replace(held, reference=items.images(files, of="reference"))
     for row in (EYE, GAUGE):
         [outcome] = made(world, row, tasks=(NEAR,))
-        assert (outcome.stored.reference.n_matching, outcome.stored.reference.n_unrelated) == (11, 11)
+        assert (outcome.stored.content.n_matching, outcome.stored.content.n_unrelated) == (11, 11)
 
 
 def test_a_pairing_with_too_few_is_said_and_left_out(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,7 +35,7 @@ def calibrations() -> Calibrations:
     references, regions, problems = files.every(paths.COMPUTED, models=ROWS)
     assert problems == []
     return Calibrations(
-        references=tuple(one.reference for one in references), domains=tuple(one.domain for one in regions)
+        references=tuple(one.content for one in references), domains=tuple(one.content for one in regions)
     )
 
 
