@@ -108,23 +108,6 @@ class Source:
             raise self._missing(repo, revision=revision, files=files)
         return folder
 
-    def bytes_to_fetch(self, repo: str, *, revision: str) -> int:
-        """Bytes that `folder` would fetch for all files of a data set, as the hub states them; 0 where it would ask no
-        hub, or cannot reach it."""
-        if self.offline or self._unreachable or self._local(repo) is not None:
-            return 0
-        import httpx2
-        from huggingface_hub import HfApi
-
-        try:
-            listed = HfApi().dataset_info(repo, revision=revision or None, files_metadata=True)
-        except (OSError, ValueError, httpx2.HTTPError):  # to fetch it says why
-            return 0
-        here = self.present(repo, revision=listed.sha or revision)
-        return sum(
-            file.size or 0 for file in listed.siblings or [] if here is None or not (here / file.rfilename).is_file()
-        )
-
     def _missing(self, repo: str, *, revision: str, files: tuple[str, ...]) -> NotHere:
         listed = () if files == (CARD,) else files  # without the card its list is missing too
         return NotHere(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,6 @@ from compute.types import suggestion
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MISSING = "does not exist"
 OUTSIDE = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
 MOST_NAMES = 2000  # files of a folder that a suggestion is looked for among
 
@@ -48,13 +48,6 @@ class LocatedFiles:
         )
 
 
-def leads_out(name: str, *, folders: Sequence[Path]) -> bool:
-    """Whether a path, as it is written, lies in none of the folders."""
-    roots = [os.path.abspath(folder) for folder in folders]
-    paths = [os.path.normpath(os.path.join(root, name)) for root in roots]
-    return not any(path.startswith(f"{root.rstrip(os.sep)}{os.sep}") for path, root in zip(paths, roots, strict=True))
-
-
 def read_bytes(path: str) -> bytes:
     """A file's content. Raises LikenessError for one that cannot be read."""
     try:
@@ -67,78 +60,49 @@ def read_bytes(path: str) -> bytes:
 def located(names: Sequence[str], *, folders: Sequence[Path]) -> LocatedFiles:
     """Looks for each of these distinct paths in the folders, the first that has it. Nothing is opened."""
     roots = [os.path.abspath(folder) for folder in folders]
-    allowed = tuple(f"{os.path.realpath(root).rstrip(os.sep)}{os.sep}" for root in roots)
-    listings: dict[str, _Listing] = {}
+    allowed = tuple(os.path.join(os.path.realpath(root), "") for root in roots)
+    inside = tuple(os.path.join(root, "") for root in roots)
     paths: list[str] = []
     problems: dict[int, str] = {}
     state: list[tuple[str, int, int]] = []
     for at, name in enumerate(names):
-        path, problem = "", "is no path" if "\0" in name else ""
-        listing: _Listing | None = None
-        status: os.stat_result | None = None
-        for root in roots if not problem else ():
-            head, tail = os.path.split(os.path.join(root, name))
-            listing = listings.get(head)
-            if listing is None:
-                listing = listings[head] = _Listing.of(head, roots=roots, allowed=allowed)
-            path, problem, status = listing.find(tail, allowed)
+        path, problem, status = "", "is no path", None
+        for root in roots if "\0" not in name else ():
+            path = os.path.normpath(os.path.join(root, name))
+            status, problem = None, OUTSIDE
+            if path.startswith(inside) and os.path.realpath(path).startswith(allowed):
+                status, problem = _status(path)
             if not problem:
                 break
-        if status is None:
-            if problem == MISSING and listing is not None and len(problems) < LISTED:
-                near = suggestion(tail, list(listing.entries)[:MOST_NAMES])
-                problem = f"{problem}.{near}" if near else problem
+        if problem:
+            if status is None and problem != OUTSIDE and len(problems) < LISTED:
+                problem += _nearest(path)
             problems[at] = problem
-            path = ""
-            state.append(("", 0, 0))
-        else:
-            state.append((path, status.st_size, status.st_mtime_ns))
-        paths.append(path)
+        paths.append("" if problem else path)
+        state.append(("", 0, 0) if problem or status is None else (path, status.st_size, status.st_mtime_ns))
     return LocatedFiles(paths=paths, problems=problems, state=state)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Listing:
-    """The files of one folder by name; or why none of it may be read."""
+def _status(path: str) -> tuple[os.stat_result | None, str]:
+    """A file's status, None where there is none, and what is wrong with it."""
+    try:
+        status = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None, "does not exist"
+    except OSError as error:
+        return None, f"cannot be read ({error.strerror})"
+    if not stat.S_ISREG(status.st_mode):
+        return status, "is not a file"
+    if not status.st_size:
+        return status, "is empty"
+    return status, f"has more than {MAX_FILE >> 20} MB" if status.st_size > MAX_FILE else ""
 
-    folder: str
-    entries: dict[str, os.DirEntry[str]]
-    problem: str = ""
 
-    @classmethod
-    def of(cls, head: str, *, roots: Sequence[str], allowed: tuple[str, ...]) -> _Listing:
-        folder = os.path.normpath(head)
-        if not any(f"{folder}{os.sep}".startswith(f"{root.rstrip(os.sep)}{os.sep}") for root in roots):
-            return cls(folder=folder, entries={}, problem=OUTSIDE)
-        if not f"{os.path.realpath(folder)}{os.sep}".startswith(allowed):
-            return cls(folder=folder, entries={}, problem=OUTSIDE)
-        try:
-            with os.scandir(folder) as entries:
-                return cls(folder=folder, entries={entry.name: entry for entry in entries})
-        except (FileNotFoundError, NotADirectoryError):
-            return cls(folder=folder, entries={}, problem=MISSING)
-        except OSError as error:
-            return cls(folder=folder, entries={}, problem=f"is in a folder that cannot be read ({error.strerror})")
-
-    def find(self, name: str, allowed: tuple[str, ...]) -> tuple[str, str, os.stat_result | None]:
-        """A file's path, or what is wrong with it, and its status."""
-        if self.problem:
-            return "", self.problem, None
-        entry = self.entries.get(name)
-        if entry is None:
-            return "", MISSING, None
-        path = f"{self.folder}{os.sep}{name}"
-        if entry.is_symlink() and not os.path.realpath(path).startswith(allowed):
-            return "", f"is a link that {OUTSIDE}", None
-        try:
-            if not entry.is_file():
-                return "", "is no file" if not entry.is_symlink() else "is a link to nothing", None
-            status = entry.stat()
-        except OSError as error:
-            return "", f"cannot be read ({error.strerror})", None
-        if not 0 < status.st_size <= MAX_FILE:
-            return "", "is empty" if not status.st_size else f"has more than {MAX_FILE >> 20} MB", None
-        return path, "", status
+def _nearest(path: str) -> str:
+    """The file of the same folder that may be meant, as a sentence."""
+    folder, name = os.path.split(path)
+    near = suggestion(name, os.listdir(folder)[:MOST_NAMES]) if os.path.isdir(folder) else ""
+    return f".{near}" if near else ""
 
 
 def are_image_names(names: pa.LargeStringArray) -> np.ndarray:

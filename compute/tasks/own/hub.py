@@ -18,13 +18,12 @@ from compute.tasks.own.labelled import TEST, TRAIN
 from compute.tasks.own.naming import shape_of
 from compute.tasks.own.shapes import CLASSIFICATION, PROBE, RETRIEVAL, TaskShape
 from compute.tasks.own.table import SPLIT, OwnTable, of_parquet
-from compute.tasks.source import CARD, Source, command
+from compute.tasks.source import CARD, Source
 from compute.types import BadInput, NotHere, shortened, suggestion
 
 PREFIX = "hub:"
 NAME = re.compile(r"hub:([\w.-]+/[\w.-]+)(?:/([\w.-]+))?(?::([\w.-]+))?(?:@([\w./-]+))?")
 DEFAULT = "default"
-MOST_FETCHED = 20 << 30  # bytes of a data set whose card does not list which are read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +84,6 @@ def _fetched(named: _Named, source: Source) -> Path:
         files = parquet.files_of(card, config=config)
         if files:
             return source.folder(named.repo, revision=named.revision, files=(CARD, *files))
-    size = source.bytes_to_fetch(named.repo, revision=named.revision)
-    if size > MOST_FETCHED:
-        raise NotHere(
-            f"{named.repo} has no list of its files, and all of them are {size >> 30} GB: more than "
-            f"{MOST_FETCHED >> 30} GB are not fetched by the way. Fetch it: "
-            f"{command(named.repo, revision=named.revision)}"
-        )
     return source.folder(named.repo, revision=named.revision)
 
 

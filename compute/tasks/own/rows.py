@@ -15,7 +15,7 @@ from compute.tasks.own import files
 from compute.tasks.own.faults import Faults
 from compute.tasks.own.table import OwnTable
 from compute.tasks.parquet import NO_KEY
-from compute.types import BadInput, shortened
+from compute.types import shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,13 +78,13 @@ class OwnContent:
             return self.stored.keys
         if self.located is not None:
             return self.located.keys(cache)
-        return _keys_of(self._values().distinct)
+        return np.array([content_key(text) for text in self.codes.listed()], dtype="S32")
 
     def positions(self) -> np.ndarray:
         """(n,) which of the distinct contents each row has, -1 for none; of images inside the file its own."""
         if self.stored is not None:
             return np.where(self.stored.keys == NO_KEY, -1, np.arange(len(self.stored)))
-        return self._values().codes
+        return self.codes.codes
 
     def distinct(self, cache: Path | None) -> tuple[Column, np.ndarray]:
         """Every content once, and which of them each row has (n,), -1 for none."""
@@ -96,7 +96,7 @@ class OwnContent:
         """The items, one a row; a row without any has no content."""
         if self.stored is not None:
             return self.stored
-        title, name, codes = self.title, self.name, self._values()
+        title, name, codes = self.title, self.name, self.codes
         if self.located is None:
             return Column(
                 modality="text",
@@ -111,19 +111,6 @@ class OwnContent:
             read=lambda row: files.read_bytes(paths[codes.codes[row]]),
             name=lambda row: f"{title}, row {row + 1:,}, {name} {codes.at(row)}",
         )
-
-    def _values(self) -> Codes:
-        if self.codes is None:
-            raise BadInput(f"The column {self.name} of {self.title} holds neither paths nor texts")
-        return self.codes
-
-
-def _keys_of(texts: pa.LargeStringArray) -> np.ndarray:
-    keys = np.empty(len(texts), dtype="S32")
-    for start in range(0, len(texts), 65536):
-        part = texts.slice(start, 65536).to_pylist()
-        keys[start : start + len(part)] = [content_key(text) for text in part]
-    return keys
 
 
 @dataclass(kw_only=True)
@@ -170,11 +157,20 @@ class OwnRows:
 
     def whole_numbers(self, name: str, *, least: int, most: int, meaning: str) -> np.ndarray:
         """(n,) int64; rows without a whole number from `least` to `most` are faults, `meaning` says of what."""
-        return self.once(("numbers", name), lambda: self._whole_numbers(name, least, most, meaning))
+
+        def right(values: np.ndarray) -> np.ndarray:
+            return (values == np.floor(values)) & (values >= least) & (values <= most)
+
+        values = self.once(("numbers", name), lambda: self._numbers(name, right, meaning))
+        return np.where(np.isnan(values), least, values).astype(np.int64)
 
     def numbers(self, name: str, *, least: float = -np.inf) -> np.ndarray:
-        """(n,) float64; rows without a finite number, of at least `least`, are faults."""
-        return self.once(("floats", name), lambda: self._numbers(name, least))
+        """(n,) float64; rows without a finite number, of at least `least`, are faults, and NaN."""
+        needed = "a number" if least == -np.inf else f"a number from {least:g}"
+        return self.once(
+            ("numbers", name),
+            lambda: self._numbers(name, lambda values: np.isfinite(values) & (values >= least), needed),
+        )
 
     def content(self, name: str, *, only: str = "", required: bool = True) -> OwnContent:
         """A column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
@@ -226,17 +222,15 @@ class OwnRows:
 
     def _check_names(self) -> None:
         column = self._names_column()
-        codes = self.texts(column).codes
-        again = _again(codes)
-        if again.any():
-            self.fault(
-                column,
-                again,
-                lambda at: (
-                    f"is {shortened(self.texts(column).at(at))!r}, as in row "
-                    f"{self.number(int(np.argmax(codes == codes[at]))):,}: each item has a name of its own"
-                ),
-            )
+        texts = self.texts(column)
+        self.fault(
+            column,
+            _again(texts.codes),
+            lambda at: (
+                f"is {shortened(texts.at(at))!r}, as in row "
+                f"{self.number(int(np.argmax(texts.codes == texts.codes[at]))):,}: each item has a name of its own"
+            ),
+        )
 
     def _texts(self, name: str, required: bool) -> Codes:
         codes = Codes.of(self._as_texts(name))
@@ -263,30 +257,19 @@ class OwnRows:
         elif required:
             self.fault(name, empty, lambda at: "is empty")
 
-    def _numbers(self, name: str, least: float) -> np.ndarray:
+    def _numbers(self, name: str, right: Callable[[np.ndarray], np.ndarray], needed: str) -> np.ndarray:
         import pandas as pd
 
         codes = self.texts(name)
         distinct = pd.to_numeric(pd.Series(codes.listed(), dtype=object), errors="coerce").to_numpy(dtype=float)
-        distinct = np.append(distinct, np.nan)
-        wrong = ~np.isfinite(distinct) | (distinct < least)
-        needed = "a number" if least == -np.inf else f"a number from {least:g}"
+        distinct = np.append(np.where(right(distinct), distinct, np.nan), np.nan)
+        values = distinct[codes.codes]
         self.fault(
-            name, wrong[codes.codes] & (codes.codes >= 0), lambda at: f"is {shortened(codes.at(at))!r}, not {needed}"
+            name,
+            np.isnan(values) & (codes.codes >= 0),
+            lambda at: f"is {shortened(codes.at(at))!r}, not {needed}",
         )
-        return distinct[codes.codes]
-
-    def _whole_numbers(self, name: str, least: int, most: int, meaning: str) -> np.ndarray:
-        import pandas as pd
-
-        codes = self.texts(name)
-        distinct = pd.to_numeric(pd.Series(codes.listed(), dtype=object), errors="coerce").to_numpy(dtype=float)
-        distinct = np.append(distinct, np.nan)
-        wrong = ~((distinct == np.floor(distinct)) & (distinct >= least) & (distinct <= most))
-        self.fault(
-            name, wrong[codes.codes] & (codes.codes >= 0), lambda at: f"is {shortened(codes.at(at))!r}, not {meaning}"
-        )
-        return np.where(wrong, least, distinct)[codes.codes].astype(np.int64)
+        return values
 
     def _joined_texts(self, names: Sequence[str]) -> OwnContent:
         import pyarrow as pa
@@ -312,30 +295,20 @@ class OwnRows:
             self.whole(f"{column} holds paths of images, and texts are needed", name=name)
         if not images and only != "image":
             return OwnContent(modality="text", name=column, title=title, codes=codes)
-        return OwnContent(
-            modality="image",
-            name=column,
-            title=title,
-            codes=codes,
-            located=self._located(name, codes, codes.listed(), named),
-        )
+        located = self._located(name, codes, named)
+        return OwnContent(modality="image", name=column, title=title, codes=codes, located=located)
 
-    def _located(self, name: str, codes: Codes, listed: list[str], named: np.ndarray) -> files.LocatedFiles:
-        some = np.append(~named, False)[codes.codes] & (codes.codes >= 0)
+    def _located(self, name: str, codes: Codes, named: np.ndarray) -> files.LocatedFiles:
         self.fault(
             name,
-            some,
-            lambda at: (
-                f"{shortened(codes.at(at))} {files.OUTSIDE}"
-                if files.leads_out(codes.at(at), folders=self.folders)
-                else f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {', '.join(files.SUFFIXES)}"
-            ),
+            np.append(~named, False)[codes.codes] & (codes.codes >= 0),
+            lambda at: f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {', '.join(files.SUFFIXES)}",
         )
         found = files.located(
-            [text if is_image else "\0" for text, is_image in zip(listed, named.tolist(), strict=True)],
+            [text if is_image else "\0" for text, is_image in zip(codes.listed(), named.tolist(), strict=True)],
             folders=self.folders,
         )
-        wrong = np.zeros(len(listed) + 1, dtype=bool)
+        wrong = np.zeros(len(named) + 1, dtype=bool)
         wrong[list(found.problems)] = True
         wrong[:-1] &= named
         self.fault(

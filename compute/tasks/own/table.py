@@ -25,8 +25,6 @@ from compute.types import BadInput, shortened
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MAX_BYTES = 4 << 30  # of a manifest, images within it apart: a million rows of 4 KB
-MAX_COLUMNS = 10_000
 BLOCK = 16 << 20  # bytes that are parsed at a time; no row of JSON lines may be longer
 PARQUET = ".parquet"
 SPLIT = "split"  # the column that says which rows train and which test
@@ -65,8 +63,6 @@ def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
     if path.suffix.lower() not in FORMATS:
         raise BadInput(f"{path.name} is no manifest: its name must end in {', '.join(FORMATS)}")
     try:
-        if path.suffix.lower() != PARQUET:
-            _check_size(path.name, path.stat().st_size)
         table = FORMATS[path.suffix.lower()](path, faults)
     except UnicodeDecodeError as error:
         raise BadInput(f"{path.name} is not UTF-8 ({error.reason}, byte {error.start}): save it as UTF-8") from error
@@ -146,10 +142,7 @@ def _bad_line(path: Path) -> str:
     """Which line is no JSON object or has a value of another kind than the first; Arrow counts rows by block."""
     kinds: dict[str, str] = {}
     with path.open(encoding="utf-8-sig", errors="replace") as file:
-        lines = iter(lambda: file.readline(BLOCK + 1), "")
-        for row, line in enumerate((line for line in lines if line.strip()), start=1):
-            if len(line) > BLOCK:
-                return f"{path.name}, row {row:,}: it has more than {BLOCK >> 20} MB"
+        for row, line in enumerate((line for line in file if line.strip()), start=1):
             try:
                 value = json.loads(line)
             except (json.JSONDecodeError, RecursionError):
@@ -157,13 +150,13 @@ def _bad_line(path: Path) -> str:
             if not isinstance(value, dict):
                 return f"{path.name}, row {row:,}: it is no JSON object"
             for name, content in value.items():
-                kind = _KINDS.get(type(content), "nothing")
-                if kind != "nothing" and kinds.setdefault(name, kind) != kind:
+                kind = KINDS.get(type(content), "")
+                if kind and kinds.setdefault(name, kind) != kind:
                     return f"{path.name}, row {row:,}: {name} is {kind}, in earlier rows {kinds[name]}"
     return ""
 
 
-_KINDS = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
+KINDS = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
 
 
 def _parquet(path: Path, faults: Faults) -> OwnTable:
@@ -179,7 +172,6 @@ def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> Own
     _check_names(table.title, schema.names)
     in_bytes = [field.name for field in schema if _is_bytes(field.type)]
     others = [name for name in schema.names if name not in in_bytes]
-    _check_size(table.title, parquet.uncompressed_bytes(table.files, columns=others))
     values = pa.concat_tables([pq.read_table(file, columns=others) for file in table.files])
     if not others:
         values = pa.table({"row": np.arange(len(table))})
@@ -222,19 +214,9 @@ def _plain(values: pa.Table) -> pa.Table:
 def _check_names(title: str, names: Sequence[str]) -> None:
     if not any(name.strip() for name in names):
         raise BadInput(f"{title} has no columns: its first line names them")
-    if len(names) > MAX_COLUMNS:
-        raise BadInput(f"{title} has {len(names):,} columns; at most {MAX_COLUMNS:,} are read")
     name, count = Counter(names).most_common(1)[0]
     if count > 1:
         raise BadInput(f"{title} has two columns {shortened(name)!r}: rename one")
-
-
-def _check_size(title: str, size: int) -> None:
-    if size > MAX_BYTES:
-        raise BadInput(
-            f"{title} has {size / 2**30:,.1f} GB; at most {MAX_BYTES / 2**30:g} GB are read, images in Parquet apart: "
-            "split it into several files, the tasks of a suite.toml"
-        )
 
 
 def _first_line(error: Exception) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from compute.tasks.own import read, table
+from compute.tasks.own import read
 from compute.types import BadInput
 from tests.compute.tasks.own.drawn import execute, faults, of, picture, pictures, write
 
@@ -30,69 +30,50 @@ def changed(name: str, value: object) -> tuple[object, ...]:
     return tuple({**dict(zip(CHOICES, GOOD, strict=True)), "name": "b", name: value}.values())
 
 
-BY_ROW = {
-    "a missing file": (changed("reference", "9.png"), "reference 9.png does not exist"),
-    "a nearly right file": (changed("reference", "0.PNG"), "0.PNG does not exist. Did you mean '0.png'?"),
-    "a missing folder": (changed("reference", "other/0.png"), "other/0.png does not exist"),
-    "no image's name": (changed("reference", "0.txt"), "is '0.txt', no image: a file's name ends in"),
-    "an empty value": (changed("alternative_2", ""), "alternative_2 is empty"),
-    "a blank value": (changed("alternative_2", "  "), "alternative_2 is empty"),
-    "a repeated name": (changed("name", "a"), "name is 'a', as in row 1: each item has a name of its own"),
-    "an answer above": (changed("answer", 3), "answer is '3', not the number of one of the 2 alternatives, 1 to 2"),
-    "an answer from 0": (changed("answer", 0), "answer is '0', not the number"),
-    "an answer in words": (changed("answer", "left"), "answer is 'left', not the number"),
-    "half an answer": (changed("answer", 1.5), "answer is '1.5', not the number"),
-    "no answer": (changed("answer", ""), "answer is empty"),
-    "a way out": (changed("reference", "../secret.png"), "../secret.png leads out of the manifest's folder"),
-    "a way out to no image": (
-        changed("reference", "../scores.csv"),
-        "../scores.csv leads out of the manifest's folder",
-    ),
-    "an absolute path": (changed("reference", "/etc/secret.png"), "leads out of the manifest's folder"),
-}
+# A value of row 2 that is wrong, and the words that name it.
+BY_ROW = (
+    ("reference", "9.png", "9.png does not exist"),
+    ("reference", "0.PNG", "Did you mean '0.png'?"),
+    ("reference", "other/0.png", "does not exist"),
+    ("reference", "0.txt", "no image"),
+    ("alternative_2", "  ", "alternative_2 is empty"),
+    ("name", "a", "as in row 1"),
+    ("answer", 3, "'3'"),
+    ("answer", 0, "'0'"),
+    ("answer", "left", "'left'"),
+    ("answer", 1.5, "'1.5'"),
+    ("answer", "", "answer is empty"),
+    ("reference", "../secret.png", "leads out"),
+    ("reference", "/etc/secret.png", "leads out"),
+)
 
 
-@pytest.mark.parametrize("fault", BY_ROW)
-def test_a_fault_of_a_row_is_named_with_its_row(fault: str, folder: Path) -> None:
-    row, reason = BY_ROW[fault]
+def test_a_fault_of_a_row_is_named_with_its_row(folder: Path) -> None:
     picture(folder.parent / "secret.png", colour="red", seed=1)
-    path = write(folder / "questions.csv", CHOICES, [GOOD, row, changed("name", "c")])
-    data = read(path)
-    assert data.faults == 1 and len(data.problems) == 1
-    [problem] = data.problems
-    assert problem.row == 2 and problem.file == "questions.csv" and reason in problem.what
+    for name, value, reason in BY_ROW:
+        data = read(write(folder / "questions.csv", CHOICES, [GOOD, changed(name, value), changed("name", "c")]))
+        assert data.faults == 1
+        [problem] = data.problems
+        assert problem.row == 2 and problem.file == "questions.csv" and reason in problem.what, problem
     for refused in (data.check, data.items, lambda: data.facts, lambda: data.digest):
-        with pytest.raises(BadInput) as error:
+        with pytest.raises(BadInput, match=r"questions\.csv, row 2"):
             refused()
-        assert str(error.value).startswith("questions.csv, row 2: ") and reason in str(error.value)
 
 
 def test_many_faults_are_counted_and_the_first_listed(folder: Path) -> None:
     rows = [(f"n{at}", "0.png", "1.png", "2.png", at) for at in range(50)]
     data = read(write(folder / "questions.csv", CHOICES, rows))
     assert data.faults == 48 and len(data.problems) == 20
-    with pytest.raises(BadInput, match=r"has 48 faults, the first 5: questions.csv, row 1: .* row 4: .*task check"):
+    with pytest.raises(BadInput, match="48 faults"):
         data.check()
 
 
-def test_a_row_of_another_width_does_not_shift_the_numbers_of_later_ones(folder: Path) -> None:
+def test_faults_are_listed_by_row_and_a_row_of_another_width_shifts_no_number(folder: Path) -> None:
     rows = [GOOD[:3], GOOD, (*GOOD, "more"), changed("answer", 9), GOOD]
     found = faults(write(folder / "questions.csv", CHOICES, rows))
-    assert set(found) == {1, 3, 4, 5} and "answer is '9'" in found[4] and "as in row 2: each item" in found[5]
-
-
-def test_faults_are_listed_by_row(folder: Path) -> None:
-    rows = [GOOD, changed("answer", 7), changed("reference", "9.png"), (*changed("name", "c")[:4], 0)]
-    data = read(write(folder / "questions.csv", CHOICES, [*rows, (*GOOD, "more")]))
-    assert [problem.row for problem in data.problems] == sorted(problem.row for problem in data.problems)
-    assert data.faults == len(data.problems) == 5
+    assert list(found) == [1, 3, 4, 5] and "3 values" in found[1] and "'9'" in found[4] and "row 2" in found[5]
     constant = read(write(folder / "constant.csv", ("first", "second", "score"), [("a", "b", 3), ("a", "", 3)]))
     assert [problem.row for problem in constant.problems] == [0, 2]
-
-
-def test_a_row_of_another_width(folder: Path) -> None:
-    path = write(folder / "questions.csv", CHOICES, [GOOD, GOOD[:3], (*GOOD, "more")])
-    assert faults(path) == {2: "it has 3 values for 5 columns", 3: "it has 6 values for 5 columns"}
 
 
 def error(path: Path, **options: object) -> str:
@@ -104,90 +85,61 @@ def error(path: Path, **options: object) -> str:
 
 def test_columns(folder: Path) -> None:
     path = write(folder / "q.csv", ("reference", "alternative_1", "alternative_2", "anwser"), [GOOD[1:]])
-    assert "Nearest is choices, which also needs answer" in error(path)
-    assert "q.csv has no column 'answer', which choices needs. Did you mean 'anwser'?" in error(path, shape="choices")
+    assert "choices" in error(path) and "answer" in error(path)
+    assert "Did you mean 'anwser'?" in error(path, shape="choices")
     assert of(path, columns={"answer": "anwser"}).shape.key == "choices"
-    assert "choices has no column 'answr'. Did you mean 'answer'?" in error(
-        path, shape="choices", columns={"answr": "anwser"}
-    )
-    assert "q.csv has no column 'answers'. Did you mean 'anwser'?" in error(
-        path, shape="choices", columns={"answer": "answers"}
-    )
-    assert "There is no shape 'choises'. Did you mean 'choices'?" in error(path, shape="choises")
+    assert "Did you mean 'answer'?" in error(path, shape="choices", columns={"answr": "anwser"})
+    assert "Did you mean 'anwser'?" in error(path, shape="choices", columns={"answer": "answers"})
+    assert "Did you mean 'choices'?" in error(path, shape="choises")
     more = write(folder / "more.csv", (*CHOICES, "photographer"), [(*GOOD, "me")])
     assert of(more).ignored == ("photographer",)
     slip = write(folder / "slip.csv", ("image", "label", "promt"), [("0.png", "a", "b"), ("1.png", "c", "d")])
-    assert "has a column 'promt', which classification does not know. Did you mean 'prompt'?" in error(slip)
-    gap = write(folder / "gap.csv", (*CHOICES, "alternative_4"), [(*GOOD, "3.png")])
-    assert "has no column 'alternative_3', but a later one" in error(gap)
-    beyond = write(folder / "nine.csv", (*CHOICES, "alternative_9"), [(*GOOD, "3.png")])
-    assert "has a column 'alternative_9': there are at most 8" in error(beyond)
+    assert "Did you mean 'prompt'?" in error(slip)
+    for name, word in (("alternative_4", "'alternative_3'"), ("alternative_9", "at most 8")):
+        assert word in error(write(folder / "gap.csv", (*CHOICES, name), [(*GOOD, "3.png")]))
     twice = write(folder / "twice.csv", ("image", "label", "label"), [("0.png", "a", "b")])
     assert "two columns 'label'" in error(twice)
-    nothing = write(folder / "nothing.csv", ("a", "b"), [(1, 2)])
-    assert "has no shape's columns: a, b" in error(nothing)
+    assert "a, b" in error(write(folder / "nothing.csv", ("a", "b"), [(1, 2)]))
+
+
+# A table, and the words that name what is wrong with it.
+TABLES = (
+    (("image", "label"), [(f"{at}.png", "cat") for at in range(3)], "'cat' in every row"),
+    (("image", "label"), [(f"{at}.png", "") for at in range(3)], "label is empty in every row"),
+    (CHOICES, [("a", "0.png", "1.png", "a text", 1)], "alternative_2 texts"),
+    (("first", "second", "score"), [("a", "b", 3)] * 4, "3 in every row"),
+    (("first", "second", "score"), [("a", "b", 3), ("a", "c", 4)], "three pairs"),
+    (("first", "second", "score"), [("a", "b", 3), ("a", "c", "4"), ("a", "d", "x")], "row 3: score is 'x'"),
+    (("first", "second", "score"), [("a", "b", 3), ("a", "c", 4), ("a", "d", "inf")], "row 3: score is 'inf'"),
+    (("member_1", "member_2", "member_3", "odd"), [("a", "b", "c", 1)], "row 1: member_1 is 'a'"),
+    (("image", "caption"), [("0.png", "a")], "1 image and 1 caption"),
+    (("image", "label", "prompt"), [("0.png", "a", "x"), ("1.png", "b", "y"), ("2.png", "a", "z")], "row 3: prompt"),
+)
 
 
 def test_whole_columns(folder: Path) -> None:
-    same = write(folder / "same.csv", ("image", "label"), [(f"{at}.png", "cat") for at in range(3)])
-    assert "same.csv: label is 'cat' in every row, and two classes are needed" in error(same)
-    empty = write(folder / "empty.csv", ("image", "label"), [(f"{at}.png", "") for at in range(3)])
-    assert "empty.csv: label is empty in every row" in error(empty)
-    mixed = write(folder / "mixed.csv", CHOICES, [("a", "0.png", "1.png", "a text", 1)])
-    assert "alternative_1 holds images, alternative_2 texts" in error(mixed)
-    constant = write(folder / "constant.csv", ("first", "second", "score"), [("a", "b", 3)] * 4)
-    assert "score is 3 in every row: no order can follow it" in error(constant)
-    few = write(folder / "few.csv", ("first", "second", "score"), [("a", "b", 3), ("a", "c", 4)])
-    assert "needs three pairs" in error(few)
-    words = write(folder / "words.csv", ("first", "second", "score"), [("a", "b", 3), ("a", "c", "4"), ("a", "d", "x")])
-    assert "words.csv, row 3: score is 'x', not a number" in error(words)
-    infinite = write(
-        folder / "inf.csv", ("first", "second", "score"), [("a", "b", 3), ("a", "c", 4), ("a", "d", "inf")]
-    )
-    assert "inf.csv, row 3: score is 'inf', not a number" in error(infinite)
-    texts = write(folder / "odd.csv", ("member_1", "member_2", "member_3", "odd"), [("a", "b", "c", 1)])
-    assert "odd.csv, row 1: member_1 is 'a', no image" in error(texts)
-    square = write(folder / "square.csv", ("image", "caption"), [("0.png", "a")])
-    assert "a row has 1 image and 1 caption" in error(square)
-    uneven = write(
-        folder / "uneven.csv",
-        ("image_1", "image_2", "caption_1", "caption_2", "caption_3"),
-        [("0.png", "1.png", "a", "b", "c")],
-    )
-    assert "a row has 2 images and 3 captions" in error(uneven)
+    for header, rows, words in TABLES:
+        assert words in error(write(folder / "table.csv", header, rows))
 
 
 def test_probes(folder: Path) -> None:
     header = ("image", "label", "split")
     rows = [("0.png", "a", "train"), ("1.png", "b", "train"), ("2.png", "c", "test"), ("3.png", "a", "tset")]
-    assert faults(write(folder / "probe.csv", header, rows)) == {
-        3: "label is 'c', a class that no row of the split train has",
-        4: "split is 'tset': write train or test",
-    }
-    only = write(folder / "only.csv", header, [row for row in rows if row[2] == "train"])
-    assert "no row has the split test: a probe is trained on train and scored on test" in error(only)
+    found = faults(write(folder / "probe.csv", header, rows))
+    assert list(found) == [3, 4] and "'c'" in found[3] and "'tset'" in found[4]
+    assert "split test" in error(write(folder / "only.csv", header, [row for row in rows if row[2] == "train"]))
     one = write(folder / "one.csv", header, [("0.png", "a", "train"), ("1.png", "b", "test")])
-    assert "the rows of the split train have one class, and a probe needs two" in error(one)
+    assert "one class" in error(one)
     more = write(folder / "more.csv", header, [*rows[:2], ("2.png", "a", "test"), ("3.png", "b", "validation")])
-    assert of(more).facts.notes == "Left out: 1 row of other splits."
+    assert "1 row" in of(more).facts.notes
 
 
 def test_votes(folder: Path) -> None:
     header = ("prompt", "alternative_1", "alternative_2", "votes_1", "votes_2")
-    assert faults(write(folder / "v.csv", header, [("a", "0.png", "1.png", -1, 2), ("b", "0.png", "1.png", 1, 2)])) == {
-        1: "votes_1 is '-1', not a number from 0"
-    }
-    tied = write(folder / "tied.csv", header, [("a", "0.png", "1.png", 2, 2)])
-    assert "no row has more votes for one alternative than for every other" in error(tied)
-    third = write(folder / "third.csv", (*header, "votes_3"), [("a", "0.png", "1.png", 2, 1, 1)])
-    assert "there are 2 alternatives and votes for 3" in error(third)
-
-
-def test_prompts_of_one_class_that_differ(folder: Path) -> None:
-    rows = [("0.png", "a", "an a"), ("1.png", "b", "a b"), ("2.png", "a", "the a")]
-    assert faults(write(folder / "p.csv", ("image", "label", "prompt"), rows)) == {
-        3: "prompt is 'the a', in row 1 of the same class 'an a'"
-    }
+    found = faults(write(folder / "v.csv", header, [("a", "0.png", "1.png", -1, 2), ("b", "0.png", "1.png", 1, 2)]))
+    assert list(found) == [1] and "votes_1 is '-1'" in found[1]
+    assert "more votes" in error(write(folder / "tied.csv", header, [("a", "0.png", "1.png", 2, 2)]))
+    assert "votes for 3" in error(write(folder / "v3.csv", (*header, "votes_3"), [("a", "0.png", "1.png", 2, 1, 1)]))
 
 
 def test_retrieval(folder: Path) -> None:
@@ -199,24 +151,18 @@ def test_retrieval(folder: Path) -> None:
 
     queries, corpus = [{"_id": "q1", "text": "a"}], [{"_id": "d1", "text": "b"}, {"_id": "d2", "text": "c"}]
     assert of(made(queries, corpus, [("q1", "d1", 1)])).facts.n_items == 1
-    assert "test.tsv, row 2: corpus-id is 'd9', which corpus.jsonl does not have" in error(
-        made(queries, corpus, [("q1", "d1", 1), ("q1", "d9", 1)])
-    )
-    assert "test.tsv, row 1: query-id is 'q9', which queries.jsonl does not have" in error(
-        made(queries, corpus, [("q9", "d1", 1)])
-    )
-    assert "test.tsv, row 2: score is 2, in an earlier row of the same pair another" in error(
-        made(queries, corpus, [("q1", "d1", 1), ("q1", "d1", 2)])
-    )
-    assert "test.tsv: no score is above 0" in error(made(queries, corpus, [("q1", "d1", 0)]))
-    assert "score is 'yes', not a whole number" in error(made(queries, corpus, [("q1", "d1", "yes")]))
-    assert "corpus.jsonl, row 2: id is 'd1', as in row 1" in error(
-        made(queries, [corpus[0], corpus[0]], [("q1", "d1", 1)])
-    ).replace("_id", "id")
-    assert "corpus.jsonl, row 2: it has neither a text nor an image" in error(
-        made(queries, [corpus[0], {"_id": "d2", "text": " "}], [("q1", "d1", 1)])
-    )
-    assert "queries.jsonl: has neither" in error(made([{"_id": "q1"}], corpus, [("q1", "d1", 1)]))
+    good, first = ("q1", "d1", 1), corpus[0]
+    for parts, words in (
+        ((queries, corpus, [good, ("q1", "d9", 1)]), "test.tsv, row 2: corpus-id is 'd9'"),
+        ((queries, corpus, [("q9", "d1", 1)]), "test.tsv, row 1: query-id is 'q9'"),
+        ((queries, corpus, [good, ("q1", "d1", 2)]), "test.tsv, row 2: score is 2"),
+        ((queries, corpus, [("q1", "d1", 0)]), "no score is above 0"),
+        ((queries, corpus, [("q1", "d1", "yes")]), "score is 'yes'"),
+        ((queries, [first, first], [good]), "as in row 1"),
+        ((queries, [first, {"_id": "d2", "text": " "}], [good]), "row 2: it has neither"),
+        (([{"_id": "q1"}], corpus, [good]), "queries.jsonl: has neither"),
+    ):
+        assert words in error(made(*parts))
     (folder / "qrels" / "test.tsv").unlink()
     assert "has no qrels: a retrieval data set has corpus.jsonl" in error(folder)
     write(folder / "qrels" / "dev.tsv", ("query-id", "corpus-id", "score"), [("q1", "d1", 1)])
@@ -226,57 +172,23 @@ def test_retrieval(folder: Path) -> None:
 
 
 def test_files_that_are_no_manifest(folder: Path) -> None:
-    assert "There is no file" in error(folder / "none.csv")
-    (folder / "notes.txt").write_text("a")
-    assert "notes.txt is no manifest: its name must end in .csv" in error(folder / "notes.txt")
-    (folder / "empty.csv").write_text("")
-    assert "empty.csv has no columns" in error(folder / "empty.csv")
-    (folder / "header.csv").write_text("image,label\n")
-    assert "header.csv has no rows" in error(folder / "header.csv")
-    (folder / "latin.csv").write_bytes("image,label\n0.png,caf\u00e9\n".encode("latin-1"))
-    assert "latin.csv is not UTF-8" in error(folder / "latin.csv")
-    (folder / "wide.csv").write_bytes("image,label\n0.png,a\n".encode("utf-16"))
-    assert "wide.csv is not UTF-8" in error(folder / "wide.csv")
-    (folder / "cut.parquet").write_bytes(b"PAR1 and no more")
-    assert "cut.parquet: a Parquet file is damaged" in error(folder / "cut.parquet")
-    (folder / "bad.jsonl").write_text('{"image": "0.png", "label": "a"}\n{"image": \n')
-    assert "bad.jsonl, row 2: it is no JSON" in error(folder / "bad.jsonl")
-    (folder / "list.jsonl").write_text('{"image": "0.png", "label": "a"}\n[1]\n')
-    assert "list.jsonl, row 2: it is no JSON object" in error(folder / "list.jsonl")
-    (folder / "kinds.jsonl").write_text('{"image": "0.png", "label": "a"}\n{"image": "1.png", "label": 7}\n')
-    assert "kinds.jsonl, row 2: label is a number, in earlier rows a text" in error(folder / "kinds.jsonl")
-    (folder / "empty.jsonl").write_text("")
-    assert "empty.jsonl has no rows" in error(folder / "empty.jsonl")
-    (folder / "nested.jsonl").write_text(
-        '{"image": "0.png", "label": {"a": 1}}\n{"image": "1.png", "label": {"a": 2}}\n'
-    )
-    assert "label holds lists or objects" in error(folder / "nested.jsonl")
-
-
-def test_bounds_on_bytes_lines_and_columns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of a few bytes on disk may state any size."""
-    with (folder / "large.csv").open("wb") as file:
-        file.write(b"image,label\n")
-        file.truncate(table.MAX_BYTES + 1)
-    assert "large.csv has 4.0 GB; at most 4 GB are read" in error(folder / "large.csv")
-    (folder / "large.csv").rename(folder / "large.jsonl")
-    assert "large.jsonl has 4.0 GB" in error(folder / "large.jsonl")
-    (folder / "large.jsonl").unlink()
-    row = '{"text": "%s", "label": "a"}\n'
-    (folder / "line.jsonl").write_text(row % "a" + "\n" + row % ("b" * (3 * table.BLOCK)))
-    assert "line.jsonl, row 2: it has more than 16 MB" in error(folder / "line.jsonl")
-    (folder / "columns.csv").write_text(",".join(map(str, range(table.MAX_COLUMNS + 1))) + "\n")
-    assert "columns.csv has 10,001 columns; at most 10,000 are read" in error(folder / "columns.csv")
-    texts = pa.array([f"{at} {'x' * 1000}" for at in range(1000)])
-    bytes_of = pa.array([b"x" * 4000] * 1000)
-    labels = pa.array(["a", "b"] * 500)
-    pq.write_table(pa.table({"text": texts, "label": labels}), folder / "packed.parquet", compression="zstd")
-    pq.write_table(pa.table({"image": bytes_of, "label": labels}), folder / "images.parquet", use_dictionary=False)
-    assert of(folder / "packed.parquet").rows == 1000
-    monkeypatch.setattr(table, "MAX_BYTES", 500_000)
-    assert (folder / "packed.parquet").stat().st_size < 100_000, "it is counted unpacked"
-    assert "packed.parquet has 0.0 GB; at most" in error(folder / "packed.parquet")
-    assert read(folder / "images.parquet").rows == 1000, "images stay in the file"
+    assert "none.csv" in error(folder / "none.csv")
+    for name, content, words in (
+        ("notes.txt", b"a", ".csv"),
+        ("empty.csv", b"", "no columns"),
+        ("header.csv", b"image,label\n", "no rows"),
+        ("latin.csv", "image,label\n0.png,café\n".encode("latin-1"), "UTF-8"),
+        ("wide.csv", "image,label\n0.png,a\n".encode("utf-16"), "UTF-8"),
+        ("cut.parquet", b"PAR1 and no more", "damaged"),
+        ("bad.jsonl", b'{"image": "0.png", "label": "a"}\n{"image": \n', "row 2"),
+        ("list.jsonl", b'{"image": "0.png", "label": "a"}\n[1]\n', "row 2"),
+        ("kinds.jsonl", b'{"image": "0.png", "label": "a"}\n{"image": "1.png", "label": 7}\n', "row 2: label"),
+        ("empty.jsonl", b"", "no rows"),
+        ("nested.jsonl", b'{"text": "a", "label": {"a": 1}}\n{"text": "b", "label": {"a": 2}}\n', "label holds"),
+    ):
+        (folder / name).write_bytes(content)
+        said = error(folder / name)
+        assert name in said and words in said, said
 
 
 def test_a_file_that_other_programs_write(folder: Path) -> None:
@@ -293,10 +205,10 @@ def test_a_file_that_other_programs_write(folder: Path) -> None:
 def test_folders(tmp_path: Path) -> None:
     assert "neither a manifest" in error(tmp_path)
     pictures(tmp_path / "flat", 2)
-    assert "has 2 images in no folder of a class, such as 000.png" in error(tmp_path / "flat")
+    assert "000.png" in error(tmp_path / "flat")
     write(tmp_path / "two" / "a.csv", ("image", "label"), [])
     write(tmp_path / "two" / "b.csv", ("image", "label"), [])
-    assert "has several manifests: a.csv, b.csv. Name the file itself" in error(tmp_path / "two")
+    assert "a.csv, b.csv" in error(tmp_path / "two")
     pictures(tmp_path / "single" / "cat", 2)
     assert "label is 'cat' in every row" in error(tmp_path / "single")
 
@@ -310,13 +222,10 @@ def test_links_are_judged_by_where_they_lead(folder: Path, tmp_path: Path) -> No
     (folder / "linked").symlink_to(outside)
     rows = [("inside.png", "a"), ("away.png", "b"), ("linked/x.png", "a"), ("nothing.png", "a")]
     path = write(folder / "links.csv", ("image", "label"), rows)
-    leads = "leads out of the manifest's folder: move the images there, or name the folder they are in with --images"
-    assert faults(path) == {
-        2: f"image away.png is a link that {leads}",
-        3: f"image linked/x.png {leads}",
-        4: f"image nothing.png is a link that {leads}",
-    }
-    assert faults(path, images=[outside]) == {4: "image nothing.png is a link to nothing"}
+    found = faults(path)
+    assert list(found) == [2, 3, 4] and all("leads out" in what for what in found.values())
+    [gone] = faults(path, images=[outside]).values()
+    assert "nothing.png does not exist" in gone
     write(folder / "links.csv", ("image", "label"), rows[:3])
     data = of(path, images=[outside])
     assert data.items()["default"].test.items.read(1) == (outside / "x.png").read_bytes()
@@ -325,7 +234,7 @@ def test_links_are_judged_by_where_they_lead(folder: Path, tmp_path: Path) -> No
 def test_a_link_in_place_of_a_class(folder: Path, tmp_path: Path) -> None:
     pictures(tmp_path / "classes" / "a", 2)
     (tmp_path / "classes" / "b").symlink_to(folder)
-    assert faults(tmp_path / "classes")[3].startswith("item b/0.png leads out of the manifest's folder")
+    assert faults(tmp_path / "classes")[3].startswith("item b/0.png leads out")
     assert of(tmp_path / "classes", images=[folder]).rows == 6
 
 
@@ -334,7 +243,8 @@ def test_an_empty_or_closed_file(folder: Path) -> None:
     (folder / "folder.png").mkdir()
     rows = [("0.png", "a"), ("empty.png", "b"), ("folder.png", "b")]
     path = write(folder / "files.csv", ("image", "label"), rows)
-    assert faults(path) == {2: "image empty.png is empty", 3: "image folder.png is no file"}
+    found = faults(path)
+    assert list(found) == [2, 3] and "empty" in found[2] and "not a file" in found[3]
 
 
 def test_an_image_that_cannot_be_decoded_fails_its_run_by_row_and_can_be_skipped(folder: Path, tmp_path: Path) -> None:

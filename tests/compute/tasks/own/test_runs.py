@@ -13,7 +13,6 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import normalized_mutual_info_score
 
-from compute.tasks.own import shapes
 from tests.compute.tasks.own.drawn import COLOURS, execute, items, of, picture, pictures, scores, vectors, write
 
 
@@ -280,18 +279,3 @@ def test_clustering(classes: Path, tmp_path: Path) -> None:
 
 def raw_vectors(files: list[Path]) -> np.ndarray:
     return vectors(files, unit=False).astype(np.float32)
-
-
-def test_every_shape_is_run_here() -> None:
-    """A new shape has a test of its own score."""
-    assert set(shapes.KEYS) == {
-        "choices",
-        "votes",
-        "odd-one-out",
-        "rated-pairs",
-        "matching",
-        "retrieval",
-        "probe",
-        "classification",
-        "clustering",
-    }
