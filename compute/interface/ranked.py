@@ -12,7 +12,8 @@ import pandas as pd
 from compute.analysis.ranks.ranking import UNRANKED
 from compute.analysis.ranks.variance import FEW, listed
 from compute.arrays import Bools, Floats, Ints
-from compute.interface.pages.board import BoardCell, BoardColumn, BoardRow, page
+from compute.interface.pages import one_file
+from compute.interface.pages.board import BoardCell, BoardColumn, BoardRow
 from compute.interface.score_table import WHOLE, ScoreTable, unlike_scales
 from compute.rounding import decimal, rounded
 from compute.tables import padded
@@ -252,11 +253,14 @@ def _page(ranked: RankedTable, *, title: str) -> str:
     notes = [printable(note) for note in ranked.notes[len(ranked.lead) :]]
     if not len(tasks):
         notes.append(f"The scores of single tasks are left out, since there are more than {MOST_CELLS:,}.")
-    return page(
+    return one_file.render(
+        "board.html",
+        styles=("board.css",),
+        script="board.js",
         title=printable(title),
         lead=[printable(note) for note in ranked.lead],
         notes=notes,
-        models=len(table.models),
+        models=f"{len(table.models):,}",
         columns=columns,
         rows=rows,
         reasons=[

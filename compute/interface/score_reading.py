@@ -22,7 +22,6 @@ from compute.analysis.ranks.ranking import binomial_stderr
 from compute.arrays import Floats, Ints
 from compute.delimited import heading
 from compute.interface.score_table import LARGEST, WHOLE, ScoreTable, shown
-from compute.tasks.parquet import uncompressed_bytes
 from compute.types import BadInput, shortened, suggestion
 
 REQUIRED = ("model", "task", "value")  # of a long table
@@ -30,9 +29,6 @@ OPTIONAL = ("stderr", "n", "category", "higher_is_better")
 NO_SCORE = frozenset(("", "-", "–", "—", "na", "n/a", "nan", "none", "null", "<na>"))
 TRUTHS = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 MOST_MODELS = 5000  # every two are compared: beyond this the comparisons take more than 2 GB
-MOST_TASKS = 5000
-MOST_BYTES = 256 * 1024 * 1024
-MOST_UNPACKED = 1 << 30  # bytes of a Parquet file's columns
 # Names of columns that sum up others, surely and perhaps, and of those that describe a model: year, Params (M),
 # embed_dim, # parameters.
 SUM = re.compile(r"(?:(?:avg|average|mean)\.?(?: (?:score|rank))?|total|rank)(?:\s*[↑↓])?|#", re.IGNORECASE)
@@ -75,15 +71,21 @@ class ScoreReading:
         if {"task", "value"} <= known.keys():
             table = _long(frame, self, known=known)
         else:
-            _not_long(known)
+            if "model" in known and ("task" in known) != ("value" in known) and len(known) > 2:
+                has, lacks = ("task", "value") if "task" in known else ("value", "task")
+                raise BadInput(
+                    f"The table has a column {known[has]!r} but none named {lacks!r}; it has: {shown(known.values())}. "
+                    f"A long table has the columns {', '.join(REQUIRED)}; of a wide one, ignore {known[has]!r}"
+                )
             table = _wide(frame, self)
         table = _chosen(table, only=self.only, ignore=self.ignore, columns=frame.columns)
         table = _without_sums(table, named=self.named)
         if not table.tasks:
             raise BadInput("The table has no tasks: it needs a column of scores beside the column of models")
-        for noun, count, most in (("models", len(table.models), MOST_MODELS), ("tasks", len(table.tasks), MOST_TASKS)):
-            if count > most:
-                raise BadInput(f"The table has {count:,} {noun}; at most {most:,} can be compared. Choose some of them")
+        if len(table.models) > MOST_MODELS:
+            raise BadInput(
+                f"The table has {len(table.models):,} models; at most {MOST_MODELS:,} can be compared. Choose some"
+            )
         if self.lower_is_better:
             _check_names(self.lower_is_better, table.tasks, what="lower is better")
             table = replace(table, higher=table.higher & ~np.isin(table.tasks, list(self.lower_is_better)))
@@ -96,25 +98,18 @@ def _file(path: Path) -> pd.DataFrame:
     """A file as a frame; of a text file every cell as text."""
     kind = path.suffix.lower()
     if kind not in (".csv", ".tsv", ".txt", ".parquet"):
-        raise BadInput(f"{path.name} is no table that can be read: save it as CSV, TSV or Parquet")
+        raise BadInput(f"{path.name} cannot be read as a table: save it as CSV, TSV or Parquet")
     try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise BadInput(f"{path.name} has {size / 2**20:,.0f} MB; at most {MOST_BYTES // 2**20} MB are read")
         if kind == ".parquet":
-            if (size := uncompressed_bytes([path])) > MOST_UNPACKED:
-                raise BadInput(f"{path.name} unpacks to {size >> 20:,} MB; at most {MOST_UNPACKED >> 20:,} MB are read")
             return pd.read_parquet(path)
         separator, names = heading(path)
         _check_unlike(names)
         frame = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise BadInput(f"There is no file {path}. Check the path") from error
-    except IsADirectoryError as error:
-        raise BadInput(f"{path} is a folder. Name the file of scores in it") from error
+    except BadInput:
+        raise
     except (ValueError, OSError) as error:  # pandas' and Arrow's errors are ValueErrors
-        if isinstance(error, BadInput):
-            raise
         reason = (getattr(error, "strerror", None) or str(error)).strip().partition("\n")[0].rstrip(".")
         raise BadInput(f"{path.name} cannot be read as a table: {reason}. Save it again as CSV or Parquet") from error
     if not isinstance(frame.index, pd.RangeIndex):
@@ -145,20 +140,11 @@ def _check_unlike(names: Sequence[str]) -> None:
         seen.add(name)
 
 
-def _not_long(known: Mapping[str, str]) -> None:
-    """Raises BadInput for a table that has a column of tasks but none of values, or the reverse."""
-    if "model" in known and ("task" in known) != ("value" in known) and len(known) > 2:
-        has, lacks = ("task", "value") if "task" in known else ("value", "task")
-        raise BadInput(
-            f"The table has a column {known[has]!r} but none named {lacks!r}; it has: {shown(known.values())}. A long "
-            f"table has the columns {', '.join(REQUIRED)}; of a wide one, leave {known[has]!r} out (ignore)"
-        )
-
-
 def _model_column(frame: pd.DataFrame, model: str) -> str:
+    has = f"The table has the columns {shown(frame.columns)}"
     if model:
         if model not in frame.columns:
-            raise BadInput(f"No column {model!r} of models.{suggestion(model, frame.columns)} {_columns(frame)}")
+            raise BadInput(f"No column {model!r} of models.{suggestion(model, frame.columns)} {has}")
         return model
     for name in frame.columns:
         if name.lower() == "model":
@@ -167,7 +153,7 @@ def _model_column(frame: pd.DataFrame, model: str) -> str:
         first = frame.columns[0]
         if pd.to_numeric(frame[first].astype(object), errors="coerce").isna().all():
             return first
-    raise BadInput(f"Which column names the models? Name it 'model', or say which it is (model). {_columns(frame)}")
+    raise BadInput(f"Which column names the models? Name it 'model', or say which it is (model). {has}")
 
 
 def _models(column: pd.Series) -> list[str]:
@@ -207,13 +193,9 @@ def _wide(frame: pd.DataFrame, reading: ScoreReading) -> ScoreTable:
         categories=(WHOLE,),
         codes=np.zeros(len(tasks), np.int64),
         higher=np.ones(len(tasks), bool),
-        values=_columns_of([values[name] for name in tasks], rows=len(models)),
-        stderr=_columns_of([known.get(name, nothing) for name in tasks], rows=len(models)),
+        values=np.array([values[name] for name in tasks]).reshape(len(tasks), len(models)).T,
+        stderr=np.array([known.get(name, nothing) for name in tasks]).reshape(len(tasks), len(models)).T,
     )
-
-
-def _columns_of(columns: list[Floats], *, rows: int) -> Floats:
-    return np.column_stack(columns) if columns else np.empty((rows, 0))
 
 
 def _long(frame: pd.DataFrame, reading: ScoreReading, *, known: Mapping[str, str]) -> ScoreTable:
@@ -231,9 +213,15 @@ def _long(frame: pd.DataFrame, reading: ScoreReading, *, known: Mapping[str, str
         raise BadInput(f"Row {unnamed[0] + 1} names no task. Name it, or remove the row")
     row, models = pd.factorize(np.array(names, object))
     column, keys = pd.factorize(tasks.to_numpy(object))
-    if len(models) * len(keys) > MOST_MODELS * MOST_TASKS:
-        raise BadInput(f"The table has {len(models):,} models and {len(keys):,} tasks, too many. Choose some of them")
-    _check_once(row * len(keys) + column, names, tasks)
+    cells = row * len(keys) + column
+    again = pd.Series(cells).duplicated()
+    if again.any():
+        second = int(again.argmax())
+        first = int(np.flatnonzero(cells == cells[second])[0])
+        raise BadInput(
+            f"Rows {first + 1} and {second + 1} are both {shortened(names[second])!r} on "
+            f"{shortened(tasks.iloc[second])!r}. Leave one row for each model and task"
+        )
     value = _numbers(frame[roles["value"]], models=names)
     error = np.full(len(frame), np.nan)
     if "stderr" in roles:
@@ -275,18 +263,6 @@ def _long(frame: pd.DataFrame, reading: ScoreReading, *, known: Mapping[str, str
         stderr=table[1],
         notes=tuple(notes),
     )
-
-
-def _check_once(cells: Ints, models: Sequence[str], tasks: pd.Series) -> None:
-    """Raises BadInput where two rows are of one model and task."""
-    again = pd.Series(cells).duplicated()
-    if again.any():
-        second = int(again.argmax())
-        first = int(np.flatnonzero(cells == cells[second])[0])
-        raise BadInput(
-            f"Rows {first + 1} and {second + 1} are both {shortened(models[second])!r} on "
-            f"{shortened(tasks.iloc[second])!r}. Leave one row for each model and task"
-        )
 
 
 def _unused(extra: Sequence[str], roles: Mapping[str, str]) -> list[str]:
@@ -432,7 +408,3 @@ def _check_names(names: Iterable[str], known: Collection[str], *, what: str) -> 
                 f"No column or task {shortened(str(name))!r} ({what}).{suggestion(str(name), known)} The table has: "
                 f"{shown(known)}"
             )
-
-
-def _columns(frame: pd.DataFrame) -> str:
-    return f"The table has the columns {shown(frame.columns)}"

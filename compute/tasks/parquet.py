@@ -286,18 +286,3 @@ def _split(path: Path) -> str:
 def _of_config(folder: Path, config: str) -> list[Path]:
     folders = [folder / config] if config != "default" else [folder / "default", folder / "data", folder]
     return [path for each in folders for path in each.glob("*.parquet")]
-
-
-def uncompressed_bytes(files: Sequence[Path], *, columns: Collection[str] | None = None) -> int:
-    """What the pages of these columns (default: all) take once they are unpacked, as the files state it; nothing is
-    unpacked. Raises ArrowException for a damaged file."""
-    import pyarrow.parquet as pq
-
-    total = 0
-    for file in files:
-        facts = pq.read_metadata(file)
-        for group in map(facts.row_group, range(facts.num_row_groups)):
-            for column in map(group.column, range(group.num_columns)):
-                if columns is None or column.path_in_schema.partition(".")[0] in columns:
-                    total += column.total_uncompressed_size
-    return total

@@ -20,17 +20,19 @@ judged by where they lead, or below a folder that the user names.
 
 from __future__ import annotations
 
-import math
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError
 
 from compute import records
 from compute.catalog.catalog import Catalog
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_making
+from compute.catalog.own.suite_records import StrictRecord
 from compute.tasks.own import OwnData, read
 from compute.tasks.own.reading import HUB, table_files
 from compute.tasks.source import Source
@@ -38,8 +40,40 @@ from compute.types import BadInput, Task, UnknownKey, shortened, suggestion
 
 END = ".toml"
 MAX_BYTES = 1 << 20
-OF_FILE = {"title": str, "description": str, "aggregate": str, "synthetic": bool, "weights": dict, "tasks": list}
-OF_TASK = {"file": str, "task": str, "title": str, "category": str, "shape": str, "columns": dict, "images": list}
+
+
+def _line(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("must be one line of text")
+    return text
+
+
+Line = Annotated[str, StringConstraints(max_length=own_suite.MAX_NAME), AfterValidator(_line)]
+FilePath = Annotated[str, StringConstraints(max_length=own_suite.MAX_TEXT), AfterValidator(_line)]
+Weight = Annotated[float, Field(gt=0, le=own_suite.MAX_WEIGHT)]
+
+
+class TaskTable(StrictRecord):
+    """What a table [[tasks]] may state."""
+
+    file: FilePath = ""
+    task: Line = ""
+    title: Line = ""
+    category: Line = ""
+    shape: Line = ""
+    columns: Annotated[dict[str, str], Field(max_length=own_suite.MAX_COLUMNS)] = {}
+    images: list[FilePath] = []
+
+
+class SuiteTables(StrictRecord):
+    """What the file may state."""
+
+    title: Line = ""
+    description: Annotated[str, StringConstraints(max_length=own_suite.MAX_TEXT // 2), AfterValidator(_line)] = ""
+    aggregate: Literal[own_suite.AGGREGATES] = own_suite.AGGREGATES[0]
+    synthetic: bool | None = None
+    weights: dict[str, Weight] = {}  # of a category in the mean; of others 1
+    tasks: Annotated[list[TaskTable], Field(min_length=1, max_length=own_suite.MAX_TASKS)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,79 +133,81 @@ def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
     title = path.name
     if not path.is_file():
         raise BadInput(f"There is no file {path}")
+    if path.stat().st_size > MAX_BYTES:
+        raise BadInput(f"{title} has more than the {MAX_BYTES >> 20} MB that are read")
     try:
-        with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1)
-        if len(text) > MAX_BYTES:
-            raise BadInput(f"{title} has more than the {MAX_BYTES >> 20} MB that are read")
-        content = tomllib.loads(text.decode())
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise BadInput(f"{title} is not UTF-8 (byte {error.start}): save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{title} is no TOML: {error}") from error
-    except RecursionError as error:
-        raise BadInput(f"{title} has tables within tables without end") from error
-    except OSError as error:
-        raise BadInput(f"{title} cannot be read ({error.strerror or error})") from error
-    _check_keys(content, OF_FILE, where=title)
-    aggregate = content.get("aggregate", own_suite.AGGREGATES[0])
-    if aggregate not in own_suite.AGGREGATES:
-        near = suggestion(aggregate, own_suite.AGGREGATES)
-        raise BadInput(f"{title}: aggregate is {_short(aggregate)}.{near} There are: {', '.join(own_suite.AGGREGATES)}")
-    listed = content.get("tasks") or []
-    if not 0 < len(listed) <= own_suite.MAX_TASKS:
-        raise BadInput(
-            f"{title} lists {len(listed)} tasks; 1 to {own_suite.MAX_TASKS} are read. "
-            "A task is a table [[tasks]] with a file"
-        )
-    _check_texts(content, ("title",), most=own_suite.MAX_NAME, where=title)
-    _check_texts(content, ("description",), most=own_suite.MAX_TEXT // 2, where=title)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadInput(f"{title} is not TOML: {error}") from error
+    try:
+        stated = SuiteTables.model_validate(content)
+    except ValidationError as error:
+        raise BadInput(_first(error, content, file=title)) from error
     folder, further = path.absolute().parent, tuple(each.absolute() for each in images)
     return SuiteFile(
         path=path.absolute(),
-        title=content.get("title") or path.stem,
-        description=content.get("description", ""),
-        aggregate=aggregate,
-        synthetic=content.get("synthetic"),
-        weights=_weights(content.get("weights", {}), where=title),
+        title=stated.title or path.stem,
+        description=stated.description,
+        aggregate=stated.aggregate,
+        synthetic=stated.synthetic,
+        weights=stated.weights,
         tasks=tuple(
-            _task(task, number, folder=folder, file=title, further=further) for number, task in enumerate(listed, 1)
+            _task(
+                task, where=_where(title, number, task.title or task.file or task.task), folder=folder, further=further
+            )
+            for number, task in enumerate(stated.tasks, 1)
         ),
     )
 
 
-def _task(content: Any, number: int, *, folder: Path, file: str, further: tuple[Path, ...]) -> ListedTask:
-    where = f"{file}, task {number}"
-    if not isinstance(content, dict):
-        raise BadInput(f"{where} is no table: begin it with [[tasks]]")
-    named = content.get("title") or content.get("file") or content.get("task")
-    where += f" ({shortened(named, 60)})" if isinstance(named, str) else ""
-    _check_keys(content, OF_TASK, where=where)
-    _check_texts(content, ("title", "category", "shape", "task"), most=own_suite.MAX_NAME, where=where)
-    _check_texts(content, ("file",), most=own_suite.MAX_TEXT, where=where)
-    if ("file" in content) == ("task" in content):
+def _where(file: str, number: int, named: object) -> str:
+    return f"{file}, task {number}" + (f" ({shortened(named, 60)})" if isinstance(named, str) and named else "")
+
+
+def _first(error: ValidationError, content: Mapping[str, Any], *, file: str) -> str:
+    """The first thing that is wrong, with the nearest name where one is not known."""
+    first = error.errors(include_url=False)[0]
+    where, at, known = file, list(first["loc"]), tuple(SuiteTables.model_fields)
+    if at[:1] == ["tasks"] and len(at) > 1:
+        task = content["tasks"][at[1]]
+        named = (
+            next((task[name] for name in ("title", "file", "task") if name in task), "")
+            if isinstance(task, dict)
+            else ""
+        )
+        where, at, known = _where(file, at[1] + 1, named), at[2:], tuple(TaskTable.model_fields)
+    name = ".".join(map(str, at))
+    if first["type"] == "extra_forbidden":
+        return f"{where}: {_short(name)} is not known.{suggestion(name, known)} There are: {', '.join(known)}"
+    if first["type"] == "missing":
+        return f"{where} lists 0 tasks. A task is a table [[tasks]] with a file"
+    near = suggestion(first["input"], own_suite.AGGREGATES) if at == ["aggregate"] else ""
+    about = f"{name} is {_short(first['input'])}" if name else _short(first["input"])
+    return f"{where}: {about}: {first['msg'][0].lower()}{first['msg'][1:]}.{near}"
+
+
+def _task(stated: TaskTable, *, where: str, folder: Path, further: tuple[Path, ...]) -> ListedTask:
+    if bool(stated.file) == bool(stated.task):
         raise BadInput(f"{where} needs either a file of your own or a task of the catalogue, by its key")
-    if "task" in content and (more := sorted(set(content) - {"task"})):
+    if stated.task and (more := sorted(stated.model_fields_set - {"task"})):
         raise BadInput(f"{where}: {more[0]} cannot be set: a task of the catalogue keeps its own")
-    columns, images = content.get("columns", {}), content.get("images", [])
-    if len(columns) > own_suite.MAX_COLUMNS or not all(isinstance(value, str) for value in columns.values()):
-        raise BadInput(f"{where}: columns maps the shape's names to the file's, as in {{ reference = 'photo' }}")
-    if not all(isinstance(name, str) and name.isprintable() for name in images):
-        raise BadInput(f"{where}: images is a list of folders")
-    own_file, roots = content.get("file", ""), (folder, *further)
+    roots, own_file = (folder, *further), stated.file
     if own_file and not own_file.startswith(HUB):
         _check_inside(folder / own_file, roots, what="file", where=where)
-    for name in images:
+        own_file = str(folder / own_file)
+    for name in stated.images:
         _check_inside(folder / name, roots, what=f"images {_short(name)}", where=where)
     return ListedTask(
         where=where,
-        file=own_file if own_file.startswith(HUB) or not own_file else str(folder / own_file),
-        task=content.get("task", ""),
-        title=content.get("title", ""),
-        category=content.get("category", ""),
-        shape=content.get("shape", ""),
-        columns=columns,
-        images=(*further, *(folder / name for name in images)),
+        file=own_file,
+        task=stated.task,
+        title=stated.title,
+        category=stated.category,
+        shape=stated.shape,
+        columns=stated.columns,
+        images=(*further, *(folder / name for name in stated.images)),
         roots=roots,
     )
 
@@ -182,40 +218,6 @@ def _check_inside(path: Path, roots: Sequence[Path], *, what: str, where: str) -
             f"{where}: {what} leads out of the folder of {where.partition(',')[0]}: move it there, or name the folder "
             "it is in with --images"
         )
-
-
-def _check_keys(content: Mapping[str, Any], known: Mapping[str, type], *, where: str) -> None:
-    """Raises BadInput for a key that is not known, and for a value of another kind."""
-    names = {str: "a text", bool: "true or false", dict: "a table", list: "a list"}
-    for key, value in content.items():
-        if key not in known:
-            raise BadInput(
-                f"{where}: {_short(key)} is not known.{suggestion(key, known)} There are: {', '.join(known)}"
-            )
-        if not isinstance(value, known[key]):
-            raise BadInput(f"{where}: {key} is {_short(value)}, not {names[known[key]]}")
-
-
-def _check_texts(content: Mapping[str, Any], names: Collection[str], *, most: int, where: str) -> None:
-    for name in names:
-        value = content.get(name)
-        if value is None:
-            continue
-        if not value.strip():
-            raise BadInput(f"{where}: {name} is empty: leave it out, or fill it in")
-        if len(value) > most or not value.isprintable():
-            raise BadInput(f"{where}: {name} is one line of at most {most:,} characters")
-
-
-def _weights(content: Mapping[str, Any], *, where: str) -> dict[str, float]:
-    for category, weight in content.items():
-        number = isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight)
-        if not number or not 0 < weight <= own_suite.MAX_WEIGHT:
-            raise BadInput(
-                f"{where}: the weight of {_short(category)} is {_short(weight)}, not a number above 0 and at most "
-                f"{own_suite.MAX_WEIGHT:g}. Leave out tasks that are not to count"
-            )
-    return {category: float(weight) for category, weight in content.items()}
 
 
 def _short(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""A board as one HTML file: its style and script stand in it, nothing is loaded, and nothing else may run.
+"""What the template of a board in one HTML file shows: headings, cells and rows.
 
 The app's own board asks its server for every choice, and knows benchmarks, origins and pages. This page is a table that
 is sorted, so it has a template of its own.
@@ -6,10 +6,7 @@ is sorted, so it has a template of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-from compute.interface.pages import one_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,29 +36,3 @@ class BoardRow:
 
     cells: tuple[BoardCell, ...]
     leads: bool
-
-
-def page(
-    *,
-    title: str,
-    lead: Sequence[str],
-    notes: Sequence[str],
-    models: int,
-    columns: Sequence[BoardColumn],
-    rows: Sequence[BoardRow],
-    reasons: Sequence[tuple[str, str]],
-) -> str:
-    """The page as text. lead: sentences above the table; notes: those below it; reasons: models and why they have no
-    rank or no interval."""
-    return one_file.render(
-        "board.html",
-        styles=("board.css",),
-        script="board.js",
-        title=title,
-        lead=lead,
-        notes=notes,
-        models=f"{models:,}",
-        columns=columns,
-        rows=rows,
-        reasons=reasons,
-    )
