@@ -13,7 +13,7 @@ import pytest
 from compute.catalog import catalog as catalogs
 from compute.catalog.catalog import CATALOG, shipped
 from compute.cli.listing import NOUNS, lines
-from compute.types import OF_FRAMES, BadInput, Metric, Model, Suite, Task, UnknownKey
+from compute.types import BadInput, Metric, Model, Suite, Task, UnknownKey
 
 KEY = re.compile(r"[a-z0-9][a-z0-9._/+-]*")
 PROCEDURES = {
@@ -97,14 +97,6 @@ def test_suites_have_the_sizes_the_papers_state() -> None:
     assert len({task.category for task in CATALOGUE.tasks if "unisim-ood" in task.suites}) == 3
 
 
-def test_data_sets_are_known_by_key_or_by_the_hubs_id_of_one_alone() -> None:
-    several = [row for row in shipped().datasets if row.url == "saraghznfri/unisim_data"]
-    own = next(row for row in shipped().datasets if "/" in row.url and row.url != row.key and row not in several)
-    assert [row.key for row in shipped().datasets if row.url == own.url] == [own.key] and len(several) > 1
-    names = ["NIGHTS", own.url.upper(), own.key, "saraghznfri/unisim_data", "", "no such data set"]
-    assert shipped().dataset_keys(names) == ("nights", own.key)
-
-
 def test_an_unknown_key_is_told_the_nearest() -> None:
     with pytest.raises(UnknownKey, match="'openai/clip-vit-large-patch14'"):
         CATALOGUE.model("openai/clip-vit-large-pach14")
@@ -167,14 +159,6 @@ def test_a_file_that_cannot_be_read_is_named(folder: Path) -> None:
         path.write_bytes(whole)
 
 
-def test_a_key_listed_twice_is_named(folder: Path) -> None:
-    frame = catalogs.read_csv(folder / "models.csv")
-    frame.loc[1, "key"] = frame.loc[0, "key"]
-    frame.to_csv(folder / "models.csv", index=False)
-    with pytest.raises(BadInput, match="twice"):
-        catalogs.load(folder)
-
-
 def test_list_has_one_line_a_row() -> None:
     for noun in NOUNS:
         if noun != "options":
@@ -196,18 +180,3 @@ def test_options_are_listed_with_their_values_and_owners() -> None:
     assert "prompt, clip-iqa, clip-iqa-tempered  (choice)" in found["quality"]
     assert "sum, joint  (retrieval, multiple_choice; e5_v takes joint by default; gme takes" in found["fusion"]
     assert found["alternatives"].endswith("(unisim/hpdv2)") and "mieb/gtsrbzeroshot" in found["prompts"]
-
-
-def test_frames_of_videos_are_no_independent_items() -> None:
-    for key in OF_FRAMES:
-        task = shipped().task(key)
-        assert task.n_items and task.independent_items is None
-    assert shipped().task("mieb/stl10").independent_items == shipped().task("mieb/stl10").n_items
-    assert shipped().task("mieb/xm3600t2iretrieval").independent_items is None  # several languages
-
-
-def test_titles_of_drawn_generators_differ_where_a_narrow_column_cuts_them() -> None:
-    """A phone's board shows some 14 characters of a model's title."""
-    titles = [row.title for row in shipped().models if row.key.startswith("mini/")]
-    assert len({title[:14] for title in titles}) == len(titles) == 29
-    assert all(title.endswith(" (synthetic)") for title in titles)

@@ -13,7 +13,7 @@ from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
 from compute.engine.run_folders import StoredRun
 from compute.interface import standing
-from compute.interface.comparability import Comparability, comparability, elsewhere, measured_twice
+from compute.interface.comparability import Comparability, comparability, measured_twice
 from compute.types import Model, Score
 from tests.compute.sharing import results
 
@@ -66,13 +66,6 @@ def test_a_rank_among_all_origins_counts_them_and_says_that_others_computed_most
     assert "Others computed the published and imported scores" in text
     alone = ranked(runs_of(tmp_path / "alone"), of_origins(rows(database), "computed"), "all")
     assert alone.comparable.elsewhere == () and "Others computed" not in str(alone)
-
-
-def test_the_models_own_row_is_not_among_the_others(database: Path) -> None:
-    scores = rows(database)
-    only = replace(scores, origins=("imported", *("computed" for _ in scores.models[1:])))
-    assert elsewhere("all", only, but="") == ("imported",)
-    assert elsewhere("all", only, but=scores.models[0]) == ()
 
 
 @pytest.mark.parametrize(

@@ -42,13 +42,6 @@ def test_correlations_are_those_of_scipy_over_the_shared_models(method: str, ref
     assert matrix.loc["t2", "t5"] == matrix.loc["t5", "t2"] and matrix.loc["t2", "t2"] == 1
 
 
-def test_tasks_where_lower_is_better_are_turned() -> None:
-    frame = table()
-    one = compute.correlate(frame).matrix()
-    other = compute.correlate(frame.assign(t3=-frame["t3"]), lower_is_better=["t3"]).matrix()
-    pd.testing.assert_frame_equal(one, other)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [({"method": "tau"}, "'tau'"), ({"only": ["t1"]}, "two"), ({"minimum": 30}, "30")],
@@ -122,14 +115,6 @@ def test_a_comparison_is_scipys_paired_t_test() -> None:
     assert ("significantly better" in str(result)) == bool(result.better)
 
 
-def test_the_better_of_two_has_the_lower_mean_where_lower_is_better() -> None:
-    frame = pd.DataFrame({"model": ["x", "y"], **{f"t{at}": [1.0 + at, 2.0 + 1.1 * at] for at in range(6)}})
-    tasks = list(frame.columns[1:])
-    assert compute.compare("x", "y", scores=frame).better == "y"
-    lower = compute.compare("x", "y", scores=frame, lower_is_better=tasks)
-    assert lower.better == "x" and "where lower is better" in str(lower)
-
-
 def test_what_is_not_known_is_said() -> None:
     frame = pd.DataFrame({"model": ["x", "y"], "t": [0.5, 0.6]})
     one = compute.compare("x", "y", scores=frame)
@@ -137,22 +122,6 @@ def test_what_is_not_known_is_said() -> None:
     apart = pd.DataFrame({"model": ["x", "y"], "t": [0.5, None], "u": [None, 0.5]})
     nothing = compute.compare("x", "y", scores=apart)
     assert math.isnan(nothing.difference) and nothing.reason == "no shared task"
-
-
-def test_evaluations_compare_themselves() -> None:
-    """Without a table, what `compute.evaluate` returned is asked."""
-    result = compute.compare("m1", "m2", scores=table())
-
-    class Evaluation:
-        def compare(self, other: str):
-            assert other == "m2"
-            return result
-
-    assert compute.compare(Evaluation(), "m2") is result
-    with pytest.raises(BadInput, match="'m1'"):
-        compute.compare("m1", "m2")
-    with pytest.raises(BadInput, match="names of its models"):
-        compute.compare(Evaluation(), "m2", scores=table())
 
 
 @pytest.mark.parametrize(

@@ -55,13 +55,6 @@ def test_tasks_alone_name_their_suite(world: World) -> None:
         compute.evaluate("small/dim")
 
 
-def test_a_single_task_and_option_need_no_list(world: World) -> None:
-    scores = compute.evaluate("small/eye", tasks="unisim/sharp", options="quality=prompt", progress=False)
-    assert list(scores.runs) == ["unisim/sharp"]
-    listed = compute.evaluate("small/eye", tasks=["unisim/sharp"], options=["quality=prompt"], progress=False)
-    assert [outcome.state for outcome in listed.outcomes] == ["stored"]
-
-
 def test_what_cannot_be_run_is_said_before_anything_is_made(world: World) -> None:
     with pytest.raises(NotHere, match="small/dum is no key of the catalogue and no folder. Did you mean 'small/dim'"):
         compute.evaluate("small/dum", suite="small", offline=True)
@@ -111,36 +104,6 @@ def test_an_error_of_an_own_model_names_its_line_and_the_file_of_its_traceback(t
     assert outcome.reason == f"RuntimeError: boom (test_evaluate.py, line {line}, in encode_image)"
     assert outcome.trace.is_file() and "in encode_image" in json.loads(outcome.trace.read_text())["trace"]
     assert str(outcome.trace) in str(warned[0].message) and f"Traceback: {outcome.trace}" in str(scores)
-
-
-def test_a_file_beside_a_suite_that_takes_none_is_refused_in_words_of_no_command(world: World) -> None:
-    (world.folder / "ratings.csv").write_text("a,b\n")
-    with pytest.raises(BadInput, match=r"^ratings.csv is a file, and only these suites .* name no suite") as caught:
-        compute.evaluate("small/dim", data=world.folder / "ratings.csv", suite="small", progress=False)
-    assert "--" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        {"suite": "pairbench", "data": "photos"},
-        {"suite": "small", "data": "missing"},
-        {"suite": "own.toml", "data": "ratings.csv"},
-    ],
-    ids=["images in place of pairs", "a folder that is not there", "data beside a suite's file"],
-)
-def test_what_a_call_gets_wrong_is_said_in_words_of_no_other_command(world: World, call: dict[str, str]) -> None:
-    photos = world.folder / "photos"
-    photos.mkdir(exist_ok=True)
-    (photos / "a.jpg").touch()
-    (world.folder / "ratings.csv").write_text("a,b\n")
-    (world.folder / "own.toml").write_text("title = 'Own'\n[[tasks]]\nfile = 'ratings.csv'\n")
-    data = world.folder / call["data"]
-    suite = world.folder / call["suite"] if call["suite"].endswith(".toml") else call["suite"]
-    with pytest.raises(BadInput) as caught:
-        compute.evaluate("small/dim", suite=suite, data=data, progress=False)
-    said = str(caught.value).replace("python -m compute pairs make --images", "").replace("--out", "")
-    assert "--" not in said and call["data"] in said + str(data)
 
 
 def test_an_interrupt_says_what_is_stored_and_the_same_call_goes_on(world: World) -> None:

@@ -17,7 +17,7 @@ from compute.importing import read_scores_csv
 from compute.interface import standing
 from compute.interface.comparability import comparability
 from compute.interface.evaluated import FRAME, Evaluation
-from compute.types import BadInput, Model, Score, UnknownKey
+from compute.types import BadInput, Score, UnknownKey
 from tests.compute.small_bench import World
 
 
@@ -48,14 +48,6 @@ def test_the_mean_is_that_of_the_suites_rule(scores: Evaluation) -> None:
         np.mean([scores.headlines[task].value for task in ("unisim/fine", "unisim/sharp")])
     )
     assert by_name["OOO"].value == scores.headlines["unisim/odd"].value
-
-
-def test_the_means_are_printed_as_a_table_with_the_reasons_of_what_is_unknown(world: World) -> None:
-    means = compute.evaluate("small/vision", suite="small", progress=False).means()
-    head, rule, first, *_ = str(means).splitlines()
-    assert head.startswith("| mean of") and set(rule) == {"|", "-", " "} and len(first) == len(head)
-    assert first.split() == ["|", "small", "|", "-", "|", "-", "|", str(means[0].tasks), "of", "5", "|"]
-    assert f"\nsmall: {means[0].reason}\n" in str(means) and "SuiteMean(" not in str(means)
 
 
 def test_the_items_are_the_stored_evidence(scores: Evaluation) -> None:
@@ -124,28 +116,6 @@ PUBLISHED = comparability(model="", origin="published", tasks=(), runs={}, other
 def rule_of(suite: str) -> standing.Rule:
     catalog = shipped()
     return standing.rule(catalog.suite(suite), tasks=catalog.tasks, metrics={row.key: row for row in catalog.metrics})
-
-
-def test_rows_that_stand_by_printed_means_are_ranked_too(database: Path) -> None:
-    """No model has every figure of MIEB-lite in print; the means are, and a new model is ranked among them."""
-    from leaderboard.data import ranked, suite_table
-    from leaderboard.data.database import Database
-
-    board = ranked.rank(suite_table.load(Database(database), suite="mieb-lite"))
-    others = int((board.rank > 0).sum())
-    rows, rule = published_rows(database, "mieb-lite"), rule_of("mieb-lite")
-    new = Model(key="own/new", title="New")
-    assert np.isnan(rows.values).any(axis=1).all()
-    places = []
-    for value in (1.0, 0.0):
-        scores = {
-            task.key: Score(run="", subset="default", metric="", value=value + 0.001 * at)
-            for at, task in enumerate(rule.tasks)
-        }
-        result = standing.rank(scores, rule, model=new, others=rows, comparable=PUBLISHED)
-        places.append(result.rank)
-        assert result.of == 1 + others
-    assert places == [1, 1 + others] and others > 10
 
 
 @pytest.mark.parametrize("suite", ["unisim-core", "pairbench"])

@@ -137,22 +137,6 @@ def test_lower_may_be_better_everywhere_and_in_some_tasks_only_by_borda_points()
     assert compute.rank(frame, aggregate="borda", weights={names[0]: 0}).scored.tolist() == [14] * 8
 
 
-def test_bounds_hold_the_intervals() -> None:
-    frame = table(tasks=2, apart=0.05)
-    assert (compute.rank(frame).mean_high > 1).any()
-    assert compute.rank(frame, bounds=(0, 1)).mean_high.max() == 1
-
-
-def test_unlike_scales_are_said_where_a_mean_is_taken() -> None:
-    frame = table()
-    frame["task 0"] *= 100
-    assert any("Tasks differ in scale" in note for note in compute.rank(frame).notes)
-    for options in ({"aggregate": "borda"}, {"ignore": ["task 0"]}, {"weights": {"task 0": 0}}):
-        assert not any("Tasks differ in scale" in note for note in compute.rank(frame, **options).notes)
-    assert any("Tasks differ in scale" in note for note in compute.compare("model 1", "model 2", scores=frame).notes)
-    assert "Tasks differ in scale" in str(compute.lite(frame, tasks=3))
-
-
 def test_hostile_names_steer_neither_a_terminal_nor_a_page() -> None:
     frame = table().rename(columns={"task 0": HOSTILE})
     frame["model"] = [f"{HOSTILE}{at}" for at in range(MODELS)]
@@ -173,23 +157,6 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert "http://" not in page and "https://" not in page and "src=" not in page
     with pytest.raises(CannotWrite, match=r"board\.html"):
         ranked.save_html(tmp_path / "absent" / "board.html")
-
-
-def test_a_page_of_many_scores_has_the_means_alone() -> None:
-    page = compute.rank(table(models=40, tasks=1300)).html()
-    assert "single tasks are left out" in page and page.count("<tr") == 41 and page.count("<td") == 40 * 5
-    page = compute.rank(table(models=40, tasks=100)).html()
-    assert "single tasks are left out" not in page and page.count("<td") == 40 * 105
-
-
-def test_the_page_invents_no_digits() -> None:
-    """Three significant digits of the spread would show 93.60 beside 74.7."""
-    frame = pd.DataFrame({"model": ["a", "b", "c"], "s": [58.8, 74.7, 61.0], "cats": [93.6, 94.9, 98.7]})
-    frame["dogs"] = [75.5, 82.3, 91.4]
-    page = compute.rank(frame, categories={"S": ["s"], "Cats": ["cats", "dogs"]}).html()
-    cells = re.findall(r'<td data-value="(93.6|94.9|98.7|58.8|74.7|61.0)">([^<]*)<', page)
-    # The category S is its one task.
-    assert sorted(text for _, text in cells) == sorted(2 * ["58.8", "74.7", "61.0"] + ["93.6", "94.9", "98.7"])
 
 
 def test_a_column_of_means_is_no_task_and_weighs_only_where_it_is_named() -> None:

@@ -50,12 +50,6 @@ def test_over_items_it_is_the_paired_t_test(tmp_path: Path) -> None:
     assert (result.p, result.low, result.high) == pytest.approx((expected.pvalue, interval.low, interval.high))
 
 
-def test_items_without_an_answer_of_both_are_left_out(tmp_path: Path) -> None:
-    first, second = np.array([1.0, 0, 1, 1, np.nan]), np.array([0.0, 0, 1, np.nan, 1])
-    result = item_difference(stored(tmp_path, "a", {"x": first}), stored(tmp_path, "b", {"x": second}))
-    assert result.n == 3 and result.difference == pytest.approx(1 / 3)
-
-
 def test_other_items_or_no_mean_over_items_have_no_difference(tmp_path: Path) -> None:
     ones = {"default": np.ones(5)}
     a, b = stored(tmp_path, "a", ones), stored(tmp_path, "b", ones, contents="other")
@@ -145,15 +139,3 @@ def test_a_model_run_on_a_part_says_which_scores_are_left_out(world: World, monk
     assert "1 of 5 tasks" in note and "published scores on 3" in note
     compute.evaluate("small/dim", suite="small", progress=False)
     assert eye.compare("small/dim").notes == ()
-
-
-def test_computed_runs_that_differ_in_protocol_or_weights_are_named(world: World) -> None:
-    eye = compute.evaluate("small/eye", suite="small", progress=False)
-    dim = compute.evaluate("small/dim", suite="small", progress=False)
-    near = dim.runs["unisim/near"]
-    settings = {**near.run.settings, "variant": "classifier=logistic", "model": {"revision": "c" * 40}}
-    other = replace(near, run=replace(near.run, settings=settings))
-    part = replace(dim)
-    part.__dict__["runs"] = {**dim.runs, "unisim/near": other}
-    protocol, revisions = eye.compare(part).notes
-    assert "unisim/near was run with classifier=logistic" in protocol and "c" * 12 in revisions

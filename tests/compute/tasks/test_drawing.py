@@ -9,11 +9,10 @@ import pytest
 from skimage.metrics import structural_similarity
 
 from compute.tasks.drawing import captions, compose, distortions
-from compute.tasks.drawing.lexicon import COLOURS, DAMAGES, PHOTOGRAPHS, SHAPES, SIZES, TONES
+from compute.tasks.drawing.lexicon import COLOURS, DAMAGES, PHOTOGRAPHS, SHAPES, SIZES
 from compute.tasks.drawing.photographs import photograph
 from compute.tasks.drawing.render import SIDE, draw
-from compute.tasks.drawing.scenes import Background, Scene, Thing, facts, place, relation
-from compute.types import BadInput
+from compute.tasks.drawing.scenes import Background, Scene, Thing, facts
 
 WHITE = Background()
 
@@ -54,30 +53,6 @@ def test_every_caption_is_true_and_a_change_is_told() -> None:
         assert other != scene and not other.held_out()
 
 
-def test_facts_are_what_stands_there() -> None:
-    """Facts and directions written out by hand for one scene."""
-    scene = Scene(
-        background=WHITE,
-        things=(
-            thing("star", "red", x=0.25, y=0.25),
-            thing("ring", "blue", x=0.75, y=0.25),
-            thing("ring", "blue", x=0.75, y=0.75),
-        ),
-    )
-    known = facts(scene)
-    assert {
-        "2 name blue ring",
-        "1 shape star",
-        "3 things",
-        "relation red star left of blue ring",
-        "place top left red star",
-        "ground white",
-    } <= known
-    assert not {"relation red star right of blue ring", "3 name blue ring", "place top right red star"} & known
-    assert relation(scene.things[1], scene.things[2]) == "above" and place(scene.things[2]) == "bottom right"
-    assert captions.related("red star", "left of", "blue ring", turned=True).text == "a blue ring right of a red star"
-
-
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_damage_grows_with_its_strength(kind: str) -> None:
     """Against scikit-image's structural similarity: on average over photographs it falls at every step."""
@@ -94,21 +69,6 @@ def test_damage_grows_with_its_strength(kind: str) -> None:
             )
         )
     assert means[0] == 1 and (np.diff(means) < -0.005).all()
-
-
-def test_tones_change_what_they_say() -> None:
-    image = draw(scenes(1, seed="tone")[0])
-
-    def levels(kind: str, measure) -> list[float]:
-        return [float(measure(distortions.distort(image, kind=kind, strength=n)[None])[0]) for n in range(6)]
-
-    assert (np.diff(levels("darken", distortions.brightness)) < 0).all()
-    assert (np.diff(levels("lighten", distortions.brightness)) > 0).all()
-    assert (np.diff(levels("grey", distortions.colourfulness)) < 0).all()
-    assert (np.diff(levels("fade", distortions.contrast)) < 0).all()
-    assert set(TONES) == {"darken", "lighten", "grey", "vivid"}
-    with pytest.raises(BadInput, match="blur"):
-        distortions.distort(image, kind="smear", strength=1)
 
 
 def test_measures_of_plain_images() -> None:

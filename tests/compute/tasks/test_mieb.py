@@ -11,7 +11,7 @@ import pytest
 from compute import tasks
 from compute.catalog import shipped
 from compute.content.items import content_key
-from compute.tasks.data import Data, Probe, Retrieval, Sentences, ZeroShot
+from compute.tasks.data import Data, Probe, Retrieval, Sentences
 from compute.tasks.source import Source
 from compute.types import BadInput, Task
 from tests.compute.tasks import hub_files
@@ -50,16 +50,6 @@ def labelled(
     )
 
 
-def test_every_task_of_the_suites_has_a_maker_and_its_counts() -> None:
-    source = Source(offline=True)
-    for row in shipped().tasks:
-        if row.benchmark == "mieb":
-            need = tasks.needs(row, source=source)
-            assert need.repo == row.dataset
-            assert need.revision
-            assert need.images or need.texts, row.key
-
-
 def test_probe_reads_both_splits_and_the_tasks_own_draws(tmp_path: Path) -> None:
     names = ["plane", "bird"]
     train, test = labelled(6, classes=names, first=100), labelled(4, classes=names)
@@ -87,13 +77,6 @@ def test_the_damaged_training_image_of_birdsnap_is_left_out(tmp_path: Path) -> N
     train = load(tmp_path, "Birdsnap", {("default", "train"): rows, ("default", "test"): rows})["default"].train
     assert len(train.items) == count - 1
     assert "3854" not in train.names
-
-
-def test_zero_shot_prompts_from_the_schemas_class_names(tmp_path: Path) -> None:
-    files = {("default", "test"): labelled(2, column="img", label="fine_label", classes=["apple", "sea lion"])}
-    data = load(tmp_path, "CIFAR100ZeroShot", files)["default"]
-    assert isinstance(data, ZeroShot)
-    assert [data.prompts.read(at) for at in range(2)] == ["a photo of a apple.", "a photo of a sea lion."]
 
 
 def test_zero_shot_prompts_of_sun397_say_what_its_paths_say(tmp_path: Path) -> None:

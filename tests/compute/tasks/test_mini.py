@@ -18,7 +18,6 @@ from compute.catalog import shipped
 from compute.content.items import Column, content_key
 from compute.tasks import mini
 from compute.tasks.data import Choices, Clusters, Matches, OddOneOut, Probe, Retrieval, Sentences, ZeroShot
-from compute.tasks.drawing import distortions
 from compute.tasks.drawing.scenes import facts
 from compute.tasks.mini import triplets
 from compute.tasks.mini.album import draws, png
@@ -154,19 +153,6 @@ def test_nothing_of_the_suite_is_training_material() -> None:
     assert len(suite) > 5000 and len(trained) > 700 and not suite & trained
 
 
-def test_more_of_a_quality_is_more_when_measured() -> None:
-    """Answers of the attribute tasks against the measures themselves, taken from the encoded files."""
-    for key, measure in (
-        ("brightness", distortions.brightness),
-        ("colorfulness", distortions.colourfulness),
-        ("contrast", distortions.contrast),
-    ):
-        data = mini.load(TASKS[f"mini/{key}"])["default"]
-        for row in range(0, 120, 10):
-            levels = measure(np.stack([pixels(column, row) for column in data.alternatives]))
-            assert levels.argmax() == data.answer[row]
-
-
 def test_the_nearer_scene_differs_from_the_reference_in_fewer_facts() -> None:
     """Changes may undo each other, and one may replace all there is: such scenes are drawn again."""
     for number, rng in draws("image-choice", 160):
@@ -175,18 +161,6 @@ def test_the_nearer_scene_differs_from_the_reference_in_fewer_facts() -> None:
             assert len(near ^ reference) < len(far ^ reference), number
         else:
             assert reference == near == far, "only distorted"
-
-
-def test_alternatives_hold_the_same_right_image_at_every_number() -> None:
-    found = mini.load(TASKS["mini/alternatives"])
-    right = [
-        [data.alternatives[place].keys[row] for row, place in enumerate(data.answer.tolist())]
-        for data in found.values()
-    ]
-    assert all(keys == right[0] for keys in right)
-    eight = found["8"]
-    assert all(len({column.keys[row] for column in eight.alternatives}) == 8 for row in range(len(eight.names)))
-    assert eight.alternatives[3].read(5) and content_key(eight.alternatives[3].read(5)) == eight.alternatives[3].keys[5]
 
 
 def test_instances_are_ignored_by_protocol() -> None:

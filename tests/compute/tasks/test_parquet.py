@@ -47,13 +47,6 @@ def test_class_names_come_from_the_schema(tmp_path: Path) -> None:
     assert table.class_names("image") is None
 
 
-def test_class_names_of_a_column_of_lists(tmp_path: Path) -> None:
-    features = datasets.Features({"classes": datasets.List(LABELS)})
-    rows = datasets.Dataset.from_dict({"classes": [[0, 1], [1]]}, features=features)
-    hub_files.write(tmp_path, {("default", "test"): rows})
-    assert parquet.table(tmp_path, repo="org/set", split="test").class_names("classes") == ("cat", "dog")
-
-
 def test_rows_without_an_image_have_no_key(tmp_path: Path) -> None:
     features = datasets.Features({"image": datasets.Image()})
     rows = datasets.Dataset.from_dict({"image": [None, hub_files.image(1)]}, features=features)
@@ -102,14 +95,3 @@ def test_a_half_fetched_file_is_named_as_such(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(BadInput, match="half-fetched"):
         len(parquet.table(tmp_path, repo="org/set", split="test"))
-
-
-def test_an_image_that_is_only_a_path_is_refused(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    (tmp_path / "data").mkdir()
-    rows = pa.table({"image": [{"bytes": None, "path": "elsewhere.png"}]})
-    pq.write_table(rows, tmp_path / "data" / "test-00000-of-00001.parquet")
-    with pytest.raises(BadInput, match="only a path"):
-        parquet.table(tmp_path, repo="org/set", split="test").images("image")

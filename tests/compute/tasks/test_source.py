@@ -135,18 +135,3 @@ def test_what_is_missing_is_named_with_the_command_for_all_of_it(cache: Path) ->
     in_cache(cache, row.repo, row.revision, {"README.md": CARD})
     with pytest.raises(NotHere, match=r"--include 'data/train-\*'$"):
         mieb.load(task, source=Source(offline=True), options={})
-
-
-def test_a_hub_out_of_reach_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
-
-    def snapshot_download(repo: str, *, local_files_only: bool, **given: Any) -> str:
-        asked.append(local_files_only)
-        raise huggingface_hub.errors.LocalEntryNotFoundError("no network")
-
-    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
-    source = Source()
-    for repo in ("made/one", "made/two"):
-        with pytest.raises(NotHere, match=f"hf download {repo}"):
-            source.folder(repo, revision="")
-    assert asked == [False, True]

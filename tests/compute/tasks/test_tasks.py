@@ -10,11 +10,8 @@ from compute.content import items
 from compute.tasks.data import (
     Choices,
     Labelled,
-    Matches,
     Mixed,
-    OddOneOut,
     Retrieval,
-    Sentences,
     ZeroShot,
 )
 from compute.types import BadInput
@@ -35,17 +32,6 @@ def test_take_keeps_contents_names_and_keys_together() -> None:
     assert column.keys.tolist() == [key("c"), key("a")]
 
 
-def test_columns_are_found_within_tuples_and_nested_shapes() -> None:
-    data = Retrieval(
-        queries=Mixed(names=("q",), text=text("q"), text_at=np.array([0])),
-        documents=Mixed(names=("d",), text=text("d"), text_at=np.array([0])),
-        relevant=(np.array([0]), np.array([0]), np.array([1])),
-    )
-    assert [column.read(0) for column in tasks.columns(data)] == ["q", "d"]
-    matches = Matches(names=("0",), images=(text("i"),), captions=(text("a"), text("b")))
-    assert [column.read(0) for column in tasks.columns(matches)] == ["i", "a", "b"]
-
-
 def test_bad_contents_take_every_item_that_needs_them() -> None:
     data = Choices(
         names=("0", "1", "2"),
@@ -58,15 +44,6 @@ def test_bad_contents_take_every_item_that_needs_them() -> None:
     assert kept.answer.tolist() == [0, 0]
     assert [kept.alternatives[1].read(row) for row in range(2)] == ["d", "f"]
     assert tasks.size(kept) == 2
-
-
-def test_bad_members_scores_and_rows() -> None:
-    odd = OddOneOut(names=("0", "1"), members=(text("a", "bad"), text("b", "b"), text("c", "c")), odd=np.array([0, 2]))
-    assert tasks.without(odd, {key("bad")}).odd.tolist() == [0]
-    pairs = Sentences(names=("0", "1"), first=text("bad", "a"), second=text("b", "b"), human=np.array([1.0, 2.0]))
-    assert tasks.without(pairs, {key("bad")}).human.tolist() == [2.0]
-    rows = Matches(names=("0", "1"), images=(text("a", "b"),), captions=(text("c", "bad"),))
-    assert tasks.without(rows, {key("bad")}).names == ("0",)
 
 
 def test_a_class_cannot_lose_its_prompt() -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections import Counter, defaultdict
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
-from random import Random
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
-from scipy.stats import chisquare
 
 from compute import tasks
 from compute.catalog import shipped
@@ -19,7 +16,6 @@ from compute.content.items import content_key
 from compute.tasks.data import Choices, OddOneOut, Retrieval
 from compute.tasks.source import Source
 from compute.tasks.unisim import odd, samples
-from compute.tasks.unisim.files import Files
 from compute.types import BadInput, NotHere, Task
 from tests.compute.tasks import unisim_files
 
@@ -145,15 +141,6 @@ def test_hpdv2_offers_as_many_images_as_asked_and_the_first_ranked_wins(tmp_path
         assert len(set(one.alternatives)) == count
 
 
-def test_imagereward_takes_best_and_worst_from_the_archives(tmp_path: Path) -> None:
-    unisim_files.rewards(tmp_path)
-    data = choices(tmp_path, "imagereward")
-    assert [data.reference.read(row) for row in range(2)] == ["text of p1", "text of p2"]
-    for row in range(2):
-        assert right(data, row) != wrong(data, row)
-        assert abs(red(data.alternatives[data.answer[row]], row) - 1) <= 1
-
-
 def test_edited_images(tmp_path: Path) -> None:
     unisim_files.write(tmp_path, "MagicBrush", "HQ-Edit")
     data = choices(tmp_path, "magicbrush")
@@ -187,37 +174,6 @@ def test_odd_ones_out_are_of_another_macro_class(tmp_path: Path) -> None:
         assert coarse.count(coarse[one.answer]) == 1
         assert len(set(coarse)) == 2
     assert np.bincount(odd.cifar_coarse_classes()).tolist() == [5] * 20
-
-
-def test_imagenets_draws_follow_the_public_rule(tmp_path: Path) -> None:
-    """Each step of the rule against its own distribution, by chi-square: macro-classes, classes, images, positions."""
-    count, per_class = 30_000, 50
-    folders = [f"imagenet/val/n{index:08d}" for index in range(1000)]
-    by_folder = {folder: [f"{folder}/{at:02d}.JPEG" for at in range(per_class)] for folder in folders}
-    drawn = odd.imagenet(Files("imagenet", tmp_path, {}, by_folder), Random(0), count)
-    classes = odd.imagenet_macro_classes()
-    macro_of = {index: macro for macro, weights in classes.items() for index in weights}
-    macros, seen, images, positions = Counter(), defaultdict(Counter), Counter(), Counter()
-    for sample in drawn:
-        indices = [int(PurePosixPath(name).parent.name[1:]) for name in sample.alternatives]
-        named = [macro_of[index] for index in indices]
-        single = named.pop(sample.answer)
-        assert len(set(named)) == 1 and single not in named
-        macros[named[0], single] += 1
-        positions[sample.answer] += 1
-        for name, index in zip(sample.alternatives, indices, strict=True):
-            seen[macro_of[index]][index] += 1
-            images[PurePosixPath(name).name] += 1
-    assert len(macros) == 30
-    assert chisquare(list(macros.values())).pvalue > 0.001
-    assert chisquare([positions[at] for at in range(3)]).pvalue > 0.001
-    assert len(images) == per_class and chisquare(list(images.values())).pvalue > 0.001
-    for macro, weights in classes.items():
-        counts, weight = np.array([seen[macro][index] for index in weights]), np.array(list(weights.values()))
-        assert chisquare(counts, weight / weight.sum() * counts.sum()).pvalue > 0.001, macro
-    # The test tells the weights: without them the terrestrial animals would not fit.
-    terrestrial = seen["terrestrial animals"]
-    assert chisquare([terrestrial[index] for index in classes["terrestrial animals"]]).pvalue < 1e-9
 
 
 def test_landmarks_by_both_protocols(tmp_path: Path) -> None:

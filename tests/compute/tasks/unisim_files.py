@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import pickle
 import tarfile
-import zipfile
 from pathlib import Path
 
 import datasets
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from PIL import Image
 
-from compute.tasks.unisim import CIFAR, REPO, REWARDS
+from compute.tasks.unisim import CIFAR, REPO
 from tests.compute.tasks import hub_files
 
 BAPPS = ("cnn", "color", "deblur", "frameinterp", "superres", "traditional")
@@ -213,16 +209,6 @@ def polaris(root: Path) -> None:
     picture(root / "polaris/images/a.jpg", 1)
 
 
-def imagenet(root: Path, *, classes: int = 1000) -> None:
-    data = io.BytesIO()
-    Image.new("RGB", (4, 4)).save(data, format="JPEG")
-    for at in range(classes):
-        place = root / "imagenet/val" / f"n{at:08d}"
-        place.mkdir(parents=True)
-        for image in range(2):
-            (place / f"{image}.JPEG").write_bytes(data.getvalue())
-
-
 def landmarks(root: Path) -> None:
     for name in ("roxford5k", "rparis6k"):
         place = root / "retrieval/revisitop" / name
@@ -253,7 +239,6 @@ BUILDERS = {
     "HQ-Edit": hq_edit,
     "coco-triplets": cd_coco,
     "polaris": polaris,
-    "imagenet": imagenet,
     "retrieval": landmarks,
 }
 
@@ -276,28 +261,6 @@ def pack(place: Path, name: str, *, bare: bool = False) -> None:
     for path in sorted((place / name).rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     (place / name).rmdir()
-
-
-def rewards(root: Path) -> None:
-    """ImageRewardDB: metadata in Parquet, images in numbered archives."""
-    place = root / REWARDS
-    (place / "images/validation").mkdir(parents=True)
-    rows = []
-    with zipfile.ZipFile(place / "images/validation/validation_1.zip", "w") as archive:
-        for prompt in ("p1", "p2"):
-            for rank in range(1, 4):
-                data = io.BytesIO()
-                Image.new("RGB", (4, 4), (rank, len(prompt), 9)).save(data, format="WEBP")
-                archive.writestr(f"{prompt}_{rank}.webp", data.getvalue())
-                rows.append(
-                    {
-                        "image_path": f"images/validation/{prompt}_{rank}.webp",
-                        "prompt_id": prompt,
-                        "prompt": f"text of {prompt}",
-                        "rank": rank,
-                    }
-                )
-    pq.write_table(pa.Table.from_pylist(rows), place / "metadata-validation.parquet")
 
 
 def cifar(root: Path) -> None:

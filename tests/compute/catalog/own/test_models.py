@@ -15,11 +15,11 @@ from compute.catalog.own import models as own_models
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.database import build, store
-from compute.engine import plan, run, run_folders
+from compute.engine import run_folders
 from compute.models.files import weights
 from compute.models.own.own_model import NOTE, ModelSource
 from compute.types import BadInput, Model, Run, Score
-from tests.compute.small_bench import CATALOG, World
+from tests.compute.small_bench import CATALOG
 
 DIGEST, OTHER = "files-0123456789abcdef0123456789abcdef", "files-fedcba9876543210fedcba9876543210"
 SESSION = own_models.of_session("Towers")
@@ -48,12 +48,6 @@ def test_a_record_is_read_back_as_it_was_returned(tmp_path: Path) -> None:
     assert own_models.files(tmp_path) == [tmp_path / "models" / "my-model.json"]
 
 
-def test_a_record_names_the_arguments_that_its_object_came_with(tmp_path: Path) -> None:
-    source = own_models.of_session("Net", arguments=["preprocess", "higher_is_better"])
-    row = own_models.record(ROW, digest=DIGEST, results=tmp_path, source=source)
-    assert own_models.recorded(tmp_path) == ([row], []) and own_models.source_of(row) == source
-
-
 def test_a_folder_is_recorded_by_the_way_to_it_and_shown_by_its_name(tmp_path: Path) -> None:
     folder = tmp_path / "checkpoints" / "Mine"
     source = ModelSource(kind="folder", name="Mine")
@@ -78,15 +72,6 @@ def test_a_name_with_another_digest_gets_its_beginning(tmp_path: Path) -> None:
         and record(second, OTHER).key == second.key
     )
     assert own_models.recorded(tmp_path) == ([second, first], [])
-
-
-def test_a_catalogue_takes_the_data_sets_that_it_knows(tmp_path: Path) -> None:
-    row = replace(ROW, trained_on=("nights", "of-another-catalogue"))
-    own_models.record(row, digest=DIGEST, results=tmp_path, source=SESSION)
-    models, problems = own_models.recorded(tmp_path)
-    assert problems == [] and models[0].trained_on == row.trained_on
-    catalog, problems = own_models.extended(shipped(), models)
-    assert problems == [] and catalog.model(models[0].key).trained_on == ("nights",)
 
 
 def test_a_hub_model_that_the_catalogue_has_at_another_revision_gets_a_key_of_its_own(tmp_path: Path) -> None:
@@ -116,13 +101,6 @@ def test_a_key_that_a_catalogue_or_an_own_generator_has_is_not_taken(
     )
     monkeypatch.setattr(suite_records, "recorded", lambda results: ([suite], []))
     assert own_models.settled(ROW, digest=DIGEST, results=tmp_path, source=SESSION).key == "own/my-model-01234567"
-
-
-def test_a_damaged_record_does_not_lend_its_name(tmp_path: Path) -> None:
-    row = own_models.record(ROW, digest=DIGEST, results=tmp_path, source=SESSION)
-    (path,) = own_models.files(tmp_path)
-    path.write_text("{")
-    assert own_models.settled(ROW, digest=DIGEST, results=tmp_path, source=SESSION).key == f"{row.key}-01234567"
 
 
 def test_what_could_not_be_read_back_is_not_recorded(tmp_path: Path) -> None:
@@ -210,18 +188,6 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "results" / "models" / path.name).symlink_to(path)
     models, problems = own_models.recorded(tmp_path / "results")
     assert models == [] and "link" in problems[0]
-
-
-def test_an_own_row_is_planned_and_run_like_one_of_the_catalogue(tmp_path: Path) -> None:
-    world = World(folder=tmp_path)
-    results = tmp_path / "results"
-    row = own_models.record(ROW, digest=DIGEST, results=results, source=SESSION)
-    catalog, _ = own_models.extended(CATALOG, [row])
-    bench = world.bench()
-    planned = plan.make(catalog, suite="small", models=[row.key], tasks=["unisim/near"], bench=bench, results=results)
-    (outcome,) = run.execute(planned, bench=bench, results=results)
-    assert outcome.state == "made" and outcome.stored.run.model == "own/my-model"
-    assert outcome.stored.folder.relative_to(results).parts[:2] == ("own__my-model", "unisim__near")
 
 
 def test_a_build_shows_the_runs_of_an_own_model_under_its_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

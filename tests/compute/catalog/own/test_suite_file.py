@@ -10,7 +10,7 @@ import pytest
 from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
-from compute.catalog.own.suite_file import is_suite_file, parse, suite
+from compute.catalog.own.suite_file import parse, suite
 from compute.engine.workspace import own_suites, suite_of_file
 from compute.interface import data_check
 from compute.tasks.own import OwnReading
@@ -76,16 +76,6 @@ def test_a_suite_with_weights_and_categories(folder: Path) -> None:
     assert suite_records.recorded(folder) == ([result], [])
 
 
-def test_little_is_needed(folder: Path) -> None:
-    result = made(folder, '[[tasks]]\nfile = "labels.csv"\n')
-    assert (result.suite.title, result.suite.aggregate, result.suite.category_weights) == (
-        "Own suite: suite",
-        "task-mean",
-        {},
-    )
-    assert [task.title for task in result.tasks] == ["labels"]
-
-
 def test_other_weights_are_the_same_suite_and_another_title_is_not(folder: Path) -> None:
     first = suite_records.record(made(folder), results=folder)
     heavier = suite_records.record(made(folder, WHOLE.replace('"Words" = 2', '"Words" = 3')), results=folder)
@@ -93,14 +83,6 @@ def test_other_weights_are_the_same_suite_and_another_title_is_not(folder: Path)
     assert suite_records.recorded(folder)[0] == [heavier]
     other = suite_records.record(made(folder, WHOLE.replace("Animals", "Plants")), results=folder)
     assert other.suite.key == "own-plants-words" and len(suite_records.recorded(folder)[0]) == 2
-
-
-def test_other_data_under_the_same_title_get_a_key_of_their_own(folder: Path) -> None:
-    first = suite_records.record(made(folder), results=folder)
-    (folder / "labels.csv").write_text("text,label\na cat,cat\na fox,dog\n")
-    second = suite_records.record(made(folder), results=folder)
-    assert second.suite.key == f"own-animals-words-{second.digest[:8]}" != first.suite.key
-    assert suite_records.record(made(folder), results=folder) == second, "and keep it"
 
 
 def test_tasks_of_the_catalogue_are_part_of_it(folder: Path) -> None:
@@ -247,8 +229,3 @@ def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder: Path)
             key()
         assert key(away) == "own-suite"
         assert data_check.check(path, reading=OwnReading(images=(away,))).runs
-
-
-def test_the_name_of_a_file_tells_it_from_a_key() -> None:
-    assert is_suite_file("suite.toml") and is_suite_file(Path("a/B.TOML"))
-    assert not is_suite_file("mini") and not is_suite_file("own-suite")

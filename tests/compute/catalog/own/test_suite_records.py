@@ -17,7 +17,6 @@ from compute.database import build, store
 from compute.engine import plan, run
 from compute.engine.bench import assemble
 from compute.models.adapter import Hardware
-from compute.tasks import computable
 from compute.tasks.own import read
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
@@ -61,17 +60,6 @@ def test_a_manifest_is_a_suite_with_a_task_a_split(manifest: Path, tmp_path: Pat
     assert published == [task for task in shipped().tasks if "pairbench" in task.suites]
 
 
-def test_a_suite_says_whether_its_images_are_synthetic(photographs: Path, tmp_path: Path) -> None:
-    path = made(photographs, tmp_path / "drawings.parquet", synthetic=True)
-    suite = suite_records.record(suite_making.from_file(path, suite="pairbench"), results=tmp_path)
-    assert suite_records.recorded(tmp_path) == ([suite], []) and suite.synthetic
-    assert {suite.suite.benchmark, *(task.benchmark for task in suite.tasks)} == {"own-synthetic"}
-    assert "(synthetic)" in suite.suite.title
-    catalog, _ = own_suite.extended(shipped(), [suite])
-    assert [row.key for row in catalog.benchmarks if row.key.startswith("own")] == ["own-synthetic"]
-    assert computable(suite.tasks[0])
-
-
 def test_a_record_of_the_first_version_is_read(manifest: Path, tmp_path: Path) -> None:
     suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
     (path,) = suite_records.files(tmp_path)
@@ -105,18 +93,6 @@ def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path: Path) -> None
     assert suite_records.settled(less, results=tmp_path).suite.key == f"own-both-{less.digest[:8]}"
     with pytest.raises(BadInput, match="own/both/a-b"):
         suite_making.of_data({"a b": parts["labels"], "A-B": parts["groups"]}, name="Both")
-
-
-def test_a_suite_recorded_with_the_mark_twice_keeps_its_keys_and_so_its_runs(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
-    made = suite_making.of_data({"kinds": read(tmp_path / "labels.csv")}, name="animals")
-    suite_records.record(made, results=tmp_path)
-    (path,) = suite_records.files(tmp_path)
-    path.write_text(path.read_text().replace("own/animals/", "own/own-animals/"))
-    ((earlier,), problems) = suite_records.recorded(tmp_path)
-    assert not problems and [task.key for task in earlier.tasks] == ["own/own-animals/kinds"]
-    assert suite_records.record(made, results=tmp_path) == earlier
-    assert suite_records.recorded(tmp_path) == ([earlier], [])
 
 
 def test_two_suites_share_no_key_of_a_task(tmp_path: Path) -> None:
@@ -156,16 +132,6 @@ def test_the_same_content_is_the_same_suite_and_another_gets_a_key_of_its_own(
     assert len(both) == len({each.suite.title for each in both}) == 2
     assert len({task.title for each in both for task in each.tasks}) == 4
     assert suite_records.settled(other, results=results) in both
-
-
-def test_a_known_suite_takes_its_own_file_alone(manifest: Path, photographs: Path, tmp_path: Path) -> None:
-    known = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
-    assert suite_making.from_file(manifest, suite=known.suite.key, known=[known]).digest == known.digest
-    other = made(photographs, tmp_path / "b.parquet", seed=1)
-    with pytest.raises(BadInput, match="b.parquet"):
-        suite_making.from_file(other, suite=known.suite.key, known=[known])
-    with pytest.raises(BadInput, match="mini"):
-        suite_making.from_file(manifest, suite="mini")
 
 
 def changed(record: dict, path: str, value: object) -> dict:
@@ -227,25 +193,6 @@ def test_a_damaged_or_hostile_record_is_named_and_left_out(manifest: Path, tmp_p
         path.write_bytes(content)
         suites, problems = suite_records.recorded(tmp_path)
         assert suites == [] and len(problems) == 1 and path.name in problems[0]
-
-
-def test_a_link_out_of_the_folder_is_not_followed(manifest: Path, tmp_path: Path) -> None:
-    results = tmp_path / "results"
-    good = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path / "another")
-    (results / "suites").mkdir(parents=True)
-    name = f"{good.suite.key}.json"
-    (results / "suites" / name).symlink_to(tmp_path / "another" / "suites" / name)
-    suites, problems = suite_records.recorded(results)
-    assert suites == [] and "link" in problems[0]
-
-
-def test_a_name_or_a_metric_that_the_catalogue_does_not_allow(manifest: Path, tmp_path: Path) -> None:
-    good = suite_making.from_file(manifest, suite="pairbench")
-    taken = replace(good, suite=replace(good.suite, key="pairbench"))
-    strange = replace(good, tasks=tuple(replace(task, metrics=("nothing",)) for task in good.tasks))
-    catalog, problems = own_suite.extended(shipped(), [taken, strange])
-    assert catalog is shipped() and len(problems) == 2
-    assert "another suite" in problems[0] and "'nothing'" in problems[1]
 
 
 def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(

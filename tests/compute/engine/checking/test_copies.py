@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from PIL import Image
@@ -12,10 +11,10 @@ from PIL import Image
 from compute import tasks
 from compute.catalog import shipped
 from compute.content import near_copies
-from compute.content.items import images, texts
+from compute.content.items import images
 from compute.engine.checking.copies import hashed, within
 from compute.interface.data_check import images_read
-from compute.tasks.data import Clusters, Labelled, Mixed, Probe, Retrieval
+from compute.tasks.data import Clusters, Labelled, Probe
 from compute.tasks.drawing.photographs import photo_path
 from compute.tasks.source import Source
 
@@ -71,17 +70,6 @@ def test_the_same_file_is_no_near_duplicate_of_itself() -> None:
     assert within(both, hashed(both)) == []
 
 
-def test_documents_are_compared_where_they_are_images_alone() -> None:
-    column, words = images([PHOTOGRAPHS[0], smaller("astronaut.png")], of="own"), texts(["a", "b"], of="own")
-    alone = Mixed(names=("d0", "d1"), image=column, image_at=np.arange(2))
-    queries = Mixed(names=("q",), text=words, text_at=np.array([0]))
-    relevant = tuple(np.array([0]) for _ in range(3))
-    data = Retrieval(queries=queries, documents=alone, relevant=relevant)
-    assert [each.examples for each in within({"default": data}, hashed({"default": data}))] == [("d1 ~ d0",)]
-    with_text = replace(data, documents=replace(alone, text=words, text_at=np.arange(2)))
-    assert within({"default": with_text}, hashed({"default": with_text})) == []
-
-
 def test_plain_images_are_no_near_duplicates_of_one_another() -> None:
     """Two reds that differ by two levels, one of them with the noise of its compression, beside a photograph twice."""
     reds = []
@@ -102,14 +90,6 @@ def test_an_image_that_cannot_be_read_is_listed() -> None:
     found = hashed({"default": Clusters(test=part)})
     assert len(found.keys) == 2 and found.total == found.drawn == 3
     assert [name for name, _ in found.bad] == ["own, image 2"] and found.bad[0][1]
-
-
-def test_of_many_images_some_are_drawn_and_the_count_is_told() -> None:
-    data = {"default": Clusters(test=labelled(PHOTOGRAPHS, [0] * 5))}
-    found = hashed(data, most=3)
-    assert (len(found.keys), found.drawn, found.total) == (3, 3, 5)
-    assert (found.keys == hashed(data, most=3).keys).all()
-    assert hashed(data).drawn == 5
 
 
 def test_unlike_drawings_are_no_near_duplicates() -> None:

@@ -122,19 +122,6 @@ def test_retrieval() -> None:
     }
 
 
-def test_documents_of_an_image_and_a_text_are_the_same_only_in_both() -> None:
-    documents = Mixed(
-        names=("d0", "d1", "d2"),
-        image=column("ii"),
-        image_at=np.array([0, 1, 0]),
-        text=column("ab"),
-        text_at=np.array([0, 1, 0]),
-    )
-    queries = Mixed(names=("q0",), text=column("z"), text_at=np.array([0]))
-    data = Retrieval(queries=queries, documents=documents, relevant=(np.array([0]), np.array([1]), np.array([1])))
-    assert said(data) == {"documents that repeat an earlier one": (1, ("d2 = d0",), False)}
-
-
 def test_sound_data_has_no_finding() -> None:
     for data in (
         Clusters(test=labelled("abc", [0, 1, 0])),

@@ -15,7 +15,7 @@ from compute.__main__ import app
 from compute.catalog.own import suite_records
 from compute.tasks.own import OwnData, read
 from compute.tasks.source import Source
-from compute.types import BadInput, NotHere
+from compute.types import BadInput
 from tests.compute.tasks import hub_files
 from tests.compute.tasks.hub_files import image, png
 from tests.compute.tasks.own.drawn import picture, write
@@ -110,11 +110,6 @@ def test_a_data_set_of_loose_files_whose_cache_is_of_links(hub: Path) -> None:
     write(place / "metadata.csv", ("file_name", "label"), [(f"{at}.png", "ab"[at % 2]) for at in range(3)])
     data = from_cache("hub:made/loose")
     assert data.problems == () and data.facts.counts == "3 images of 2 classes"
-
-
-def test_what_is_not_in_the_cache_is_not_fetched(hub: Path) -> None:
-    with pytest.raises(NotHere, match="hf download made/nothing --repo-type dataset"):
-        from_cache("hub:made/nothing")
 
 
 def test_a_manifest_in_a_folder_of_data_sets_shows_no_other_data_set(tmp_path: Path) -> None:

@@ -1,0 +1,119 @@
+"""The items that every shape of one's own data makes, and one run whose score is computed again by other means."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compute.content.items import Column
+from tests.compute.tasks.own.drawn import COLOURS, execute, items, of, picture, pictures, scores, vectors, write
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("own")
+    pictures(folder / "images", 36)
+    return folder
+
+
+def image(at: int) -> str:
+    return f"images/{at:03}.png"
+
+
+def shown(column: Column, folder: Path) -> list[str]:
+    """The contents of a column: texts, and images by their path."""
+    names = {path.read_bytes(): path.relative_to(folder).as_posix() for path in folder.rglob("*.png")}
+    contents = [column.read(row) for row in range(len(column))]
+    return [content if isinstance(content, str) else names[content] for content in contents]
+
+
+def test_choices_and_their_run(folder: Path, tmp_path: Path) -> None:
+    random = np.random.default_rng(7)
+    rows = [[image(at) for at in random.choice(36, 4, replace=False)] for _ in range(40)]
+    answers = random.integers(1, 4, 40)
+    header = ("reference", "alternative_1", "alternative_2", "alternative_3", "answer")
+    data = of(write(folder / "choices.csv", header, [[*row, at] for row, at in zip(rows, answers, strict=True)]))
+    assert data.shape.key == "choices" and data.facts.chance == 1 / 3 and data.facts.n_items == 40
+    unit = np.stack([vectors([folder / name for name in row]) for row in rows])  # [rows, 4, d]
+    nearest = np.einsum("nd,nkd->nk", unit[:, 0], unit[:, 1:]).argmax(axis=1)
+    outcome = execute(data, tmp_path)
+    assert scores(outcome) == {"accuracy": pytest.approx(np.mean(nearest == answers - 1))}
+    assert items(outcome)["item"].tolist() == [str(at) for at in range(1, 41)]
+
+
+def test_texts_and_images_in_choices(folder: Path) -> None:
+    header = ("reference", "alternative_1", "alternative_2", "answer")
+    by_text = of(write(folder / "by-text.csv", header, [("a circle", image(0), image(1), 1)]))
+    assert by_text.facts.category == "IT-2AFC" and by_text.facts.modalities == ("image", "text")
+    assert of(write(folder / "of-texts.csv", header, [(image(0), "a", "b", 1)])).facts.category == "Text-2AFC"
+
+
+def test_votes_count_the_majority_and_leave_out_ties(folder: Path) -> None:
+    header = ("prompt", "alternative_1", "alternative_2", "votes_1", "votes_2")
+    votes = [(2, 2), (0, 0), (1, 0), (1, 3)]
+    data = of(write(folder / "votes.csv", header, [("a", image(0), image(1), *each) for each in votes]))
+    assert data.shape.key == "votes" and data.facts.n_items == 2
+    assert "87.5%" in data.facts.notes and "1 with a tie and 1 without a vote" in data.facts.notes
+    made = data.items()["default"]
+    assert made.names == ("3", "4") and made.answer.tolist() == [0, 1]
+
+
+def test_odd_one_out_pairs_and_matches(folder: Path) -> None:
+    header = ("member_1", "member_2", "member_3", "odd")
+    odd = of(write(folder / "odd.csv", header, [(image(0), image(6), image(1), 3), (image(2), image(0), image(6), 1)]))
+    assert odd.items()["default"].odd.tolist() == [2, 0] and odd.facts.chance == 1 / 3
+    rows = [(at, "a disc", image(at), at / 2) for at in range(4)]
+    rated = of(write(folder / "rated.csv", ("id", "first", "second", "score"), rows))
+    pairs = rated.items()["default"]
+    assert rated.facts.modalities == ("image", "text") and rated.facts.metrics == ("cosine_spearman",)
+    assert pairs.human.tolist() == [0, 0.5, 1, 1.5] and shown(pairs.second, folder) == [image(at) for at in range(4)]
+    one = of(write(folder / "captions.csv", ("image", "caption_1", "caption_2"), [(image(0), "right", "wrong")]))
+    assert one.facts.metrics == ("text_accuracy",) and one.facts.chance == 0.5
+    assert [shown(side, folder) for side in one.items()["default"].captions] == [["right"], ["wrong"]]
+    header = ("image_1", "image_2", "caption_1", "caption_2")
+    two = of(write(folder / "two.csv", header, [(image(0), image(1), "a", "b")]))
+    assert two.facts.metrics[0] == "group_accuracy" and two.facts.chance == 1 / 6
+    assert [shown(side, folder) for side in two.items()["default"].images] == [[image(0)], [image(1)]]
+
+
+def test_retrieval_in_beirs_layout(tmp_path: Path) -> None:
+    names = pictures(tmp_path / "images", 3)
+    documents = [{"_id": f"d{at}", "title": "", "text": "", "image": f"images/{name}"} for at, name in enumerate(names)]
+    documents.append({"_id": "t", "title": "red", "text": "a circle"})
+    queries = [{"_id": name, "text": f"query {name}"} for name in ("q0", "q1", "unjudged")]
+    for name, rows in (("corpus", documents), ("queries", queries)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    judged = [("q1", "t", 2), ("q0", "d2", 1), ("q0", "d0", 0)]
+    write(tmp_path / "qrels" / "test.tsv", ("query-id", "corpus-id", "score"), judged)
+    data = of(tmp_path)
+    assert data.shape.key == "retrieval" and data.facts.n_items == 2 and "1 query" in data.facts.notes
+    made = data.items()["default"]
+    assert [side.tolist() for side in made.relevant] == [[1, 0, 0], [3, 2, 0], [2, 1, 0]]
+    assert made.queries.names == ("q0", "q1") and made.documents.names == ("d0", "d1", "d2", "t")
+    assert made.documents.image_at.tolist() == [0, 1, 2, -1]
+    assert made.documents.text.read(made.documents.text_at[3]) == "red a circle"
+
+
+def test_folders_of_images_by_class(tmp_path: Path) -> None:
+    for split, count in (("train", 2), ("test", 3)):
+        for at, name in enumerate(("few_shapes", "many_shapes")):
+            for number in range(count):
+                path = tmp_path / split / name / f"{number}.png"
+                picture(path, colour=COLOURS[number], seed=10 * at + number + 100 * count, shapes=2 + 3 * at)
+    data = of(tmp_path / "test")
+    assert data.shape.key == "classification" and data.facts.counts == "6 images of 2 classes"
+    made = data.items()["default"]
+    assert made.test.labels.tolist() == [0, 0, 0, 1, 1, 1] and made.test.names[0] == "few_shapes/0.png"
+    assert shown(made.prompts, tmp_path) == ["a photo of a few shapes.", "a photo of a many shapes."]
+    probe = of(tmp_path)
+    assert probe.shape.key == "probe" and probe.facts.n_items == 6
+    made = probe.items()["default"]
+    assert made.train.labels.tolist() == [0, 0, 1, 1] and len(made.test.names) == 6
+    assert of(tmp_path / "test", shape="clustering").items()["default"].test.classes == ("few_shapes", "many_shapes")
+    rows = [(f"test/few_shapes/{at}.png", "ab"[at % 2], ["two", "five"][at % 2]) for at in range(3)]
+    path = write(tmp_path / "elsewhere" / "prompts.csv", ("image", "label", "prompt"), rows)
+    made = of(path, images=[tmp_path]).items()["default"]
+    assert shown(made.prompts, tmp_path) == ["two", "five"] and made.test.labels.tolist() == [0, 1, 0]
