@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot state: `assets` goes into the package, and part of requirements.txt is an extra."""
+"""What pyproject.toml cannot state: `assets` and `docs` go into the package, part of requirements.txt is an extra."""
 
 from pathlib import Path
 
@@ -8,9 +8,13 @@ HEADING = "# To run models: of the installed package, the extra `compute`\n"
 app, models = Path("requirements.txt").read_text(encoding="utf-8").split(HEADING)
 
 setup(
-    packages=[*find_packages(include=["compute", "compute.*", "leaderboard", "leaderboard.*"]), "compute.assets"],
-    package_dir={"compute.assets": "assets"},
-    package_data={"compute": ["**/*"], "leaderboard": ["**/*"], "compute.assets": ["**/*"]},
+    packages=[
+        *find_packages(include=["compute", "compute.*", "leaderboard", "leaderboard.*"]),
+        "compute.assets",
+        "compute.docs",
+    ],
+    package_dir={"compute.assets": "assets", "compute.docs": "docs"},
+    package_data={"compute": ["**/*"], "leaderboard": ["**/*"], "compute.assets": ["**/*"], "compute.docs": ["*.md"]},
     exclude_package_data={"": ["*.duckdb*", "**/__pycache__/*"]},
     install_requires=app,
     extras_require={

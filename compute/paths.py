@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]  # the folder of both packages: the c
 IS_INSTALLED = (ROOT / "compute" / "assets").is_dir()
 BASE = ROOT / "compute" if IS_INSTALLED else ROOT  # the folder of `assets`: what the catalogue's paths start from
 ASSETS = BASE / "assets"
+DOCS = BASE / "docs"
 CATALOG = ASSETS / "catalog"
 SENTENCES = ASSETS / "calibration" / "sentences.csv"
 PUBLISHED = ASSETS / "published"

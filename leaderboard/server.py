@@ -29,6 +29,7 @@ from leaderboard.face import bar
 from leaderboard.face.heads import ICON_PNG, Face
 from leaderboard.host.hub_data import HubData
 from leaderboard.host.rebuilt import RebuiltData
+from leaderboard.html import docs_page
 from leaderboard.html.error_page import error_page
 from leaderboard.live.panel import Panel
 from leaderboard.page import SITE, Site
@@ -98,7 +99,8 @@ def build(
     look = LOOK.read_text()
     site_bar = partial(bar.bar, bar.entries(VIEWS), assets=site.assets)
     face = Face(site, VIEWS, bar=site_bar, access=access)
-    served = [*routes(site), *face.routes()]
+    documents = docs_page.route(site=SITE, bar=partial(site_bar, current=bar.DOCS), look=look)
+    served = [*routes(site), *face.routes(), documents]
     middleware = [
         Middleware(PacedSending),
         Middleware(PageScripts, frame_hosts=access.frame_hosts),

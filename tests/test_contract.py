@@ -40,6 +40,7 @@ from starlette.testclient import TestClient
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTRACT = Path(__file__).with_name("contract.json")
+COMMANDS = ROOT / "docs" / "commands.md"
 RENEW = "python -m tests.test_contract"
 
 # ---- what moves with the files
@@ -677,8 +678,23 @@ def test_differences_are_told_one_by_one() -> None:
     ]
 
 
+def command_reference() -> str:
+    """The Markdown of docs/commands.md, made by typer."""
+    from typer.cli import MARKUP_MODE_KEY, get_docs_for_click
+
+    app = command_line()
+    command = typer.main.get_command(app)
+    context = typer.Context(command, obj={MARKUP_MODE_KEY: app.rich_markup_mode})
+    text = get_docs_for_click(obj=command, ctx=context, name="python -m compute", title="Commands")
+    return text.strip().replace("&#x27;", "'").replace("&quot;", '"') + "\n"
+
+
+def test_the_command_reference_is_up_to_date() -> None:
+    assert command_reference() == COMMANDS.read_text(encoding="utf-8"), f"run {RENEW}"
+
+
 def main() -> None:
-    """Writes the snapshot anew and says what differs from the one before."""
+    """Writes the snapshot and docs/commands.md, and prints what differs from the snapshot before."""
     if not (reads_modules() and has_tools()):
         sys.exit("The snapshot needs node 20.19, 22.7 or later, and the package mcp")
     with tempfile.TemporaryDirectory() as folder:
@@ -687,6 +703,7 @@ def main() -> None:
         sys.exit(f"These show nothing, choose other examples: {', '.join(idle)}")
     kept = json.loads(CONTRACT.read_text(encoding="utf-8")) if CONTRACT.is_file() else {}
     CONTRACT.write_text(written(now), encoding="utf-8")
+    COMMANDS.write_text(command_reference(), encoding="utf-8")
     print("\n".join(differences(kept, now)) or "Nothing differs")
 
 

@@ -13,6 +13,7 @@ from leaderboard.page import BAR, View
 
 SCRIPTS = ("js/bar.js", "search/search.js")
 FONTS = "face/fonts"
+DOCS = "docs/quickstart"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,9 +26,9 @@ class Entry:
 
 
 def entries(views: Sequence[View]) -> tuple[Entry, ...]:
-    """The entries that have pages, each with its pages in the order of `views`."""
+    """The entries that have pages, each with its pages in the order of `views`, and the documentation."""
     below = {title: [view for view in views if view.group == title] for title in BAR}
-    return tuple(
+    entries = [
         Entry(
             title=title,
             pages=tuple((view.title, view.key) for view in inside if view.listed),
@@ -35,7 +36,8 @@ def entries(views: Sequence[View]) -> tuple[Entry, ...]:
         )
         for title, inside in below.items()
         if inside
-    )
+    ]
+    return (*entries, Entry(title="Docs", pages=(("Docs", DOCS),), inside=frozenset()))
 
 
 def bar(shown: Sequence[Entry], root: str, *, current: str | None, assets: str) -> Markup:

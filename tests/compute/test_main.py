@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -158,13 +157,6 @@ def test_help_names_every_command(run: Run) -> None:
     assert ended.returncode == 0
     assert all(command in ended.stdout for command in ("build", "list", "import"))
     assert run("bild").returncode == 2
-
-
-def test_the_readme_lists_every_command() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    listed = text[text.index("`python -m compute --help` lists the commands:") :].partition(".")[0]
-    commands = {command.name or command.callback.__name__ for command in app.registered_commands}
-    assert commands <= set(re.findall(r"`([a-z]+)`", listed))
 
 
 def test_tasks_of_a_suite_are_listed_alone() -> None:

@@ -1,0 +1,79 @@
+"""The documentation as pages of the site: the Markdown files of `docs/`, in the app's own look."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+
+from compute.paths import DOCS
+from leaderboard.html.templates import render
+
+# In the order of mkdocs.yml.
+NAMES = (
+    "quickstart",
+    "your-model",
+    "your-data",
+    "rank",
+    "judges",
+    "generators",
+    "training",
+    "results",
+    "hosting",
+    "ranks",
+    "extend",
+    "architecture",
+    "commands",
+    "performance",
+    "changes",
+)
+TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+LINK = re.compile(r"\]\(([\w-]+)\.md(#[\w-]+)?\)")  # to another page
+
+
+@cache
+def pages() -> dict[str, str]:
+    """The titles of all pages by name."""
+    return {name: TITLE.search((DOCS / f"{name}.md").read_text(encoding="utf-8"))[1] for name in NAMES}
+
+
+@cache
+def markup(name: str) -> Markup:
+    """The text of a page as markup; its headings can be linked to."""
+    text = LINK.sub(r"](\1\2)", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(text)
+    for opening, inline in zip(tokens, tokens[1:], strict=False):
+        if opening.type == "heading_open":
+            opening.attrSet("id", re.sub(r"[^\w]+", "-", inline.content.lower()).strip("-"))
+    return Markup(parser.renderer.render(tokens, parser.options, {}))
+
+
+def route(*, site: str, bar: Callable[[str], Markup], look: str) -> Route:
+    """`/docs/NAME`. bar: the bar above every page, for the address of the app's root; look: the style sheet."""
+
+    def answer(request: Request) -> HTMLResponse:
+        name = request.path_params["name"]
+        if name not in pages():
+            return HTMLResponse("", status_code=404)
+        return HTMLResponse(
+            render(
+                "html/docs_page.html",
+                heading=pages()[name],
+                site=site,
+                look=Markup(look),
+                root="../",
+                bar=bar("../"),
+                pages=pages().items(),
+                current=name,
+                text=markup(name),
+            )
+        )
+
+    return Route("/docs/{name}", answer)

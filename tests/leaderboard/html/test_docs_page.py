@@ -1,0 +1,40 @@
+"""The documentation in the app: every page is found, links lead to pages and headings that exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from markupsafe import Markup
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from leaderboard.html import docs_page
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    bar = Markup("<header>the bar</header>")
+    return TestClient(Starlette(routes=[docs_page.route(site="Likeness", bar=lambda root: bar, look="p {}")]))
+
+
+@pytest.mark.parametrize("name", docs_page.pages())
+def test_links_lead_to_pages_and_headings(client: TestClient, name: str) -> None:
+    page = client.get(f"/docs/{name}").text
+    assert len(re.findall(r"<h1[ >]", page)) == 1
+    for address in re.findall(r'<a href="([^":#]+#?[^":]*)"', page[page.index("<article>") :]):
+        other, _, heading = address.partition("#")
+        assert other in docs_page.pages(), address
+        assert not heading or f'id="{heading}"' in docs_page.markup(other), address
+
+
+def test_markup_in_a_page_is_text_and_an_unknown_page_is_not_found(client: TestClient) -> None:
+    assert "<torch>" not in client.get("/docs/commands").text
+    assert client.get("/docs/nothing").status_code == 404
+
+
+def test_the_pages_are_those_of_the_site_that_mkdocs_builds() -> None:
+    site = yaml.safe_load((Path(__file__).parents[3] / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert [name for entry in site["nav"] for name in entry.values()] == [f"{name}.md" for name in docs_page.NAMES]
