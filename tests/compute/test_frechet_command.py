@@ -12,7 +12,6 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
-from compute.catalog.own import suite_records
 from compute.database import build, store
 from compute.engine.generators import table
 from compute.engine.generators.record import GeneratorFigure
@@ -157,28 +156,6 @@ def test_the_reference_is_saved_with_what_made_it(images: Path, tmp_path: Path) 
     assert paired.condition is not None and paired.condition.backbone == "tiny"
     assert plain.source == str(images / "real")
     assert not (tmp_path / "suites").exists()
-
-
-@pytest.mark.parametrize(
-    ("models", "words"),
-    [
-        ([{"key": "openai/clip-vit-base-patch32", "title": "x"}], "is not own/ and a name"),
-        ([{"key": "own/../x", "title": "x"}], "is not own/ and a name"),
-        ([{"key": "own/x", "title": "x", "weights": "y"}], "has not the fields key, title"),
-        ([{"key": "own/x", "title": "x" * 300}], "300 characters"),
-        ({"own/x": "x"}, "no list of at most"),
-    ],
-    ids=["of the catalogue", "a path", "more fields", "long", "no list"],
-)
-def test_a_hostile_record_of_generators_is_left_out(
-    models: object, words: str, made: tuple[Result, Path], tmp_path: Path
-) -> None:
-    record = json.loads((made[1] / "suites" / "generators-prompts.json").read_text())
-    (tmp_path / "suites").mkdir()
-    text = json.dumps({**record, "models": models}).replace("own/generators-prompts/", "own/bad/")
-    (tmp_path / "suites" / "bad.json").write_text(text)
-    suites, [problem] = suite_records.recorded(tmp_path)
-    assert suites == [] and words in problem
 
 
 def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images: Path, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from compute.analysis.generators.preference import FEWEST
 from compute.analysis.ranks.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, ranks
 from compute.metrics.agreement import correlation
-from compute.types import BadInput
 
 DRAWS = 1000
 MOVING = 0.7  # Spearman's correlation from which on two attributes are taken to move together
@@ -130,15 +129,9 @@ def complete(cells: ArrayLike) -> tuple[Bools, Bools]:
 def effects(
     cells: ArrayLike, *, images: Sequence[str], texts: Sequence[str], draws: ArrayLike | None = None
 ) -> BackboneEffects:
-    """Splits the agreement [images, texts] between both sides. Raises BadInput for other shapes and for NaN."""
+    """Splits the agreement [images, texts] between both sides."""
     values = np.asarray(cells, float)
     drawn = None if draws is None else np.asarray(draws, float)
-    if values.shape != (len(images), len(texts)) or not values.size:
-        raise BadInput(f"{values.shape} agreements of {len(images)} image and {len(texts)} text backbones")
-    if drawn is not None and drawn.shape[1:] != values.shape:
-        raise BadInput(f"{drawn.shape} draws of {values.shape} agreements: the last two axes must be theirs")
-    if not np.isfinite(values).all() or (drawn is not None and not np.isfinite(drawn).all()):
-        raise BadInput("An agreement is not a finite number: leave that backbone out")
     middle = values.mean()
     by_image, by_text = values.mean(axis=1), values.mean(axis=0)
     whole = ((values - middle) ** 2).sum()

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from compute.analysis.intervals import Z95
 from compute.arrays import Floats
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 ELO = 400 / math.log(10)  # points a unit of log-odds
 STEPS = 200
@@ -43,15 +43,11 @@ def fit(wins: ArrayLike, *, names: Sequence[str] = ()) -> Strengths:
     either. `names` (n,) are for messages.
 
     The intervals are of normal approximation, from the observed information; they take every choice as independent, so
-    they are too narrow where a few people made most of them. Raises BadInput for counts that cannot be, Undefined where
-    no finite strengths exist: a group that never lost, or never met, the others.
+    they are too narrow where a few people made most of them. Raises Undefined where no
+    finite strengths exist: a group that never lost, or never met, the others.
     """
     wins = np.asarray(wins, dtype=float)
     n = len(wins)
-    if wins.ndim != 2 or wins.shape != (n, n) or n < 2:
-        raise BadInput(f"Wins are a square table of two or more, got shape {wins.shape}")
-    if not np.isfinite(wins).all() or (wins < 0).any() or np.diag(wins).any():
-        raise BadInput("Wins are counts from 0, none of an item over itself")
     parts, part = connected_components(wins > 0, directed=True, connection="strong")
     if parts > 1:
         raise Undefined(_apart(wins, part, names=names or [f"item {row}" for row in range(n)]))

@@ -17,7 +17,6 @@ from compute.analysis.ranks.ties import holm
 from compute.analysis.ranks.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, Ints
 from compute.metrics.distribution.intervals import jackknife_covariance
-from compute.types import BadInput
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,19 +54,13 @@ def generator_differences(
     `left_out` (k, blocks) are the values without each block of prompts, NaN rows where they are not known; `sizes`
     (blocks,) the prompts of each block, equal where not given. `paired`: row i of every set belongs to prompt i, and
     the blocks are the same; else the errors are independent (Welch 1947 for the degrees of freedom). `higher` says
-    whether more is better. Raises BadInput for unlike shapes and fewer than three blocks.
+    whether more is better.
     """
     from scipy.special import stdtrit  # slow to import: not at start
 
     value, without = np.asarray(values, float), np.asarray(left_out, float)
-    if value.ndim != 1 or without.ndim != 2 or len(without) != len(value):
-        raise BadInput(f"{value.shape} values and {without.shape} without blocks do not fit: give (k,) and (k, blocks)")
     blocks = without.shape[1]
-    if blocks < 3:
-        raise BadInput(f"{blocks} blocks of prompts are too few to compare generators: give three or more")
     counts = np.ones(blocks) if sizes is None else np.asarray(sizes, float)
-    if counts.shape != (blocks,) or (counts <= 0).any():
-        raise BadInput(f"sizes: expected {blocks} numbers above 0, one a block, got {counts.tolist()}")
     known = np.isfinite(value) & np.isfinite(without).all(axis=1)
     covariance = np.full((len(value), len(value)), np.nan)
     if known.any():

@@ -21,7 +21,7 @@ from compute.analysis.ranks.ties import holm
 from compute.analysis.ranks.variance import LEVEL
 from compute.arrays import Floats
 from compute.metrics.agreement import correlation, rank_accuracy
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 EXACT = 12  # generators up to which every exchange of two metrics is tried: 2^12
 EXCHANGES = 20_000  # random ones above that
@@ -112,10 +112,8 @@ def differences(
 
     The interval resamples generators, the same for both metrics. The p exchanges the two metrics' standardised scores
     generator by generator, as would change nothing were they alike: with n generators it is at least 2 / 2^n, so 4 of
-    them prove nothing. Raises as `compute.metrics.agreement.correlation`, and BadInput for unlike lists.
+    them prove nothing. Raises as `compute.metrics.agreement.correlation`.
     """
-    if len(scores) != len(higher):
-        raise BadInput(f"{len(scores)} metrics, but {len(higher)} directions: give one of each a metric")
     y = np.asarray(human, float)
     for values in scores:
         correlation(scores=values, human=y)  # raises where there is none

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from compute.analysis.ranks.ties import holm
 from compute.analysis.ranks.variance import LEVEL
 from compute.arrays import Floats
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 EXACT = 8  # generators up to which every order is tried: 8! = 40,320
 ORDERS = 20_000  # random orders above that
@@ -56,7 +56,7 @@ def agree(
 
     `higher` says whether more of the metric is better. The permutation p counts orders whose |r| is at least the
     observed one: all orders up to eight generators, else 20,000 random ones with the observed order counted in.
-    Deterministic for a seed. Raises BadInput for unlike or non-finite lists, Undefined below three generators, for a
+    Deterministic for a seed. Raises BadInput for lists that are not finite, Undefined below three generators, for a
     constant list, or where people order no pair.
     """
     from compute.metrics.agreement import correlation, rank_accuracy
@@ -64,8 +64,6 @@ def agree(
     r = correlation(scores=scores, human=human)
     accuracy = rank_accuracy(ranks=ranks, human_ranks=human_ranks)
     x, y = np.asarray(scores, float), np.asarray(human, float)
-    if len(np.asarray(ranks)) != len(x):
-        raise BadInput(f"{len(x)} scores but {len(np.asarray(ranks))} ranks: give one of each a generator")
     low, high = accuracy_interval(np.asarray(ranks, float), np.asarray(human_ranks, float), seed=seed)
     return Agreement(
         r=r,

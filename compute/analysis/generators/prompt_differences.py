@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from compute.analysis.ranks.variance import LEVEL
 from compute.arrays import Floats, Ints
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 FEWEST = 3  # prompts
 
@@ -62,18 +62,12 @@ def prompt_differences(
     """Two generators' values (n,) on the same prompts; `higher` says whether more is better.
 
     `prompts` (n,) are those of the values, where one may have several images: each different where not given. The mean
-    is that over prompts, each with the mean of its images, and its interval Student's over prompts. Raises BadInput for
-    unlike or non-finite values, Undefined below FEWEST prompts.
+    is that over prompts, each with the mean of its images, and its interval Student's over prompts. Raises
+    Undefined below FEWEST prompts.
     """
     from scipy.special import ndtri, stdtrit  # slow to import: not at start
 
     x, y = np.asarray(first, float), np.asarray(second, float)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise BadInput(f"Values of the same prompts are needed, got shapes {x.shape} and {y.shape}")
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise BadInput("A value of a prompt is not a finite number: leave that prompt out of both lists")
-    if prompts is not None and len(prompts) != len(x):
-        raise BadInput(f"{len(prompts)} prompts do not fit {len(x)} values: give one a value")
     n = len(x)
     which = np.arange(n) if prompts is None else np.unique(np.asarray(prompts), return_inverse=True)[1].reshape(-1)
     difference = x - y if higher else y - x

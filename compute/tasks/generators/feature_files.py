@@ -15,8 +15,6 @@ from compute.metrics.distribution.features import feature_array
 from compute.types import BadInput, shortened
 
 ENDING, ARCHIVE = ".npy", ".npz"
-MOST = 1000  # backbones of one set
-LONGEST = 90  # characters of a backbone's key: two of them and a mark make the name of a score's subset
 SLASH = "__"  # a slash of a backbone's key, in the name of a file
 
 
@@ -25,15 +23,9 @@ class FeatureFiles(Mapping[str, np.ndarray]):
     cannot be read or holds no features, naming the file."""
 
     def __init__(self, path: Path) -> None:
-        """Raises BadInput where there is no such file or folder, or a name that no backbone can have."""
+        """Raises BadInput where there is no such file or folder, or it holds no arrays."""
         self.path = path
         self._members = _members(path)
-        for key in self._members:
-            if not key.isprintable() or len(key) > LONGEST or "|" in key:
-                raise BadInput(
-                    f"{path.name}: {shortened(key)!r} cannot name a backbone: up to {LONGEST} printable characters "
-                    "without |"
-                )
 
     def __getitem__(self, key: str) -> np.ndarray:
         member = self._members[key]
@@ -64,7 +56,7 @@ def _members(path: Path) -> dict[str, Path | str]:
     if path.is_dir():
         files = sorted(file for file in path.rglob(f"*{ENDING}") if file.is_file())
         members: dict[str, Path | str] = {}
-        for file in files[: MOST + 1]:
+        for file in files:
             key = file.relative_to(path).as_posix().removesuffix(ENDING).replace(SLASH, "/")
             if key in members:
                 raise BadInput(f"{path.name}: two files hold features of {key}. Remove one")
@@ -79,6 +71,6 @@ def _members(path: Path) -> dict[str, Path | str]:
                 "file of arrays by backbone"
             ) from error
         members = {name.replace(SLASH, "/"): name for name in names}
-    if not 0 < len(members) <= MOST:
-        raise BadInput(f"{path.name} holds {len(members) or 'no'} arrays; 1 to {MOST:,} are read, one a backbone")
+    if not members:
+        raise BadInput(f"{path.name} holds no arrays, one a backbone")
     return members

@@ -21,7 +21,6 @@ WINNERS, LOSERS, COUNTS = ("winner", "chosen"), ("loser", "rejected"), ("votes",
 FIRST, SECOND, CHOICES = ("first", "model_a", "left"), ("second", "model_b", "right"), ("choice", "winner", "vote")
 TIES = ("tie", "both", "equal", "neither")
 PROMPTS = ("prompt",)
-MOST = 10_000  # generators
 HUMAN_METRICS = ("human_rate", "elo", "human_rank")
 
 
@@ -75,7 +74,7 @@ def _rated(rows: Sequence[Mapping[str, Any]], title: str) -> HumanTable:
     for at, row in enumerate(rows, start=1):
         name = str(row[key]).strip()
         if name in values:
-            raise BadInput(f"{title}, row {at}: the generator {name!r} stands twice. Leave one row of each")
+            raise BadInput(f"{title}, row {at}: duplicate generator {name!r}. Leave one row of each")
         values[name] = _number(row[column], f"{title}, row {at} ({name}): {column}", share=column == rate)
         if rank:
             ranks[name] = _number(row[rank], f"{title}, row {at} ({name}): {rank}")
@@ -150,8 +149,6 @@ def _per_prompt(rows: Sequence[Mapping[str, Any]], title: str) -> HumanTable:
 
 def _voted(pairs: Mapping[tuple[str, str], float], title: str, notes: tuple[str, ...] = ()) -> HumanTable:
     names = sorted({name for pair in pairs for name in pair})
-    if len(names) > MOST:
-        raise BadInput(f"{title} names more than {MOST:,} generators")
     if len(names) < 2:
         raise BadInput(f"{title} compares no two generators")
     rows = {name: row for row, name in enumerate(names)}
@@ -167,7 +164,7 @@ def _number(value: Any, name: str, *, share: bool = False) -> float:
     try:
         number = float(text.removesuffix("%") if percent else text) / (100 if percent else 1)
     except ValueError:
-        raise BadInput(f"{name} is no number: {text[:40]!r}") from None
+        raise BadInput(f"{name} is not a number: {text[:40]!r}") from None
     if not math.isfinite(number):
         raise BadInput(f"{name} is not finite: {text[:40]!r}")
     return number

@@ -13,8 +13,6 @@ from compute.types import BadInput
 
 IMAGE_COLUMNS = ("image", "file_name", "file", "id", "key", "name")
 PROMPT_COLUMNS = ("prompt", "caption", "text")
-MAX_CHARACTERS = 20_000  # of a prompt
-MAX_LINES_BYTES = 512 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +62,7 @@ def of_sequence(prompts: Sequence[str]) -> Prompts:
 
 
 def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered: bool = False) -> Prompts:
-    """Raises BadInput for ids that repeat and for prompts that are empty, too long, or no text."""
+    """Raises BadInput for ids that repeat and for prompts that are empty or not text."""
     if not ids:
         raise BadInput(f"{title} holds no prompt")
     repeated = [key for key, count in Counter(ids).items() if count > 1]
@@ -74,16 +72,12 @@ def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered:
     for at, (key, text) in enumerate(zip(ids, texts, strict=True), start=1):
         if not isinstance(text, str) or not text.strip():
             raise BadInput(f"{title}, row {at} ({key}): the prompt is empty. Write one, or remove the row")
-        if len(text) > MAX_CHARACTERS:
-            raise BadInput(f"{title}, row {at} ({key}): the prompt has more than {MAX_CHARACTERS:,} characters")
         clean.append(text.strip())
     return Prompts(title=title, ids=tuple(ids), texts=tuple(clean), ordered=ordered)
 
 
 def _lines(path: Path) -> Prompts:
     try:
-        if path.stat().st_size > MAX_LINES_BYTES:
-            raise BadInput(f"{path.name} has more than {MAX_LINES_BYTES >> 20} MB")
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path.name} cannot be read as UTF-8 text ({error})") from error

@@ -24,7 +24,6 @@ HUB = "hf://datasets/"
 ADDRESS = re.compile(
     r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?(#(?P<config>[\w.-]+)/(?P<split>[\w.-]+))?"
 )
-MAX_FILE = 256 << 20  # bytes of one image file
 
 
 def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = False) -> ImageSet:
@@ -119,7 +118,7 @@ def from_images(name: str, images: Iterable[Any], *, spool: Path, skip_bad: bool
     return scanned(
         name,
         ids=[str(at) for at in range(len(files))],
-        read=lambda at: _bounded(files[at]),
+        read=lambda at: _content(files[at]),
         label=lambda at: f"{name}, image {at}",
         skip_bad=skip_bad,
     )
@@ -154,16 +153,14 @@ def _from_files(name: str, folder: Path, files: list[str], *, skip_bad: bool) ->
     return scanned(
         name,
         ids=[stem(file) for file in files],
-        read=lambda at: _bounded(folder / files[at]),
+        read=lambda at: _content(folder / files[at]),
         label=lambda at: f"{folder.name}/{files[at]}",
         skip_bad=skip_bad,
     )
 
 
-def _bounded(path: Path) -> bytes:
+def _content(path: Path) -> bytes:
     try:
-        if path.stat().st_size > MAX_FILE:
-            raise BadInput(f"{path.name} has more than {MAX_FILE >> 20} MB")
         return path.read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror or error}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,14 +20,12 @@ from compute.engine.generators.backbones import JOIN
 from compute.metrics.distribution.intervals import FEWEST_BLOCKS
 from compute.tasks.generators.human import HUMAN_METRICS
 from compute.tasks.mini import generators as drawn
-from compute.types import WHOLE, BadInput, LikenessError, Undefined
+from compute.types import WHOLE, BadInput, Undefined
 from leaderboard.data import generator_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
 from leaderboard.html.labels import plain_title
 from leaderboard.pages.generators.metrics import SEED
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,20 +220,13 @@ class ComputedSet:
 
 
 def load(db: Database) -> dict[str, ComputedSet]:
-    """Every computed set in the database by its suite's key, in the order of the suites.
-
-    A set whose runs hold other settings than this program writes is left out: anyone may have changed a run's record.
-    """
+    """Every computed set in the database by its suite's key, in the order of the suites."""
     metrics = suite_queries.metrics(db)
     sets = {}
     for row in generator_queries.sets(db).itertuples():
         if row.suite in sets:
             continue
-        try:
-            made = _read(db, row, metrics=metrics)
-        except (AttributeError, KeyError, TypeError, ValueError, LikenessError) as error:
-            log.warning("The runs of the suite %s hold other settings than this program writes: %s", row.suite, error)
-            continue
+        made = _read(db, row, metrics=metrics)
         if made.columns:
             sets[row.suite] = made
     return sets
@@ -371,8 +361,6 @@ def _without(details: list[dict[str, Any]], *, sizes: list[list[int]]) -> tuple[
         if len(of) == blocks:
             left_out[row] = of
     known = next((tuple(map(int, each)) for each in sizes if len(each) == blocks), None)
-    if known is not None and min(known) < 1:
-        raise BadInput("A run states a block of prompts without prompts")
     return left_out, known
 
 

@@ -14,7 +14,7 @@ from compute.analysis.generators.backbone_effects import (
     effects,
     people_agreement,
 )
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 IMAGES, TEXTS = ("a", "b", "c"), ("x", "y")
 
@@ -49,11 +49,11 @@ def test_gaps_are_proven_by_draws_and_hold_for_all_pairs_at_once() -> None:
     assert low < 0.8 - 1.1 * single and high > 0.8 + 1.1 * single
     # Of 20 backbones that are all alike, the largest difference is proven in at most about 5% of samples.
     proven = 0
-    for _ in range(200):
+    for _ in range(100):
         alike = 0.02 * rng.normal(size=(20, 2))
         drawn = alike + 0.02 * rng.normal(size=(400, 20, 2))
         proven += effects(alike, images=[str(at) for at in range(20)], texts=TEXTS, draws=drawn).image.gap.apart
-    assert proven <= 20
+    assert proven <= 10
 
 
 def test_agreement_with_people_has_its_sign_turned_and_draws_from_six_generators_on() -> None:
@@ -111,12 +111,3 @@ def test_an_attribute_is_read_only_as_far_as_backbones_share_its_values() -> Non
     assert nothing.groups == () and not nothing.separable
     texts = attribute({"a": "imagenet", "b": "imagenet", "c": "laion"})
     assert texts.spearman is None and texts.separable
-
-
-def test_shapes_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(BadInput, match="agreements of 3 image and 2 text"):
-        effects(np.ones((2, 2)), images=IMAGES, texts=TEXTS)
-    with pytest.raises(BadInput, match="not a finite number"):
-        effects(np.full((3, 2), np.nan), images=IMAGES, texts=TEXTS)
-    with pytest.raises(BadInput, match="draws of"):
-        effects(np.ones((3, 2)), images=IMAGES, texts=TEXTS, draws=np.ones((5, 2, 2)))

@@ -9,7 +9,6 @@ from scipy.stats import ttest_rel
 from compute.analysis.generators.generator_differences import generator_differences
 from compute.metrics.distribution.frechet import frechet
 from compute.metrics.distribution.intervals import leave_out, share_out
-from compute.types import BadInput
 
 
 def means_without(scores: np.ndarray) -> np.ndarray:
@@ -34,8 +33,6 @@ def test_blocks_of_unlike_size_give_the_error_of_the_mean() -> None:
     found = generator_differences(values=scores.mean(axis=1), left_out=left, sizes=blocks.sizes, higher=True)
     error = (found.high - found.low)[0] / 2 / 2.447  # Student's quantile of 6 degrees of freedom
     assert error == pytest.approx(1 / np.sqrt(4000), rel=0.6)  # 7 blocks tell the error within a factor
-    with pytest.raises(BadInput, match="one a block"):
-        generator_differences(values=[0.0], left_out=left, sizes=[1, 2], higher=True)
 
 
 def test_prompts_shared_by_generators_separate_what_their_intervals_do_not() -> None:
@@ -61,8 +58,6 @@ def test_equal_and_unknown_generators_are_never_significantly_different() -> Non
     assert found.pairs == 5
     nothing = generator_differences(values=[np.nan, np.nan], left_out=np.full((2, 3), np.nan), higher=True)
     assert nothing.pairs == 0 and nothing.rank_low.tolist() == [0, 0]
-    with pytest.raises(BadInput, match="too few"):
-        generator_differences(values=[1.0], left_out=[[1.0, 2.0]], higher=True)
 
 
 @pytest.mark.parametrize("paired", [True, False], ids=["paired", "unpaired"])

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.stats import ttest_rel
 
 from compute.analysis.generators.prompt_differences import prompt_differences
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 
 def test_prompts_go_both_ways_and_add_up_to_the_mean() -> None:
@@ -48,10 +48,6 @@ def test_equal_generators_have_no_extreme_prompt() -> None:
 
 
 def test_what_cannot_be_compared() -> None:
-    with pytest.raises(BadInput, match="same prompts"):
-        prompt_differences(first=[1.0, 2.0], second=[1.0], higher=True)
-    with pytest.raises(BadInput, match="finite"):
-        prompt_differences(first=[1.0, np.nan, 2.0], second=[1.0, 2.0, 3.0], higher=True)
     with pytest.raises(Undefined, match="2 prompts"):
         prompt_differences(first=[1.0, 2.0], second=[1.0, 2.0], higher=True)
 
@@ -67,7 +63,5 @@ def test_images_of_one_prompt_are_not_independent() -> None:
     assert (found.low, found.high) == pytest.approx(expected) and found.low < 0 < found.high
     alone = prompt_differences(first=first, second=np.zeros(240), higher=True)
     assert alone.high - alone.low < (found.high - found.low) / 2
-    with pytest.raises(BadInput, match="2 prompts do not fit 3 values"):
-        prompt_differences(first=[1, 2, 3], second=[0, 0, 0], higher=True, prompts=["a", "b"])
     with pytest.raises(Undefined, match="1 prompts are too few"):
         prompt_differences(first=[1, 2, 3], second=[0, 0, 0], higher=True, prompts=["a"] * 3)

@@ -92,14 +92,3 @@ def test_a_value_without_an_interval_has_no_bounds_of_its_metric_in_its_stead(tm
     row = next(row for row, generator in enumerate(own.generators) if generator.title == "good")
     assert np.isfinite(column.values[row]) and np.isnan(column.low[row]) and np.isnan(column.high[row])
     assert column.differences is not None and column.differences.pairs == column.untested == 3
-
-
-def test_a_set_whose_runs_were_tampered_with_is_left_out_and_the_others_stay(tmp_path: Path) -> None:
-    generator_stand_ins.make(tmp_path / "results")
-    for path in (tmp_path / "results").glob("own__*/*/*/run.json"):
-        record = json.loads(path.read_text())
-        record["settings"]["found"] = {"tiny": {"fd": {"left_out": ["a", "b", "c"], "low": "x"}}}
-        path.write_text(json.dumps(record))
-    assert list(load(Database(generator_stand_ins.database(tmp_path, results=tmp_path / "results")))) == [
-        "mini-generators"
-    ]
