@@ -22,39 +22,30 @@ from compute.types import BadInput, Model
 if TYPE_CHECKING:
     import torch
 
-OPTIONS = {**pretrained.OPTIONS, "text_prefix": "", "image_backend": "", "max_tokens": None}
+OPTIONS = {**pretrained.OPTIONS, "text_prefix": "", "max_tokens": None}
 CLIP = ("clip", "metaclip_2")
 SIGLIP = ("siglip", "siglip2")
 
 
 def load_blip(row: Model, hardware: Hardware, folder: Path) -> Towers:
-    """BLIP (Li et al. 2022): the first token of either tower, projected as for its contrastive loss, of length 1.
-
-    `projection` false takes the first tokens as they are: for checkpoints without the projections (captioning, visual
-    questions), which otherwise cannot be loaded. A checkpoint without a text encoder embeds images alone.
-    """
-    options = chosen(row, {**OPTIONS, "projection": True, "normalise": True})
-    projected = options["projection"]
+    """BLIP (Li et al. 2022): the first token of either tower, projected as for its contrastive loss, of length 1."""
+    options = chosen(row, {**OPTIONS, "normalise": True})
     _check_kind(row, folder, ("blip",))
-    spare = ("itm_head.",) if projected else ("itm_head.", "vision_proj.", "text_proj.", "text_encoder.")
-    model, missing = pretrained.model(
-        row, "BlipForImageTextRetrieval", folder=folder, hardware=hardware, options=options, spare=spare
+    model, _ = pretrained.model(
+        row, "BlipForImageTextRetrieval", folder=folder, hardware=hardware, options=options, spare=("itm_head.",)
     )
 
     def see(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        first = model.vision_model(**inputs).last_hidden_state[:, 0]
-        return model.vision_proj(first) if projected else first
+        return model.vision_proj(model.vision_model(**inputs).last_hidden_state[:, 0])
 
     def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         states = model.vision_model(**inputs).last_hidden_state[:, 1:]
         laid = patches.grid(states, pixels=inputs["pixel_values"], patch=_patch(model), of=row.key)
-        return model.vision_proj(laid) if projected else laid
+        return model.vision_proj(laid)
 
     def read(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        first = model.text_encoder(input_ids=ids, attention_mask=mask)[0][:, 0]
-        return model.text_proj(first) if projected else first
+        return model.text_proj(model.text_encoder(input_ids=ids, attention_mask=mask)[0][:, 0])
 
-    texts = _reads_texts(row) and not any(name.startswith("text_encoder.") for name in missing)
     return _towers(
         row,
         hardware,
@@ -62,9 +53,9 @@ def load_blip(row: Model, hardware: Hardware, folder: Path) -> Towers:
         options,
         model,
         see=see,
-        read=read if texts else None,
+        read=read if _reads_texts(row) else None,
         lay=lay,
-        pooling="first token, projected" if projected else "first token",
+        pooling="first token, projected",
     )
 
 
@@ -83,7 +74,7 @@ def _load(
     options = chosen(row, {**OPTIONS, "normalise": False})
     _check_kind(row, folder, kinds)
     texts = _reads_texts(row)
-    by_library = kinds != CLIP or not texts or options["random"] or options["image_backend"] or options["lora"]
+    by_library = kinds != CLIP or not texts or options["random"] or options["lora"]
     plain = None if by_library else clip.read(folder)
     own = {"prefix": options["text_prefix"], "max_tokens": options["max_tokens"]}
     if plain is not None and not module:
@@ -167,7 +158,7 @@ def _towers(
     causal: bool = False,
 ) -> Towers:
     """The two towers behind their inputs; `read` None: no text tower."""
-    ready, processing = pretrained.image_input(row, folder=folder, backend=options["image_backend"])
+    ready, processing = pretrained.image_input(row, folder=folder)
     normalise = bool(options["normalise"])
     settings: dict[str, Any] = {"image": processing, "pooling": pooling, "normalised": normalise}
     text = None

@@ -10,20 +10,11 @@ from compute.models.encoders import framing, patches
 from compute.models.encoders.open_clip_text import text_tower
 from compute.models.encoders.open_clip_tokens import tokens_of
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files.checkpoint import one_line, ready, seeded
+from compute.models.files.checkpoint import existing, one_line, ready, seeded
 from compute.models.files.weights import OPEN_CLIP
 from compute.models.options import chosen
-from compute.types import BadInput, Model, NotHere
+from compute.types import BadInput, Model
 
-OPTIONS: dict[str, Any] = {
-    "architecture": "",
-    "tag": "",
-    "file": "",
-    "text_prefix": "",
-    "normalise": False,
-    "random": False,
-    "seed": 0,
-}
 SHOWN = ("size", "mean", "std", "interpolation", "resize_mode", "fill_color")
 
 
@@ -31,30 +22,29 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """The towers' projected outputs, not normalised, as MIEB and UniSim-Bench compare them.
 
     The folder's own configuration decides where it has one. Else options: `architecture`, a name of the library, with
-    `tag`, the pretraining whose preprocessing it lists, and `file`, the weights within the folder.
+    `tag`, the pretraining whose preprocessing it lists. And `text_prefix`.
     """
     import open_clip
 
-    options = chosen(row, OPTIONS)
-    own = (folder / "open_clip_config.json").is_file() and not options["file"]
+    options = chosen(row, {"architecture": "", "tag": "", "text_prefix": ""})
+    own = (folder / "open_clip_config.json").is_file()
     name = f"local-dir:{folder}" if own else options["architecture"]
     if not name:
         raise BadInput(f"{row.key}: {folder} has no open_clip_config.json; its row needs option architecture")
     if not own and open_clip.get_model_config(name) is None:
         raise BadInput(f"{row.key}: OpenCLIP knows no architecture {name!r}")
-    pretrained = {} if own or options["random"] else {"pretrained": str(_file(row, folder, options["file"]))}
+    file = next((folder / each for each in OPEN_CLIP if (folder / each).is_file()), folder / OPEN_CLIP[0])
     tagged = open_clip.get_pretrained_cfg(name, options["tag"]) if options["tag"] and not own else {}
     shown = {key: tagged[key] for key in ("mean", "std", "interpolation", "resize_mode") if tagged.get(key)}
-    with seeded(options["seed"]):
+    with seeded(0):
         try:
             model = open_clip.create_model(
                 name,
-                load_weights=not options["random"],
                 force_preprocess_cfg=shown,
-                require_pretrained=not options["random"],
+                require_pretrained=True,
                 weights_only=True,
                 pretrained_text=False,
-                **pretrained,
+                **({} if own else {"pretrained": str(existing(file))}),
             )
         except (RuntimeError, ValueError, KeyError, AssertionError) as error:
             raise BadInput(f"{row.key}: {folder} does not fit OpenCLIP: {one_line(error)}") from error
@@ -66,7 +56,6 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
         tokenizer=open_clip.get_tokenizer(name),
         configuration="own" if own else name,
         prefix=options["text_prefix"],
-        normalise=bool(options["normalise"]),
     )
 
 
@@ -78,7 +67,6 @@ def towers_of(
     tokenizer: Any,
     configuration: str,
     prefix: str = "",
-    normalise: bool = False,
 ) -> Towers:
     """The towers of a loaded model behind the preprocessing that it holds; `tokenizer` is one of the library's."""
     import open_clip
@@ -96,7 +84,6 @@ def towers_of(
     return Towers(
         name=name,
         hardware=hardware,
-        normalise=normalise,
         module=model,
         image=ImageTower(
             ready=lambda image: {"pixel_values": transform(image)},
@@ -108,7 +95,7 @@ def towers_of(
         settings={
             "image": {key: described[key] for key in SHOWN if key in described},
             "pooling": "the model's own, projected",
-            "normalised": normalise,
+            "normalised": False,
             "configuration": configuration,
             "text": {
                 "tokenizer": type(tokenizer).__name__,
@@ -119,10 +106,3 @@ def towers_of(
             },
         },
     )
-
-
-def _file(row: Model, folder: Path, named: str) -> Path:
-    for name in (named,) if named else OPEN_CLIP:
-        if (folder / name).is_file():
-            return folder / name
-    raise NotHere(f"{row.key}: {folder} has no {named or OPEN_CLIP[0]}")

@@ -12,47 +12,16 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Any
 
-from compute.content import combining
-from compute.types import BadInput
-
-LONG = 2_000  # characters of a text beyond which what its clean-up costs is checked first
 CACHED = 20_000  # words whose tokens are stored
 SHORT = 40  # characters of such a word
 
 
 def tokens_of(tokenizer: Any) -> Callable[[str], list[int]]:
-    """A function from a text to its tokens, padded to the tokenizer's context length: what the library's own gives.
-
-    It raises BadInput for a text that the library's clean-up cannot take: a letter under thousands of combining marks,
-    or the number of a letter, as HTML writes it, of thousands of digits.
-    """
+    """A function from a text to its tokens, padded to the tokenizer's context length: what the library's own gives."""
     from open_clip.tokenizer import SimpleTokenizer
 
     plain = isinstance(tokenizer, SimpleTokenizer) and tokenizer.reduction_fn is None
-    own = _Tokens(tokenizer) if plain else lambda text: tokenizer([text])[0].tolist()
-
-    def tokens(text: str) -> list[int]:
-        _check_marks(text)
-        try:
-            return own(text)
-        except ValueError as error:
-            if "digits" not in str(error):
-                raise
-            raise BadInput("A text has an HTML character number (&#...;) of thousands of digits. Remove it") from error
-
-    return tokens
-
-
-def _check_marks(text: str) -> None:
-    """Raises BadInput where the clean-up, which sorts combining marks, would take long.
-
-    It also turns HTML's and wrongly decoded letters into marks, so they are counted as it leaves them.
-    """
-    if len(text) > LONG:
-        from ftfy import fix_text
-
-        if combining.longest_run(fix_text(text, normalization=None)) > LONG:
-            raise BadInput(f"A text has a letter with more than {LONG:,} combining marks on it. Remove some")
+    return _Tokens(tokenizer) if plain else lambda text: tokenizer([text])[0].tolist()
 
 
 class _Tokens:

@@ -37,10 +37,9 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """Images into the last layer's states, pooled. MIEB takes DINOv2's first token; for others no source says.
 
     Options: `pooling` cls, mean or pooler; by default cls, mean where there is no such token (I-JEPA), and pooler where
-    a network has no attention and its states are maps. ViT-MAE sees every patch, none is masked. `image_backend` is
-    torchvision or pil.
+    a network has no attention and its states are maps. ViT-MAE sees every patch, none is masked.
     """
-    options = chosen(row, {**pretrained.OPTIONS, "pooling": "", "image_backend": ""})
+    options = chosen(row, {**pretrained.OPTIONS, "pooling": ""})
     if options["pooling"] not in ("", *POOLINGS):
         raise BadInput(f"{row.key}: no pooling {options['pooling']!r}. There are: {', '.join(POOLINGS)}")
     model, missing = pretrained.model(
@@ -59,7 +58,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     def run(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         return pooled(states(inputs), pooling)
 
-    ready, seen = pretrained.image_input(row, folder=folder, backend=options["image_backend"])
+    ready, seen = pretrained.image_input(row, folder=folder)
     size = getattr(model.config, "patch_size", None)
     patch = patches.sides(size) if size and model.config.model_type in BEFORE else None
     image = ImageTower(

@@ -89,21 +89,12 @@ def model(
     return made.to(hardware.device).eval().requires_grad_(False), missing
 
 
-def image_input(
-    row: Model, *, folder: Path, backend: str = ""
-) -> tuple[Callable[[Image.Image], dict[str, Any]], dict[str, Any]]:
-    """The checkpoint's own preprocessing of one RGB image into tensors without a batch, and what it does.
-
-    `backend`: torchvision or pil; empty: what the library takes for this checkpoint.
-    """
+def image_input(row: Model, *, folder: Path) -> tuple[Callable[[Image.Image], dict[str, Any]], dict[str, Any]]:
+    """The checkpoint's own preprocessing of one RGB image into tensors without a batch, and what it does."""
     from transformers import AutoImageProcessor
 
-    if backend not in ("", "torchvision", "pil"):
-        raise BadInput(f"{row.key}: image_backend is torchvision or pil, not {backend!r}")
     try:
-        processor = AutoImageProcessor.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False, **({"backend": backend} if backend else {})
-        )
+        processor = AutoImageProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except OSError as error:
         raise NotHere(f"{row.key}: no image preprocessing in {folder}: {one_line(error)}") from error
     except ValueError as error:

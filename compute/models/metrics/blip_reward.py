@@ -92,23 +92,20 @@ def _vision_name(name: str) -> str:
     return name
 
 
-def linear_chain(state: Mapping[str, torch.Tensor], *, activation: str = "", of: str) -> torch.nn.Module:
-    """The linear layers of a head in the order of their numbers, with `relu` between them or nothing.
+def linear_chain(state: Mapping[str, torch.Tensor], *, of: str) -> torch.nn.Module:
+    """The linear layers of a head in the order of their numbers. Raises BadInput where there are none.
 
-    Dropout, which heads are trained with, does nothing here. Raises BadInput.
+    Dropout, which heads are trained with, does nothing here.
     """
     import torch
 
-    if activation not in ("", "relu"):
-        raise BadInput(f"{of} knows the activation 'relu' or none; got {activation!r}")
     names = [name.removesuffix("weight") for name in state if name.endswith("weight")]
     names.sort(key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
     if not names:
         raise BadInput(f"{of} holds no linear layer")
-    layers: list[torch.nn.Module] = []
+    layers = []
     for name in names:
         weight = state[f"{name}weight"]
-        layer = torch.nn.Linear(weight.shape[1], weight.shape[0])
-        fill(layer, under(state, name) if name else state, of=f"layer {name or 'one'} of {of}")
-        layers += [torch.nn.ReLU()] * bool(layers and activation) + [layer]
+        layers.append(torch.nn.Linear(weight.shape[1], weight.shape[0]))
+        fill(layers[-1], under(state, name) if name else state, of=f"layer {name or 'one'} of {of}")
     return torch.nn.Sequential(*layers)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import distribution
 from pathlib import Path
@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.models.adapter import Hardware
-from compute.models.encoders.open_clip_tokens import tokens_of
 from compute.models.files.checkpoint import existing, fill, ready, tensors, under
 from compute.models.files.downloads import Published
-from compute.models.files.weights import OPEN_CLIP, RequiredFiles
 from compute.models.metrics.pixels import OTHER_SIZE, PairMetric
-from compute.models.options import checkpoint_of, chosen
+from compute.models.options import chosen
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
@@ -142,36 +140,29 @@ class DreamSim:
     settings: dict[str, Any]
     network: torch.nn.Module
     branches: tuple[Branch, ...]
-    centred: bool
     side: int
     hardware: Hardware
-    text: Callable[[Sequence[str]], torch.Tensor] | None = None
     multi_vector: bool = False
 
-    def prepare(self, modality: str, item: Image.Image | str) -> Any:
-        """(3, side, side) of 0..1, squeezed to a square; a text as it is. Raises CannotDo for what it has no tower."""
+    def prepare(self, modality: str, item: Image.Image) -> torch.Tensor:
+        """(3, side, side) of 0..1, squeezed to a square. Raises CannotDo for texts and pairs."""
         from torchvision.transforms import InterpolationMode, functional
 
-        if modality == "image":
-            return functional.to_tensor(
-                functional.resize(item.convert("RGB"), [self.side, self.side], InterpolationMode.BICUBIC)
-            )
-        if modality == "text" and self.text is not None:
-            return item
-        raise CannotDo(f"{self.settings['model']} embeds images; for texts its row names a tower: options.text")
+        if modality != "image":
+            raise CannotDo(f"{self.settings['model']} embeds images only, not a {modality}")
+        return functional.to_tensor(
+            functional.resize(item.convert("RGB"), [self.side, self.side], InterpolationMode.BICUBIC)
+        )
 
-    def embed(self, modality: str, prepared: Sequence[Any]) -> np.ndarray:
-        """(n, d) float32; images centred and of length 1 as the package gives them, unless `centred` is off."""
+    def embed(self, modality: str, prepared: Sequence[torch.Tensor]) -> np.ndarray:
+        """(n, d) float32, centred and of length 1 as the package gives them."""
         import torch
 
         with torch.inference_mode():
-            if modality == "text":
-                return self.text(prepared).float().cpu().numpy()
             batch = torch.stack(list(prepared)).to(self.hardware.device)
             towers = zip(self.branches, self.network.extractor_list, strict=True)
             vectors = torch.cat([self._seen(branch, tower, batch) for branch, tower in towers], dim=1).float()
-            if self.centred:
-                vectors = torch.nn.functional.normalize(vectors - vectors.mean(dim=1, keepdim=True), dim=1)
+            vectors = torch.nn.functional.normalize(vectors - vectors.mean(dim=1, keepdim=True), dim=1)
             return vectors.cpu().numpy()
 
     def _seen(self, branch: Branch, tower: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
@@ -204,10 +195,8 @@ class DreamSim:
 
 
 def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamSim:
-    """DreamSim. Options: `dreamsim_type`, a key of DREAMSIM; `centred`; `text` = {"weights", "revision"} of an OpenCLIP
-    checkpoint whose text tower goes with the vision tower. Without `folder`, the package's archive in torch's cache.
-    """
-    options = chosen(row, {"dreamsim_type": "ensemble", "centred": True, "text": None})
+    """DreamSim. Option: `dreamsim_type`, a key of DREAMSIM. Without `folder`, the archive in torch's cache."""
+    options = chosen(row, {"dreamsim_type": "ensemble"})
     kind = options["dreamsim_type"]
     if kind not in DREAMSIM:
         raise CannotDo(f"{row.key}: DreamSim {kind!r} needs code from another repository. Here: {', '.join(DREAMSIM)}")
@@ -225,10 +214,8 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
     return DreamSim(
         network=ready(network, hardware),
         branches=branches,
-        centred=bool(options["centred"]),
         hardware=hardware,
         side=dreamsim.config.dreamsim_args["img_size"],
-        text=None if options["text"] is None else _text_tower(row, options["text"], hardware),
         settings={"model": row.key, **options, "resize": "to a square, bicubic"},
     )
 
@@ -270,14 +257,3 @@ def _holder(kind: str, folder: Path) -> torch.nn.Module:
     holder.model, projection = read(int(kind[-2:]), str(folder))
     holder.register_buffer("proj", projection.detach())
     return holder
-
-
-def _text_tower(row: Model, named: dict[str, str], hardware: Hardware) -> Callable[[Sequence[str]], torch.Tensor]:
-    import open_clip
-    import torch
-
-    required = RequiredFiles(weights=OPEN_CLIP, needs=(("open_clip_config.json",),))
-    name = f"local-dir:{checkpoint_of(row, named, option='text', required=required)}"
-    model, words = ready(open_clip.create_model(name), hardware), open_clip.get_tokenizer(name)
-    tokens = tokens_of(words)
-    return lambda texts: model.encode_text(torch.tensor([tokens(text) for text in texts]).to(hardware.device))

@@ -292,18 +292,18 @@ load_ms_ssim = partial(
 
 
 def load_colour_histogram(row: Model, hardware: Hardware, folder: Path | None) -> PixelEncoder:
-    """Option `bins` a channel (8)."""
-    bins = int(chosen(row, {"bins": 8})["bins"])
+    """8 bins a channel."""
+    chosen(row, {})
     return PixelEncoder(
-        vector=lambda image: colour_histogram(image, bins=bins),
-        settings={"metric": "colour histogram", "space": "RGB", "bins": bins, "scale": "square root"},
+        vector=partial(colour_histogram, bins=8),
+        settings={"metric": "colour histogram", "space": "RGB", "bins": 8, "scale": "square root"},
     )
 
 
 def load_perceptual_hash(row: Model, hardware: Hardware, folder: Path | None) -> PixelEncoder:
-    """Option `size` of the kept square of coefficients (8: 64 bits)."""
-    size = int(chosen(row, {"size": 8})["size"])
+    """64 bits: a square of 8 by 8 coefficients."""
+    chosen(row, {})
     return PixelEncoder(
-        vector=lambda image: perceptual_hash(image, size=size),
-        settings={"metric": "perceptual hash", "bits": size * size, "reduced to": 4 * size},
+        vector=partial(perceptual_hash, size=8),
+        settings={"metric": "perceptual hash", "bits": 64, "reduced to": 32},
     )

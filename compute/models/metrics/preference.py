@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 CLIP_MEAN = (0.48145466, 0.4578275, 0.40821073)
 CLIP_STD = (0.26862954, 0.26130258, 0.27577711)
+HPSV2 = "ViT-H-14"  # where a folder has no open_clip_config.json of its own
 
 
 def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor:
@@ -39,40 +40,34 @@ def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor
 def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """HPSv2 (Wu et al. 2023): an OpenCLIP model whose image is shown whole, its longer side fitted, on black.
 
-    Options: `file` of the version, `architecture` (an OpenCLIP name; a folder's own open_clip_config.json comes
-    first), `antialias` of the resizing, which libraries of the model's time did without.
+    Option: `file` of the version.
     """
     import open_clip
 
-    options = chosen(row, {"file": "HPS_v2_compressed.pt", "architecture": "ViT-H-14", "antialias": True})
+    options = chosen(row, {"file": "HPS_v2_compressed.pt"})
     own = folder / "open_clip_config.json"
     config = (
-        json.loads(own.read_text(encoding="utf-8"))["model_cfg"]
-        if own.is_file()
-        else open_clip.get_model_config(options["architecture"])
+        json.loads(own.read_text(encoding="utf-8"))["model_cfg"] if own.is_file() else open_clip.get_model_config(HPSV2)
     )
-    if config is None:
-        raise BadInput(f"{row.key}: OpenCLIP knows no architecture {options['architecture']!r}")
     model = open_clip.CLIP(**config)
     state = tensors(folder / options["file"])
-    fill(model, state.get("state_dict", state), of=options["architecture"])
+    fill(model, state.get("state_dict", state), of=HPSV2)
     ready(model, hardware)
-    words = open_clip.get_tokenizer(f"local-dir:{folder}" if own.is_file() else options["architecture"])
+    words = open_clip.get_tokenizer(f"local-dir:{folder}" if own.is_file() else HPSV2)
     side = config["vision_cfg"]["image_size"]
-    antialias = bool(options["antialias"])
     return Towers(
         name=row.key,
         hardware=hardware,
         settings={"model": row.key, **options, "resize": "longer side, bicubic, black margins", "image_size": side},
         image=ImageTower(
-            ready=lambda image: {"pixel_values": whole_on_black(image, side=side, antialias=antialias)},
+            ready=lambda image: {"pixel_values": whole_on_black(image, side=side)},
             run=lambda inputs: model.encode_image(inputs["pixel_values"]),
         ),
         text=text_tower(model, tokens=tokens_of(words), limit=words.context_length),
     )
 
 
-def whole_on_black(image: Image.Image, *, side: int, antialias: bool) -> torch.Tensor:
+def whole_on_black(image: Image.Image, *, side: int) -> torch.Tensor:
     """(3, side, side): the whole image in the middle of a black square, normalised as CLIP's."""
     from torchvision.transforms import InterpolationMode, functional
 
@@ -80,7 +75,7 @@ def whole_on_black(image: Image.Image, *, side: int, antialias: bool) -> torch.T
     width, height = (max(1, round(length * scale)) for length in image.size)
     pixels = functional.to_tensor(image.convert("RGB"))
     if (width, height) != image.size:
-        pixels = functional.resize(pixels, [height, width], InterpolationMode.BICUBIC, antialias=antialias)
+        pixels = functional.resize(pixels, [height, width], InterpolationMode.BICUBIC, antialias=True)
     left, top = (side - width) // 2, (side - height) // 2
     pixels = functional.pad(pixels, [left, top, side - width - left, side - height - top])
     return functional.normalize(pixels, CLIP_MEAN, CLIP_STD)
@@ -195,14 +190,14 @@ class ImageReward:
 def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageReward:
     """ImageReward (Xu et al. 2023): how well an image answers a text, as people would score it.
 
-    Option `tokenizer` names the checkpoint of its BERT tokenizer; `file` its own weights.
+    Option `tokenizer` names the checkpoint of its BERT tokenizer.
     """
     from transformers import AutoTokenizer
 
-    options = chosen(row, {"file": "ImageReward.pt", "config": "med_config.json", "tokenizer": None})
-    state = tensors(folder / options["file"])
-    vision, language = blip_reward.read_towers(state, existing(folder / options["config"]))
-    head = blip_reward.linear_chain(under(state, "mlp."), of=options["file"])
+    options = chosen(row, {"tokenizer": None})
+    state = tensors(folder / "ImageReward.pt")
+    vision, language = blip_reward.read_towers(state, existing(folder / "med_config.json"))
+    head = blip_reward.linear_chain(under(state, "mlp."), of="ImageReward.pt")
     side = vision.config.image_size
     return ImageReward(
         vision=ready(vision, hardware),
@@ -244,8 +239,8 @@ def _centre(side: int) -> Callable[[Image.Image], torch.Tensor]:
 
 def aesthetic_files(row: Model) -> tuple[Published, ...]:
     """What the row needs from addresses, beside its CLIP model."""
-    head = row.options.get("head") or {}
-    return (Published(url=head["url"], sha256=head.get("sha256", "")),) if "url" in head else ()
+    head = row.options.get("head")
+    return (Published(**head),) if head else ()
 
 
 @dataclass(kw_only=True)
@@ -259,25 +254,16 @@ class AestheticScore:
 def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> AestheticScore:
     """LAION's aesthetic predictor: how pleasing an image is, from its CLIP embedding of length 1.
 
-    The row's weights are the CLIP model, option `head` the layers on top of it.
-
-    `head` is {"url", "sha256"} of a published file, or {"weights", "revision", "file"} on the hub; `activation`
-    between its layers, where it has several: "" or "relu".
+    The row's weights are the CLIP model, option `head` the layers on top of it: {"url", "sha256"} of a published file.
     """
     import torch
     from transformers import AutoImageProcessor, AutoModel
 
-    options = chosen(row, {"head": None, "activation": ""})
-    source, published = dict(options["head"] or {}), aesthetic_files(row)
-    if published:
-        file = published[0].fetch()
-    elif "file" in source:
-        name = source.pop("file")
-        required = RequiredFiles(weights=(name,))
-        file = (checkpoint_of(row, source, option="head", required=required) if source else folder) / name
-    else:
-        raise BadInput(f"{row.key}: option 'head' names the predictor's file by url, or by weights and file")
-    head = blip_reward.linear_chain(tensors(file), activation=options["activation"], of=file.name)
+    options = chosen(row, {"head": None})
+    if not options["head"]:
+        raise BadInput(f"{row.key}: option 'head' names the predictor's file by url")
+    file = aesthetic_files(row)[0].fetch()
+    head = blip_reward.linear_chain(tensors(file), of=file.name)
     head = head.to(hardware.device).eval()
     clip = (
         AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype, trust_remote_code=False)

@@ -51,7 +51,7 @@ MODEL_TYPES = {
     **dict.fromkeys(("albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert"), "bert"),
     **dict.fromkeys(("mpnet", "roberta", "xlm-roberta"), "bert"),
 }
-RESIZING = {"head", "image_size", "pooling", "projection", "architecture", "file"}  # options that change sizes
+RESIZING = {"image_size", "pooling", "architecture"}  # options that change sizes
 FEW = 10_000  # elements: fewer integers than these are not weights
 
 
