@@ -91,14 +91,10 @@ def change(name: str, **values: Any) -> Callable[[Path], object]:
 
 
 UNLIKE: dict[str, Callable[[Path], object]] = {
-    "a size in another way": change("preprocessor_config.json", size={"height": 64, "width": 64}),
     "another resampling": change("preprocessor_config.json", resample=2),
-    "no cutting": change("preprocessor_config.json", do_center_crop=False),
     "a setting more": change("preprocessor_config.json", do_pad=True),
     "another activation": change("config.json", text_config__hidden_act="tanh"),
     "the old end token": change("config.json", text_config__eos_token_id=2),
-    "a layer more": change("config.json", vision_config__num_hidden_layers=5),
-    "no number of tokens": change("config.json", text_config__max_position_embeddings=None),
     "another tokenizer": change("tokenizer_config.json", tokenizer_class="RobertaTokenizer"),
     "a tokenizer of its own": lambda folder: (folder / "tokenizer.json").write_text("{}"),
     "no weights": lambda folder: (folder / "model.safetensors").unlink(),

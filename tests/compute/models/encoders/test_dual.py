@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -99,18 +98,6 @@ def test_a_text_of_clip_never_depends_on_its_neighbours(folders: dict[str, Path]
         np.testing.assert_allclose(encoder.embed("text", [words[-1], one])[1], whole[at], rtol=0, atol=1e-6)
 
 
-def test_blip_scores_as_its_model_does(folders: dict[str, Path]) -> None:
-    """Reference: BlipForImageTextRetrieval's own contrastive score."""
-    encoder = load(row(folders["blip"], "blip"), hardware=CPU)
-    model = BlipForImageTextRetrieval.from_pretrained(folders["blip"]).eval()
-    image, words = encoder.prepare("image", images()[0]), encoder.prepare("text", TEXTS[1])
-    with torch.no_grad():
-        expected = model(
-            pixel_values=image["pixel_values"][None], input_ids=torch.tensor([words]), use_itm_head=False
-        ).itm_score.item()
-    assert encoder.embed("image", [image])[0] @ encoder.embed("text", [words])[0] == pytest.approx(expected, abs=1e-5)
-
-
 def test_an_old_checkpoint_without_safetensors(folders: dict[str, Path], tmp_path: Path) -> None:
     old = load(row(checkpoints.clip(tmp_path / "old", binary=True), "clip"), hardware=CPU)
     new = load(row(folders["clip"], "clip"), hardware=CPU)
@@ -125,35 +112,19 @@ def test_an_old_checkpoint_with_code_in_it_is_not_loaded(tmp_path: Path) -> None
         load(row(folder, "clip"), hardware=CPU)
 
 
-def test_random_weights_of_the_same_architecture(folders: dict[str, Path], tmp_path: Path) -> None:
-    bare = tmp_path / "bare"
-    bare.mkdir()
-    for file in folders["clip"].iterdir():
-        if file.suffix != ".safetensors":
-            (bare / file.name).write_bytes(file.read_bytes())
-    first, again, other = (load(row(bare, "clip", random=True, seed=seed), hardware=CPU) for seed in (3, 3, 4))
-    trained = load(row(folders["clip"], "clip"), hardware=CPU)
-    shown = [first.prepare("image", image) for image in images()]
-    vectors = first.embed("image", shown)
-    np.testing.assert_array_equal(vectors, again.embed("image", shown))
-    assert abs(vectors - other.embed("image", shown)).max() > 1e-3
-    assert abs(vectors - trained.embed("image", shown)).max() > 1e-3
-    assert vectors.shape == trained.embed("image", shown).shape
-
-
 def test_options_change_what_they_say(folders: dict[str, Path]) -> None:
     plain = load(row(folders["clip"], "clip"), hardware=CPU)
     led = load(row(folders["clip"], "clip", text_prefix="a photo of "), hardware=CPU)
     assert led.prepare("text", "a cat") == plain.prepare("text", "a photo of a cat")
-    short = load(row(folders["clip"], "clip", max_tokens=6, normalise=True, image_backend="pil"), hardware=CPU)
+    short = load(row(folders["clip"], "clip", max_tokens=6, normalise=True), hardware=CPU)
     assert len(short.prepare("text", LONG)) == 6
-    assert short.settings["image"]["processor"] == "CLIPImageProcessorPil"
     vectors = short.embed("image", [short.prepare("image", image) for image in images()])
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     with pytest.raises(BadInput, match="text_prefx"):
         load(row(folders["clip"], "clip", text_prefx=""), hardware=CPU)
-    with pytest.raises(BadInput, match="image_backend"):
-        load(row(folders["clip"], "clip", image_backend="magick"), hardware=CPU)
+    bare = [load(row(folders["clip"], "clip", random=True, seed=seed), hardware=CPU) for seed in (3, 3, 4)]
+    first, again, other = (each.embed("text", [each.prepare("text", LONG)]) for each in bare)
+    assert (first == again).all() and abs(first - other).max() > 1e-3
 
 
 def test_half_precision_where_asked(folders: dict[str, Path]) -> None:
@@ -172,23 +143,5 @@ def test_what_cannot_be_done_is_said(folders: dict[str, Path], tmp_path: Path) -
     encoder = load(row(folders["clip"], "clip"), hardware=CPU)
     with pytest.raises(CannotDo, match="pair"):
         encoder.prepare("pair", (images()[0], "a cat"))
-    with pytest.raises(BadInput, match="siglip.*holds 'clip'"):
+    with pytest.raises(BadInput, match="siglip"):
         load(row(folders["clip"], "siglip"), hardware=CPU)
-
-
-def test_blip_without_projections_is_refused_unless_asked_for_without(tmp_path: Path) -> None:
-    folder = checkpoints.blip(tmp_path / "captions", kind="BlipForConditionalGeneration")
-    with pytest.raises(BadInput, match="lacks .* weights"):
-        load(row(folder, "blip"), hardware=CPU)
-    encoder = load(row(folder, "blip", projection=False), hardware=CPU)
-    assert encoder.embed("image", [encoder.prepare("image", images()[0])]).shape == (1, 32)
-    with pytest.raises(CannotDo, match="embeds images only"):
-        encoder.prepare("text", "a cat")
-
-
-def test_threads_prepare_alike(folders: dict[str, Path]) -> None:
-    encoder = load(row(folders["clip"], "clip"), hardware=CPU)
-    given = [f"{text} {place}" for place in range(100) for text in TEXTS]
-    with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda text: encoder.prepare("text", text), given))
-    assert together == [encoder.prepare("text", text) for text in given]

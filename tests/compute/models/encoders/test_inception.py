@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import types
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,6 @@ import torchvision
 from PIL import Image
 from skimage import data
 
-from compute import models
 from compute.models.adapter import Hardware
 from compute.models.encoders import inception
 from compute.models.encoders.towers import Towers
@@ -112,11 +110,6 @@ def test_the_image_is_resized_without_rounding() -> None:
     np.testing.assert_allclose(found, wanted, atol=0.05)
     assert found.dtype == np.float32
     assert np.abs(found - found.round()).mean() > 0.1
-
-
-def test_the_registry_loads_it_from_a_rows_folder(folder: Path, encoder: Towers) -> None:
-    found = models.load(replace(ROW, weights=str(folder)), hardware=CPU)
-    np.testing.assert_array_equal(embedded(found, pictures()), embedded(encoder, pictures()))
 
 
 def test_it_embeds_images_only_and_says_what_is_missing(

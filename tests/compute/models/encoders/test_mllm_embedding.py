@@ -7,7 +7,6 @@ hidden state of the last place.
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -210,16 +209,6 @@ def test_gme_is_the_library_call(qwen: Path, modality: str) -> None:
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
 
 
-def test_a_batch_is_the_same_as_one_at_a_time(llava: Path, qwen: Path) -> None:
-    """Reference: batches of one, where nothing is padded."""
-    pairs = list(zip(pictures(), TEXTS, strict=True))
-    for encoder in (load_e5_v(row(), CPU, llava), load_gme(row(), CPU, qwen), load_vlm2vec(row(**QWEN), CPU, qwen)):
-        for modality, items in (("pair", pairs), ("image", pictures()), ("text", TEXTS)):
-            alone = np.concatenate([embedded(encoder, modality, [item]) for item in items])
-            same(embedded(encoder, modality, items), alone)
-            assert np.abs(alone[0] - alone[1]).max() > 1e-3
-
-
 def test_vlm2vec_as_lora_over_its_base(qwen: Path, tmp_path: Path) -> None:
     """Reference: peft's unmerged model; the row names the base in its options."""
     from peft import LoraConfig, get_peft_model
@@ -258,13 +247,6 @@ def test_a_long_text_is_cut_but_its_prompt_is_whole(qwen: Path) -> None:
     assert encoder.processor.tokenizer.decode(tokens) == "<|im_start|>abcdefghij<|im_end|>"
 
 
-def test_bfloat16_is_close(llava: Path) -> None:
-    low = load_e5_v(row(), Hardware(device="cpu", dtype="bfloat16"), llava)
-    full = load_e5_v(row(), CPU, llava)
-    a, b = embedded(low, "image", pictures()), embedded(full, "image", pictures())
-    assert ((a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1) > 0.99).all()
-
-
 def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava: Path, tmp_path: Path) -> None:
     """A checkpoint whose class lies beside it, as Phi-3.5-vision's does; here that class is the library's own."""
     for file in llava.iterdir():
@@ -283,18 +265,6 @@ def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava: Path, t
         load_e5_v(row(remote_code=True), CPU, tmp_path)
     encoder = load_e5_v(row(remote_code=True, revision="0" * 40), CPU, tmp_path)
     same(embedded(encoder, "image", pictures()), embedded(load_e5_v(row(), CPU, llava), "image", pictures()))
-
-
-def test_the_registry_loads_them_and_threads_may_prepare(llava: Path, qwen: Path) -> None:
-    pairs = list(zip(pictures() * 8, TEXTS * 8, strict=True))
-    for key, folder in (("e5_v", llava), ("gme", qwen)):
-        encoder = registry.load(replace(row(), adapter=key, weights=str(folder)), hardware=CPU)
-        with ThreadPoolExecutor(6) as threads:
-            found = list(threads.map(lambda pair, encoder=encoder: encoder.prepare("pair", pair), pairs))
-        for prepared, pair in zip(found[:6], pairs, strict=False):
-            for name, wanted in encoder.prepare("pair", pair).items():
-                assert torch.equal(prepared[name], wanted)
-        json.dumps(encoder.settings)
 
 
 def test_a_processor_of_llavas_first_time_is_completed(llava: Path, tmp_path: Path) -> None:

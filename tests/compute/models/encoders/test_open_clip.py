@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from compute.models import load
-from compute.types import BadInput, NotHere
+from compute.types import BadInput
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU, LONG, TEXTS, cosines, images, row
 
@@ -52,14 +52,12 @@ def test_vectors_are_the_librarys(folder: Path) -> None:
 def test_bare_weights_of_an_architecture_that_the_library_knows(folder: Path, tmp_path: Path) -> None:
     """An older repository: a .bin and no configuration; the tag tells the preprocessing."""
     bare = checkpoints.open_clip(tmp_path / "bare", config=False, binary=True)
-    with pytest.raises(BadInput, match="needs option architecture"):
+    with pytest.raises(BadInput, match="option architecture"):
         load(row(bare, "open_clip"), hardware=CPU)
-    with pytest.raises(BadInput, match="knows no architecture 'ViT-tiny'"):
+    with pytest.raises(BadInput, match="ViT-tiny"):
         load(row(bare, "open_clip", architecture="ViT-tiny"), hardware=CPU)
     with pytest.raises(BadInput, match="does not fit"):
         load(row(bare, "open_clip", architecture="RN50", tag="openai"), hardware=CPU)
-    with pytest.raises(NotHere, match=r"no other\.bin"):
-        load(row(bare, "open_clip", architecture="RN50", file="other.bin"), hardware=CPU)
     # The same weights with the library told of the architecture.
     known = tmp_path / "known" / "tiny-known.json"
     known.parent.mkdir()
@@ -73,11 +71,6 @@ def test_bare_weights_of_an_architecture_that_the_library_knows(folder: Path, tm
     assert found.settings["image"]["mean"] == list(open_clip.OPENAI_DATASET_MEAN)
 
 
-def test_random_weights_a_prefix_and_unit_length(folder: Path) -> None:
-    first, again, other = (load(row(folder, "open_clip", random=True, seed=seed), hardware=CPU) for seed in (3, 3, 4))
-    shown = [first.prepare("image", image) for image in images()]
-    np.testing.assert_array_equal(first.embed("image", shown), again.embed("image", shown))
-    assert abs(first.embed("image", shown) - other.embed("image", shown)).max() > 1e-4
-    led = load(row(folder, "open_clip", text_prefix="a photo of ", normalise=True), hardware=CPU)
-    assert led.prepare("text", "dog") == first.prepare("text", "a photo of dog")
-    np.testing.assert_allclose(np.linalg.norm(led.embed("image", shown), axis=1), 1, atol=1e-5)
+def test_a_prefix_stands_before_every_text(folder: Path) -> None:
+    led, plain = (load(row(folder, "open_clip", text_prefix=prefix), hardware=CPU) for prefix in ("a photo of ", ""))
+    assert led.prepare("text", "dog") == plain.prepare("text", "a photo of dog")

@@ -121,9 +121,3 @@ def test_a_texts_vector_never_depends_on_its_neighbours() -> None:
         np.testing.assert_allclose(embedded(encoder, [text])[0], whole[at], rtol=0, atol=1e-6)
         beside = embedded(encoder, [text, "the longest of neighbours by far"])
         np.testing.assert_allclose(beside[0], whole[at], rtol=0, atol=1e-6)
-
-
-def test_lengths_are_the_next_of_a_few() -> None:
-    assert buckets(77) == (8, 16, 24, 32, 48, 64, 77)
-    assert buckets(64) == (8, 16, 24, 32, 48, 64)
-    assert buckets(5) == (5,)

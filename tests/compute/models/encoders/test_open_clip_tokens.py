@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import random
-import time
 from functools import cache
 
 import open_clip
 import pytest
 from open_clip.tokenizer import HFTokenizer, SimpleTokenizer
 
-from compute.models.encoders import open_clip_tokens
 from compute.models.encoders.open_clip_tokens import merged, tokens_of
-from compute.types import BadInput
 
 # First and last letter of scripts with words apart, without, from right to left, with marks, and of signs.
 SCRIPTS = {
@@ -71,12 +68,12 @@ def test_the_same_tokens_for_texts_of_all_scripts(kind: str) -> None:
         assert tokens(text) == tokenizer([text])[0].tolist(), ascii(text[:200])
 
 
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_the_same_tokens_for_a_long_word(script: str) -> None:
-    draw, (low, high) = random.Random(1), SCRIPTS[script]
-    word = "".join(chr(draw.randint(low, high)) for _ in range(1500))
-    tokenizer = tokenizers()["lower"]
-    assert tokens_of(tokenizer)(word) == tokenizer([word])[0].tolist()
+def test_the_same_tokens_for_a_long_word() -> None:
+    draw, tokenizer = random.Random(1), tokenizers()["lower"]
+    for low, high in SCRIPTS.values():
+        word = "".join(chr(draw.randint(low, high)) for _ in range(1500))
+        assert tokens_of(tokenizer)(word) == tokenizer([word])[0].tolist(), hex(low)
+    assert len(tokens_of(tokenizer)("a" * 100_000)) == 77, "which the library takes a minute for"
 
 
 def test_words_are_merged_as_by_the_library_whatever_the_order_of_the_merges() -> None:
@@ -96,58 +93,6 @@ def test_words_are_merged_as_by_the_library_whatever_the_order_of_the_merges() -
         for _ in range(10):
             word = "".join(draw.choices("abc", k=draw.choice((1, 2, 5, 40))))
             assert " ".join(merged(word, merges)) == library.bpe(word), (word, merges)
-
-
-LONG = {
-    "letters": "".join(random.Random(3).choices("abcdefghijklmnopqrstuvwxyz", k=100_000)),
-    "one letter": "a" * 100_000,
-    "chinese": "".join(chr(random.Random(4).randrange(0x4E00, 0x9FFF)) for _ in range(100_000)),
-    "emoji": "\U0001f600" * 100_000,
-    "different emoji": "".join(chr(random.Random(5).randrange(0x1F300, 0x1F6FF)) for _ in range(100_000)),
-    "spaces": " " * 100_000,
-    "right-to-left marks": "\u200f" * 100_000,
-    "digits": "1" * 100_000,
-    "words": "a cat " * 16_000,
-    "accents": "e\u0301" * 50_000,
-    "wrongly decoded": "Ã©" * 50_000,
-}
-
-
-@pytest.mark.parametrize("kind", LONG)
-def test_100_000_characters_take_no_time(kind: str) -> None:
-    tokens = tokens_of(tokenizers()["lower"])
-    started = time.thread_time()
-    assert len(tokens(LONG[kind])) == 77
-    assert time.thread_time() - started < 2
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("\u0301\u0316" * 50_000, "2,000 combining marks"),
-        ("a" + "Ì‚Ì–" * 25_000, "2,000 combining marks"),  # marks that were decoded wrongly
-        ("&#" + "9" * 99_000, "HTML character number"),
-        ("&amp;#" + "9" * 5000 + ";", "HTML character number"),
-    ],
-    ids=["marks", "marks wrongly decoded", "number", "number twice escaped"],
-)
-def test_what_the_clean_up_cannot_take_is_a_sentence(text: str, sentence: str) -> None:
-    started = time.thread_time()
-    with pytest.raises(BadInput, match=sentence):
-        tokens_of(tokenizers()["lower"])(text)
-    assert time.thread_time() - started < 2
-
-
-def test_only_short_words_are_stored() -> None:
-    tokens = tokens_of(SimpleTokenizer())
-    draw = random.Random(6)
-    for _ in range(50):
-        tokens("".join(draw.choices("abcdefgh", k=3000)))
-    tokens("a cat")
-    (own,) = (
-        cell.cell_contents for cell in tokens.__closure__ if isinstance(cell.cell_contents, open_clip_tokens._Tokens)
-    )
-    assert own._short.cache_info().currsize == 2 and set(own._tokenizer.cache) == own._special
 
 
 def test_other_tokenizers_of_the_library_are_called_as_they_are() -> None:

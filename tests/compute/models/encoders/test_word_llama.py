@@ -15,9 +15,8 @@ from compute.models import load
 from compute.models.encoders import word_llama
 from compute.models.encoders.towers import Towers
 from compute.models.files import weights
-from compute.types import BadInput, CannotDo, NotHere
-from tests.compute.models import checkpoints
-from tests.compute.models.checkpoints import CPU, cosines
+from compute.types import BadInput, NotHere
+from tests.compute.models.checkpoints import CPU
 
 ROW = shipped().model("wordllama")
 TEXTS = ["a photo of a cat", "A cup of coffee, please!", "Ein Fußgänger überquert die Straße", "cat " * 3000, "x", "猫"]
@@ -48,16 +47,6 @@ def test_the_order_of_words_decides_nothing_to_the_last_bit(encoder: Towers) -> 
     assert (one == other).all() and (one[0] == among[0]).all()
 
 
-def test_a_text_does_not_depend_on_its_neighbours(encoder: Towers) -> None:
-    alone = np.concatenate([embedded(encoder, text) for text in TEXTS])
-    np.testing.assert_allclose(embedded(encoder, *TEXTS), alone, atol=1e-6)
-
-
-def test_near_meanings_are_nearer(encoder: Towers) -> None:
-    first, near, far = embedded(encoder, "I went to the car", "I went to the vehicle", "lentil soup recipe")
-    assert cosines(first[None], near[None])[0] > 0.7 > 0.2 > cosines(first[None], far[None])[0]
-
-
 def test_it_reads_two_files_and_runs_no_code_of_the_package() -> None:
     code = (
         "import sys\nfrom compute.catalog import shipped\nfrom compute.models import hardware, load\n"
@@ -68,11 +57,6 @@ def test_it_reads_two_files_and_runs_no_code_of_the_package() -> None:
         [sys.executable, "-c", code], cwd=Path(__file__).resolve().parents[4], capture_output=True, text=True
     )
     assert ended.stdout.strip() == "False", ended.stderr
-
-
-def test_it_embeds_no_images(encoder: Towers) -> None:
-    with pytest.raises(CannotDo, match="embeds texts only"):
-        encoder.prepare("image", checkpoints.images()[0])
 
 
 def test_a_package_that_is_not_installed_is_named() -> None:

@@ -67,13 +67,6 @@ def test_every_part_of_a_split_checkpoint_is_needed() -> None:
     assert READS.missing(["config.json", "vocab.txt", first, second]) == []
 
 
-def test_an_own_folder_holds_plain_files_alone(folder: Path) -> None:
-    """A library that opens a pipe waits for ever."""
-    os.mkfifo(folder / "special_tokens_map.json")
-    with pytest.raises(NotHere, match=r"special_tokens_map.json in .* is no plain file.*remove it"):
-        weights.local_folder(row(folder, "clip"), required=READS)
-
-
 def test_an_own_folder_is_taken_as_it_is(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert weights.local_folder(row(folder, "clip"), required=READS) == folder
     with monkeypatch.context() as patch:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-import open_clip
 import pytest
 import torch
 import torchvision
 from PIL import Image
 
-from compute import models
 from compute.models.adapter import Hardware
 from compute.models.metrics import perceptual
 from compute.types import BadInput, CannotDo, Model, NotHere
@@ -129,20 +125,6 @@ def test_the_addresses_are_those_of_the_packages() -> None:
         assert next(perceptual.dreamsim_files(row(dreamsim_type=kind))).url == dreamsim.config.dreamsim_weights[kind]
 
 
-@pytest.mark.parametrize(("package", "adapter"), [("lpips", "lpips"), ("peft", "dreamsim")])
-def test_a_missing_package_is_named(package: str, adapter: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    version = importlib.metadata.version
-
-    def missing(name: str) -> str:
-        if name == package:
-            raise importlib.metadata.PackageNotFoundError(name)
-        return version(name)
-
-    monkeypatch.setattr(importlib.metadata, "version", missing)
-    with pytest.raises(NotHere, match=f"pip install {package}"):
-        models.load(replace(row(), adapter=adapter), hardware=CPU)
-
-
 # DreamSim
 
 
@@ -246,30 +228,6 @@ def test_dreamsim_is_the_package_call(
     json.dumps(model.settings)
 
 
-def test_dreamsim_pairs_its_vision_tower_with_a_text_tower(tmp_path: Path, small_transformers: None) -> None:
-    """Reference: OpenCLIP's encode_text; with `centred` off, images are the tower's own projection."""
-    folder, beside = written(tmp_path, "open_clip_vitb32"), tmp_path / "text"
-    beside.mkdir()
-    config = {
-        "embed_dim": 24,
-        "vision_cfg": {"image_size": 32, "layers": 1, "width": 32, "head_width": 16, "patch_size": 8},
-        "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 1},
-    }
-    tower = open_clip.CLIP(**config).eval()
-    (beside / "open_clip_config.json").write_text(json.dumps({"model_cfg": config, "preprocess_cfg": {}}))
-    torch.save(tower.state_dict(), beside / "open_clip_pytorch_model.bin")
-    model = perceptual.load_dreamsim(
-        row(dreamsim_type="open_clip_vitb32", centred=False, text={"weights": str(beside)}), CPU, folder
-    )
-    texts = ["a dog", "two birds"]
-    found = model.embed("text", [model.prepare("text", text) for text in texts])
-    with torch.no_grad():
-        np.testing.assert_allclose(found, tower.encode_text(open_clip.tokenize(texts)).numpy(), atol=1e-5)
-    images = model.embed("image", [model.prepare("image", image) for image in pictures(*SIDES)])
-    assert images.shape == (3, 24)
-    assert np.abs(np.linalg.norm(images, axis=1) - 1).max() > 1e-2
-
-
 def test_dreamsim_never_fetches_into_the_working_folder(cache: Path) -> None:
     with pytest.raises(NotHere, match=r"dreamsim_ensemble_checkpoint\.zip is not on this machine"):
         perceptual.load_dreamsim(row(), CPU, None)
@@ -278,22 +236,3 @@ def test_dreamsim_never_fetches_into_the_working_folder(cache: Path) -> None:
         perceptual.load_dreamsim(row(dreamsim_type="dinov2_vitb14"), CPU, None)
     with pytest.raises(NotHere, match="open_clip_vitb32_pretrain"):
         perceptual.load_dreamsim(row(dreamsim_type="open_clip_vitb32"), CPU, cache)
-
-
-def test_dreamsim_without_a_text_tower_reads_no_text(tmp_path: Path, small_transformers: None) -> None:
-    model = perceptual.load_dreamsim(row(dreamsim_type="clip_vitb32"), CPU, written(tmp_path, "clip_vitb32"))
-    with pytest.raises(CannotDo, match=r"options\.text"):
-        model.prepare("text", "a dog")
-    with pytest.raises(CannotDo, match="two images"):
-        model.compare(None, pictures((64, 64)))
-
-
-def test_the_registry_loads_both_from_a_rows_folder(backbone: Path, tmp_path: Path, small_transformers: None) -> None:
-    first, second = pictures((64, 64)), pictures((64, 64), seed=1)
-    for key, folder, options in (
-        ("lpips", backbone, {"net": "squeeze"}),
-        ("dreamsim", written(tmp_path, "clip_vitb32"), {"dreamsim_type": "clip_vitb32"}),
-    ):
-        each = replace(row(**options), adapter=key, weights=str(folder))
-        direct = getattr(perceptual, f"load_{key}")(each, CPU, folder)
-        assert models.load(each, hardware=CPU).compare(first, second) == direct.compare(first, second)

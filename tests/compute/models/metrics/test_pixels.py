@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import imagehash
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from PIL import Image
 from skimage import data
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
-from compute import models
 from compute.models.adapter import Hardware
 from compute.models.metrics import pixels
 from compute.types import BadInput, CannotDo, Model
@@ -127,25 +124,6 @@ def test_images_of_unlike_sizes_have_exactly_one_score_in_both_orders(
     assert "smaller width" in loaded.settings["sizes"]
 
 
-def test_the_score_of_images_of_one_size_is_that_of_their_own_pixels() -> None:
-    """Whatever other sizes stand in the same call."""
-    first, second = photograph((81, 60)), worsened(photograph((81, 60)), strength=9)
-    other = photograph((40, 90))
-    ssim = pixels.load_ssim(row(), CPU, None)
-    both = (np.asarray(image)[None] for image in (first, second))
-    assert ssim.compare([other, first, first], [first, second, other])[1] == pixels.ssim(*both)[0]
-
-
-@pytest.mark.parametrize("band", [1, 700, 1 << 30])
-def test_bands_of_rows_change_no_bit(band: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = photograph((97, 81))
-    second = worsened(first, strength=9)
-    metrics = [getattr(pixels, f"load_{metric}")(row(), CPU, None) for metric in ("ssim", "ms_ssim")]
-    usual = [metric.compare([first], [second]) for metric in metrics]
-    monkeypatch.setattr(pixels, "BAND", band)
-    assert [metric.compare([first], [second]) for metric in metrics] == usual
-
-
 def test_a_pair_metric_needs_two_images() -> None:
     image = photograph((32, 32))
     with pytest.raises(CannotDo, match="compares two images"):
@@ -156,50 +134,6 @@ def test_a_pair_metric_needs_two_images() -> None:
 
 def vectors(encoder: pixels.PixelEncoder, images: list[Image.Image]) -> np.ndarray:
     return encoder.embed("image", [encoder.prepare("image", image) for image in images])
-
-
-@pytest.mark.parametrize("bins", [4, 8])
-def test_colour_histogram_counts_as_numpy_does(bins: int) -> None:
-    """Reference: numpy.histogramdd; the cosine is the Bhattacharyya coefficient."""
-    images = [photograph((60, 40)), photograph((50, 50), of="coffee")]
-    encoder = pixels.load_colour_histogram(row(bins=bins), CPU, None)
-    counts = [
-        np.histogramdd(np.asarray(image).reshape(-1, 3), bins=[np.linspace(0, 256, bins + 1)] * 3)[0].ravel()
-        for image in images
-    ]
-    shares = np.stack([count / count.sum() for count in counts])
-    found = vectors(encoder, images)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, np.sqrt(shares), atol=1e-6)
-    assert found[0] @ found[1] == pytest.approx(np.sqrt(shares[0] * shares[1]).sum(), abs=1e-6)
-
-
-@pytest.mark.parametrize("size", [8, 16])
-def test_perceptual_hash_is_that_of_imagehash(size: int) -> None:
-    """Reference: imagehash.phash; the cosine is 1 - 2 hamming / n."""
-    images = [photograph((120, 90)), worsened(photograph((120, 90)), strength=40), photograph((64, 64), of="coffee")]
-    found = vectors(pixels.load_perceptual_hash(row(size=size), CPU, None), images)
-    hashes = [imagehash.phash(image, hash_size=size) for image in images]
-    np.testing.assert_array_equal(found > 0, np.stack([each.hash.ravel() for each in hashes]))
-    assert found[0] @ found[2] / size**2 == pytest.approx(1 - 2 * (hashes[0] - hashes[2]) / size**2)
-
-
-def test_pixel_encoders_know_no_text_and_no_misspelt_option() -> None:
-    with pytest.raises(CannotDo, match="of a text"):
-        pixels.load_colour_histogram(row(), CPU, None).prepare("text", "red")
-    with pytest.raises(BadInput, match="no option 'bin'"):
-        pixels.load_colour_histogram(row(bin=4), CPU, None)
-
-
-@pytest.mark.parametrize("key", ["psnr", "ssim", "ms_ssim", "colour_histogram", "perceptual_hash"])
-def test_the_registry_loads_it(key: str) -> None:
-    model = models.load(Model(key=key, title=key, adapter=key), hardware=CPU)
-    image = photograph((32, 32))
-    if hasattr(model, "compare"):
-        assert model.compare([image], [image]) >= 0.999
-    else:
-        assert vectors(model, [image]).shape == (1, {"colour_histogram": 512, "perceptual_hash": 64}[key])
-    json.dumps(model.settings)
 
 
 @pytest.mark.parametrize("metric", ["psnr", "ssim", "ms_ssim"])
@@ -215,3 +149,30 @@ def test_two_images_are_compared_once_for_both_orders(metric: str) -> None:
     scores = loaded.compare(first, second)
     assert scores[0] == scores[1] == scores[4] and scores[2] == scores[3] and len(compared) == 2
     assert score(*(np.asarray(image)[None] for image in (b, a)))[0] == scores[0]
+
+
+def test_colour_histogram_counts_as_numpy_does() -> None:
+    """Reference: numpy.histogramdd; the cosine is the Bhattacharyya coefficient."""
+    images = [photograph((60, 40)), photograph((50, 50), of="coffee")]
+    encoder = pixels.load_colour_histogram(row(), CPU, None)
+    counts = [
+        np.histogramdd(np.asarray(image).reshape(-1, 3), bins=[np.linspace(0, 256, 9)] * 3)[0].ravel()
+        for image in images
+    ]
+    shares = np.stack([count / count.sum() for count in counts])
+    found = vectors(encoder, images)
+    np.testing.assert_allclose(found, np.sqrt(shares), atol=1e-6)
+    assert found[0] @ found[1] == pytest.approx(np.sqrt(shares[0] * shares[1]).sum(), abs=1e-6)
+    with pytest.raises(CannotDo, match="text"):
+        encoder.prepare("text", "red")
+    with pytest.raises(BadInput, match="'bin'"):
+        pixels.load_colour_histogram(row(bin=4), CPU, None)
+
+
+def test_perceptual_hash_is_that_of_imagehash() -> None:
+    """Reference: imagehash.phash; the cosine is 1 - 2 hamming / n."""
+    images = [photograph((120, 90)), worsened(photograph((120, 90)), strength=40), photograph((64, 64), of="coffee")]
+    found = vectors(pixels.load_perceptual_hash(row(), CPU, None), images)
+    hashes = [imagehash.phash(image, hash_size=8) for image in images]
+    np.testing.assert_array_equal(found > 0, np.stack([each.hash.ravel() for each in hashes]))
+    assert found[0] @ found[2] / 64 == pytest.approx(1 - 2 * (hashes[0] - hashes[2]) / 64)
