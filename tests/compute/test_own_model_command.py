@@ -53,15 +53,6 @@ def test_a_folder_is_run_recorded_and_shown(run: Command, world: World, checkpoi
     assert "0 runs to make" in run("--models", str(checkpoint)).output and world.encoded == encoded
 
 
-def test_a_path_from_the_working_folder(
-    run: Command, checkpoint: Path, monkeypatch: pytest.MonkeyPatch, world: World
-) -> None:
-    monkeypatch.chdir(checkpoint.parent)
-    for path in ("./My Model", "My Model", f"{checkpoint}/"):
-        result = run("--models", path, "--tasks", "unisim/near")
-        assert result.exit_code == 0 and "own/my-model" in result.output, result.output
-
-
 def test_a_key_wins_over_a_folder_and_a_dot_makes_a_path(
     run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, world: World
 ) -> None:
@@ -157,13 +148,6 @@ def test_folders_that_hold_no_checkpoint(run: Command, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
     assert_refused(run("--models", str(tmp_path)), NotHere, "model.safetensors")
     assert_refused(run("--models", str(tmp_path / "config.json")), BadInput, "folder")
-
-
-def test_list_names_own_models(run: Command, checkpoint: Path, world: World) -> None:
-    assert run("--models", str(checkpoint), "--tasks", "unisim/near").exit_code == 0
-    listed = CliRunner().invoke(app, ["list", "models", "--results", str(world.folder / "results")])
-    (line,) = [line for line in listed.output.splitlines() if line.startswith("own/")]
-    assert "My Model (own)" in line
 
 
 MODEL = """

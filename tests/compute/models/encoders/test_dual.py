@@ -87,17 +87,6 @@ def test_vectors_are_the_librarys(folders: dict[str, Path], kind: str) -> None:
     assert encoder.settings["text"]["max_tokens"] == (24 if kind in ("align", "blip") else 16)
 
 
-def test_a_text_of_clip_never_depends_on_its_neighbours(folders: dict[str, Path]) -> None:
-    """It is padded to a length of its own, not to the batch's longest."""
-    encoder = load(row(folders["clip"], "clip"), hardware=CPU)
-    assert encoder.settings["text"]["padding"] == "to the next of 8, 16"
-    words = [encoder.prepare("text", text) for text in [*TEXTS, LONG]]
-    whole = encoder.embed("text", words)
-    for at, one in enumerate(words):
-        np.testing.assert_allclose(encoder.embed("text", [one])[0], whole[at], rtol=0, atol=1e-6)
-        np.testing.assert_allclose(encoder.embed("text", [words[-1], one])[1], whole[at], rtol=0, atol=1e-6)
-
-
 def test_an_old_checkpoint_without_safetensors(folders: dict[str, Path], tmp_path: Path) -> None:
     old = load(row(checkpoints.clip(tmp_path / "old", binary=True), "clip"), hardware=CPU)
     new = load(row(folders["clip"], "clip"), hardware=CPU)

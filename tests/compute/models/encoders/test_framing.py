@@ -133,13 +133,6 @@ def test_closed_forms() -> None:
     assert Frame(resize="shortest", size=(32, 32)).seen(width=640, height=32) == Seen(), "resized and never cut"
 
 
-def test_pixels_that_fill_no_whole_patch_are_not_covered() -> None:
-    """SigLIP so400m at 384 pixels: 27 patches of 14 are 378."""
-    seen = Frame(resize="squash", size=(384, 384), patch=(14, 14)).seen(width=1000, height=10)
-    assert (seen.left, seen.top) == (0.0, 0.0)
-    assert seen.right == seen.bottom == pytest.approx(378 / 384)
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -152,9 +145,3 @@ def test_pixels_that_fill_no_whole_patch_are_not_covered() -> None:
 def test_what_may_differ_is_not_guessed(said: dict[str, Any]) -> None:
     assert framing.of_processor(said) is None
     assert "not known" in UNKNOWN.note
-
-
-def test_large_inputs_of_convnext_are_squashed() -> None:
-    assert framing.of_processor(
-        {"processor": "ConvNextImageProcessorPil", "size": {"shortest_edge": 384}, "crop_pct": 0.875}
-    ) == Frame(resize="squash", size=(384, 384))

@@ -100,24 +100,3 @@ def test_a_tower_of_the_transformers_library_keeps_its_full_length(tmp_path: Pat
     with torch.no_grad():
         wanted = model.encode_text(torch.tensor([tokens(text) for text in TEXTS])).numpy()
     np.testing.assert_allclose(embedded(towers(tower), TEXTS), wanted, atol=1e-6)
-
-
-def test_a_texts_vector_never_depends_on_its_neighbours() -> None:
-    """Its length in tokens is its own, whatever the batch: the same vector alone, beside longer ones, in any order."""
-    shapes: list[tuple[int, ...]] = []
-    tower = text_tower(made(), tokens=tokens, limit=LIMIT)
-    run, ids_of = tower.run, tower.ready
-
-    def watched(ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        shapes.append(tuple(ids.shape))
-        return run(ids, mask)
-
-    encoder = towers(TextTower(ready=ids_of, run=watched, pad=0, buckets=tower.buckets))
-    whole = embedded(encoder, TEXTS)
-    assert sorted(shapes) == [(1, 24), (2, 16), (4, 8)]
-    order = np.random.default_rng(0).permutation(len(TEXTS))
-    np.testing.assert_allclose(embedded(encoder, [TEXTS[at] for at in order]), whole[order], rtol=0, atol=1e-6)
-    for at, text in enumerate(TEXTS):
-        np.testing.assert_allclose(embedded(encoder, [text])[0], whole[at], rtol=0, atol=1e-6)
-        beside = embedded(encoder, [text, "the longest of neighbours by far"])
-        np.testing.assert_allclose(beside[0], whole[at], rtol=0, atol=1e-6)

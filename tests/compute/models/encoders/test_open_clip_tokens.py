@@ -64,7 +64,7 @@ def texts(count: int) -> list[str]:
 def test_the_same_tokens_for_texts_of_all_scripts(kind: str) -> None:
     tokenizer = tokenizers()[kind]
     tokens = tokens_of(tokenizer)
-    for text in texts(400):
+    for text in texts(120):
         assert tokens(text) == tokenizer([text])[0].tolist(), ascii(text[:200])
 
 

@@ -60,14 +60,3 @@ def test_a_folder_has_the_digest_of_its_files_and_their_names(tmp_path: Path, re
     assert digests.digest(folder.rename(tmp_path / "moved")) == first
     (tmp_path / "moved" / "a").rename(tmp_path / "moved" / "c")
     assert digests.digest(tmp_path / "moved") != first
-
-
-def test_where_nothing_can_be_noted_the_file_is_read_again(
-    tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").write_bytes(b"no folder")
-    monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "file" / "cache"))
-    (tmp_path / "model").write_bytes(LARGE)
-    first = digests.digest(tmp_path / "model")
-    digests._remembered.cache_clear()
-    assert digests.digest(tmp_path / "model") == first and reads == ["model", "model"]

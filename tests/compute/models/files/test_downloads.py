@@ -7,9 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import torch
 
-from compute.models.files import downloads
 from compute.models.files.downloads import Published
 from compute.types import BadInput, NotHere
 
@@ -33,13 +31,6 @@ def test_a_file_is_fetched_once_into_torchs_cache(tmp_path: Path, cache: Path) -
     assert (file.parent, file.name, file.read_bytes()) == (cache, "head (1).pth", b"weights")
     (tmp_path / "site" / "head (1).pth").unlink()
     assert Published(url=url).fetch() == file
-
-
-def test_the_cache_is_torchs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name, value in (("TORCH_HOME", str(tmp_path)), ("XDG_CACHE_HOME", str(tmp_path / "x")), ("XDG_CACHE_HOME", "")):
-        monkeypatch.delenv("TORCH_HOME", raising=False)
-        monkeypatch.setenv(name, value) if value else monkeypatch.delenv(name, raising=False)
-        assert downloads.cache() == Path(torch.hub.get_dir()) / "checkpoints"
 
 
 def test_other_content_than_published_is_refused(tmp_path: Path) -> None:

@@ -74,16 +74,6 @@ def test_ms_ssim_is_the_product_over_scales_of_scikit_images_ssim() -> None:
     assert 0.5 < wanted < 0.99
 
 
-def test_ms_ssim_is_that_of_pytorch_msssim() -> None:
-    """Reference: pytorch_msssim.ms_ssim in double precision, where it is installed."""
-    other, torch = pytest.importorskip("pytorch_msssim"), pytest.importorskip("torch")
-    first = [photograph((256, 192)), photograph((256, 192), of="coffee")]
-    second = [worsened(image, strength=30) for image in first]
-    tensors = [torch.tensor(np.stack([luma(image) for image in side]))[:, None] for side in (first, second)]
-    wanted = other.ms_ssim(*tensors, data_range=255, size_average=False).numpy()
-    assert pixels.load_ms_ssim(row(), CPU, None).compare(first, second) == pytest.approx(wanted, abs=1e-6)
-
-
 def test_small_images_use_the_scales_they_have_room_for() -> None:
     scales = {11: 1, 21: 1, 22: 2, 64: 3, 96: 4, 175: 4, 176: 5, 4000: 5}
     assert {side: len(pixels.scale_weights(side)) for side in scales} == scales
@@ -106,7 +96,7 @@ def test_identical_images_are_nearest_and_finite_and_noise_moves_away() -> None:
     assert pixels.load_psnr(row(), CPU, None).compare([image], [Image.fromarray(one_level)])[0] < 200
 
 
-SIZES = {"larger": ((96, 90), (48, 45)), "wide and tall": ((90, 40), (50, 70)), "one row less": ((64, 48), (64, 47))}
+SIZES = {"wide and tall": ((90, 40), (50, 70)), "one row less": ((64, 48), (64, 47))}
 
 
 @pytest.mark.parametrize("metric", ["psnr", "ssim", "ms_ssim"])

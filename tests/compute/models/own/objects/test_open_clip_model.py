@@ -72,8 +72,3 @@ def test_the_training_flag_stays_and_gradients_and_random_state_too():
     assert all(part.training for part in model.modules())
     assert all(weight.requires_grad and weight.grad is None for weight in model.parameters())
     assert torch.equal(torch.random.get_rng_state(), state)
-
-
-def test_an_argument_that_changes_nothing_is_refused():
-    with pytest.raises(BadInput, match="processor="):
-        wrapped(small_open_clip(), processor=object())
