@@ -282,7 +282,7 @@ def add_imports(frames: dict[str, pd.DataFrame], *, folder: Path) -> list[str]:
         known = {noun: set(frames[noun]["key"]) for noun in ("benchmarks", "suites", "models", "tasks", "metrics")}
         known["runs"] = set(frames["runs"]["id"][frames["runs"]["origin"] != "imported"])
         try:
-            collections.check(collection, known=known, metrics=frames["metrics"])
+            collections.check(collection, known=known)
         except (ValueError, TypeError) as error:
             problems.append(collections.refusal(name, error))
         else:

@@ -15,11 +15,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import records
+import yaml
+
 from compute.catalog import hub_tasks
 from compute.catalog.hub_tasks import EVAL_RESULTS, HubTask
-from compute.importing import plain_yaml
-from compute.importing.figures import Imported, SkippedFile, fingerprint, is_text, outside, short
+from compute.importing.figures import Imported, SkippedFile, fingerprint, outside, short
 from compute.types import BadInput, Metric, Model, NotHere, Run, Score
 
 if TYPE_CHECKING:
@@ -27,12 +27,19 @@ if TYPE_CHECKING:
 
     from compute.catalog import Catalog
 
-MAX_BYTES = 1 << 20  # of a file: a thousand entries take half of it
-MAX_FILES, MAX_ENTRIES = 500, 2000  # of a model, of a file
-MAX_NOTES = 4000  # characters
 MTEB = "https://github.com/embeddings-benchmark/mteb"
-MEND = "Correct the file, or ask who wrote it"
+REMEDY = "Correct the file, or ask who wrote it"
 FACT = re.compile(r"([a-z0-9% ]{1,40}): (.*)")
+DECIMAL = re.compile(r"\d+(\.\d*)?(e-?\d+)?")
+
+
+class _Loader(yaml.SafeLoader):
+    """Numbers with all their digits; dates stay text."""
+
+
+for _kind in ("int", "float"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", lambda loader, node: Decimal(loader.construct_scalar(node)))
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,16 +85,14 @@ def read_eval_results(path: Path, *, model: str, source: str = "", catalog: Cata
         from compute.catalog import shipped
 
         catalog = shipped()
-    root, files = _files(path)
+    files = _files(path)
     if not model:
         raise BadInput(f"{path} does not say whose results it holds: name the model with --model ORG/NAME")
     if not hub_tasks.HUB_ID.fullmatch(model) and model not in {row.key for row in catalog.models}:
         raise BadInput(f"{short(model)} is no model: give it as ORG/NAME, or by a key of python -m compute list models")
     reader = _EntryReader(catalog=catalog, key=model.lower())
-    for file in files[:MAX_FILES]:
-        reader.read_file(file, root=root)
-    for file in files[MAX_FILES:]:
-        reader.problem(file.name, f"is one of more than {MAX_FILES} files", "Remove those that are not needed")
+    for file in files:
+        reader.read_file(file)
     runs, scores = reader.runs(source=source or f"{EVAL_RESULTS} of {model}")
     known = {row.key for row in catalog.models}
     organisation, _, name = model.rpartition("/")
@@ -101,10 +106,9 @@ def read_eval_results(path: Path, *, model: str, source: str = "", catalog: Cata
     )
 
 
-def _files(path: Path) -> tuple[Path, list[Path]]:
-    """The folder that nothing may lead out of, and its files. Raises BadInput."""
+def _files(path: Path) -> list[Path]:
     if path.is_file():
-        return path.parent, [path]
+        return [path]
     if not path.is_dir():
         raise BadInput(
             f"There is no file or folder {path}: give one with {EVAL_RESULTS}/*.yaml, or a model as ORG/NAME"
@@ -115,7 +119,7 @@ def _files(path: Path) -> tuple[Path, list[Path]]:
         raise BadInput(
             f"{folder} holds no .yaml file: give a folder with {EVAL_RESULTS}/*.yaml, or a model as ORG/NAME"
         )
-    return path, files
+    return files
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,30 +144,25 @@ class _EntryReader:
         self.problems: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
 
-    def problem(self, path: str, reason: str, remedy: str = MEND) -> None:
-        self.problems.append(SkippedFile(path=path.encode("utf-8", "replace").decode(), reason=reason, remedy=remedy))
+    def problem(self, path: str, reason: str, remedy: str = REMEDY) -> None:
+        self.problems.append(SkippedFile(path=path, reason=reason, remedy=remedy))
 
-    def read_file(self, path: Path, *, root: Path) -> None:
+    def read_file(self, path: Path) -> None:
         """Reads one file; what is wrong with it, or with an entry, is noted."""
         try:
-            # Files of the hub's cache are links into its store.
-            text = records.read_bytes(path, root=_hub_store(root), most=MAX_BYTES).decode()
-            content = plain_yaml.load(text)
-            if not isinstance(content, list) or not content:
-                raise BadInput("holds no list of entries")
-            if len(content) > MAX_ENTRIES:
-                raise BadInput(f"has {len(content):,} entries; at most {MAX_ENTRIES:,} are read")
-        except OSError as error:
-            return self.problem(path.name, f"cannot be opened ({error.strerror})")
-        except (BadInput, ValueError) as error:
-            return self.problem(path.name, f"is not read: {error}" if isinstance(error, ValueError) else str(error))
+            content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 (a safe loader)
+        except (OSError, ValueError, ArithmeticError, RecursionError, yaml.YAMLError) as error:
+            self.problem(path.name, f"cannot be read ({type(error).__name__}: {' '.join(str(error).split())[:80]})")
+            return
+        if not isinstance(content, list) or not content:
+            self.problem(path.name, "holds no list of entries")
+            return
         for position, item in enumerate(content, start=1):
             where = f"{path.name}, entry {position}"
             try:
                 self.read_entry(item, where=where, file=path.name)
             except BadInput as error:
                 self.problem(where, str(error))
-        return None
 
     def read_entry(self, item: Any, *, where: str, file: str) -> None:
         """Notes an entry's figure. Raises BadInput with the reason alone."""
@@ -225,25 +224,15 @@ def _entry(item: Any) -> EvalResultEntry:
     """An entry whose parts are of their kinds. Raises BadInput with the reason alone."""
     from huggingface_hub import parse_eval_result_entries
 
-    if not isinstance(item, dict) or not isinstance(item.get("dataset"), dict):
-        raise BadInput("names no data set")
-    dataset, source = item["dataset"], item.get("source")
-    for name in ("id", "task_id"):
-        if not is_text(dataset.get(name)) or not dataset[name]:
-            raise BadInput(f"the data set's {name} is {short(dataset.get(name))}, not text")
-    if source is not None and (not isinstance(source, dict) or not is_text(source.get("url"))):
-        raise BadInput("its source has no address")
-    for name, text in (("revision", dataset.get("revision")), ("date", item.get("date"))):
-        if text is not None and not is_text(text if not isinstance(text, Decimal) else str(text)):
-            raise BadInput(f"{name} is {short(text)}, not text")
     try:
-        if item.get("notes") is not None:
-            records.check_text(item["notes"], name="notes", most=MAX_NOTES)
-    except ValueError as error:
-        raise BadInput(str(error)) from error
-    if not isinstance(item.get("value"), Decimal):
-        raise BadInput(f"value is {short(item.get('value'))}, not a number")
-    [entry] = parse_eval_result_entries([{name: item[name] for name in item if name not in ("error", "data")}])
+        [entry] = parse_eval_result_entries([{name: item[name] for name in item if name not in ("error", "data")}])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise BadInput(f"is no entry of the hub's form ({short(str(error))})") from error
+    texts = (entry.dataset_id, entry.task_id, entry.source_url or "", entry.notes or "")
+    if not all(isinstance(text, str) for text in texts):
+        raise BadInput("has an id, address or notes that are not text")
+    if not isinstance(entry.value, Decimal):
+        raise BadInput(f"value is {short(entry.value)}, not a number")
     return replace(
         entry,
         date=None if entry.date is None else str(entry.date),
@@ -253,11 +242,8 @@ def _entry(item: Any) -> EvalResultEntry:
 
 def _facts(notes: str) -> Iterator[tuple[str, str]]:
     """The `name: value` parts of notes; of a name that stands twice the first."""
-    seen: set[str] = set()
-    for part in notes.split(";"):
-        match = FACT.fullmatch(part.strip())
-        if match and match[1] not in seen:
-            seen.add(match[1])
+    for part in reversed(notes.split(";")):
+        if match := FACT.fullmatch(part.strip()):
             yield match[1], match[2].strip()
 
 
@@ -282,7 +268,7 @@ def _settings(entry: EvalResultEntry) -> dict[str, Any]:
     return {
         "dataset": entry.dataset_id,
         "dataset_revision": entry.dataset_revision or "",
-        "source_url": (entry.source_url or "")[:1000],
+        "source_url": entry.source_url or "",
         "notes": entry.notes or "",
     }
 
@@ -291,7 +277,7 @@ def _score(run: Run, subset: str, metric: Metric, figure: _ReadEntry) -> Score:
     """The score of a figure, with what its notes say of the number of items and the error."""
     count = figure.facts.get("n", "")
     error = figure.facts.get("standard error", "")
-    stderr = float(error) / metric.scale if plain_yaml.DECIMAL.fullmatch(error) else None
+    stderr = float(error) / metric.scale if DECIMAL.fullmatch(error) else None
     spread = float("inf") if metric.lower is None or metric.upper is None else metric.upper - metric.lower
     return Score(
         run=run.id,
@@ -308,8 +294,3 @@ def _score(run: Run, subset: str, metric: Metric, figure: _ReadEntry) -> Score:
 def _coverage(text: str) -> float | None:
     match = re.match(r"(\d{1,3}(\.\d{1,4})?)%", text)
     return float(match[1]) / 100 if match and float(match[1]) <= 100 else None
-
-
-def _hub_store(root: Path) -> Path:
-    """The folder that a file's link may lead into: of a snapshot in the hub's cache, the model's own."""
-    return root.parents[1] if len(root.parents) > 1 and root.parent.name == "snapshots" else root

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute.analysis.ranks.ranking import binomial_stderr
-from compute.importing.figures import Imported, SkippedFile, fingerprint, finite, is_text, load_json, short
+from compute.importing.figures import Imported, SkippedFile, fingerprint, finite, load_json, short
 from compute.importing.model_meta import bare_model, model_key, model_row
 from compute.importing.splits import read_split
 from compute.types import BadInput, Metric, Model, Run, Score, Task
@@ -75,7 +75,7 @@ class _RepositoryReader:
     """Collects while it walks; one instance reads one repository."""
 
     def __init__(self, *, root: Path, catalog: Catalog) -> None:
-        self.root = root.resolve()
+        self.root = root
         self.tasks = {task.title: task for task in catalog.tasks if task.benchmark == "mieb"}
         self.metrics = {metric.key: metric for metric in catalog.metrics}
         self.known = {model.key for model in catalog.models}
@@ -92,32 +92,12 @@ class _RepositoryReader:
         self.problems.append(SkippedFile(path=self.name(path), reason=reason, remedy=remedy))
 
     def name(self, path: Path) -> str:
-        """The path below the folder that is read; bytes of a file name that are no text become marks."""
-        return path.relative_to(self.root).as_posix().encode("utf-8", "replace").decode()
-
-    def inside(self, path: Path) -> bool:
-        """Whether a path stays in the folder; a link that leads out of it is a problem, not followed."""
-        if not is_text(path.name):
-            self.problem(path, "has a name that is no text in UTF-8", "Rename it")
-            return False
-        try:
-            if path.resolve(strict=True).is_relative_to(self.root):
-                return True
-            self.problem(path, "is a link that leads out of the folder", "Replace it by the file itself")
-        except (OSError, RuntimeError):
-            self.problem(path, "is a link that leads nowhere", "Delete it")
-        return False
+        """The path below the folder that is read."""
+        return path.relative_to(self.root).as_posix()
 
     def folders(self, parent: Path) -> Iterator[Path]:
         """The folders below one, by name."""
-        try:
-            paths = sorted(parent.iterdir())
-        except OSError as error:
-            self.problem(parent, f"cannot be opened ({error.strerror})", "Allow it to be read")
-            return
-        for path in paths:
-            if not path.name.startswith(".") and self.inside(path) and path.is_dir():
-                yield path
+        yield from (path for path in sorted(parent.iterdir()) if path.is_dir() and not path.name.startswith("."))
 
     def read_model(self, folder: Path) -> None:
         """Reads all revisions of one model."""
@@ -132,12 +112,7 @@ class _RepositoryReader:
             versions = [()]
             meta = None
             for path in sorted(revision.glob("*.json")):
-                if not self.inside(path):
-                    continue
                 self.files += 1
-                if not path.is_file():
-                    self.problem(path, "is not a file", "Delete it")
-                    continue
                 if path.name == META:
                     meta = self.read_meta(path, folder.name)
                     continue
@@ -166,7 +141,7 @@ class _RepositoryReader:
         try:
             return model_row(load_json(path), folder)
         except BadInput as error:
-            self.problem(path, str(error), "Mend it; the model is listed by its name alone")
+            self.problem(path, str(error), "Correct it; the model is listed by its name alone")
             return None
 
     def read_task(self, path: Path, *, model: str, revision: str) -> list[Run]:
@@ -199,7 +174,7 @@ class _RepositoryReader:
         if content.get("task_name", task.title) != task.title:
             raise BadInput(f"says it is of task {short(content['task_name'])}")
         for name in ("mteb_version", "dataset_revision"):
-            if not is_text(content.get(name) or ""):
+            if not isinstance(content.get(name) or "", str):
                 raise BadInput(f"{name} is {short(content[name])}, not text")
         seconds = content.get("evaluation_time")
         if seconds is not None and (finite(seconds) is None or seconds < 0):
@@ -232,7 +207,7 @@ class _RepositoryReader:
                 fingerprint=fingerprint(model=model, task=task.key, settings=settings),
                 code=f"mteb {settings['mteb_version']}".strip(),
                 seconds=None if seconds is None else float(seconds),
-                started=content["date"] if is_text(content.get("date")) else "",
+                started=str(content.get("date") or ""),
                 # A task scored on two splits shows its test split; the other is stored beside it.
                 main=split == ("test" if "test" in required else required[0]),
             )

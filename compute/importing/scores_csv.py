@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from compute.importing.figures import Imported, check_size, fingerprint, finite, outside
+from compute.importing.figures import Imported, fingerprint, finite, outside
 from compute.types import KINDS, BadInput, Metric, Model, Run, Score, Task
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Every row as text with the number of its last line; blank rows are passed over."""
     try:
-        check_size(path)
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             columns = [column.strip() for column in next(reader, [])]

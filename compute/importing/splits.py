@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from compute.importing.figures import finite, is_text, outside, short
+from compute.importing.figures import finite, outside, short
 from compute.types import BadInput, Metric, Task
 
 # The names under which result files of different ages hold a metric; otherwise its own key.
@@ -51,8 +51,6 @@ def read_split(rows: Any, *, split: str, task: Task, metric: Metric) -> tuple[di
 
 def subset_key(name: Any, task: Task) -> str:
     """Our name of a file's subset: an aggregate's `default` over several subsets is their `average`."""
-    if not is_text(name) or not name:
-        raise BadInput(f"a subset is named {short(name)}")
     if name == "default":
         return "average" if len(task.subsets) > 1 else name
     if name not in task.subsets:

@@ -105,49 +105,21 @@ def gather(
         for run in stored.values()
         if run.run.id in shown and run.run.task == task.key
     ]
-    found = len(runs)
-    of_own_data = [run for run in runs if run.own]
-    if of_own_data and not own:
-        left_out.append(
-            f"{len(of_own_data)} of {found} runs are of your own data; --own publishes their titles and scores"
-        )
-        runs = [run for run in runs if not run.own]
-    runs, repeated = _of_different_data(runs)
-    left_out += repeated
-    drawn = [run for run in runs if run.synthetic]
-    if drawn and not synthetic:
-        left_out.append(
-            f"{len(drawn)} of {found} runs are of synthetic suites, which say nothing of photographs; "
-            "--synthetic puts them into the card, marked"
-        )
-        runs = [run for run in runs if not run.synthetic]
+    for flag, given, hidden, why in (
+        ("--own", own, [run for run in runs if run.own], "of your own data, whose titles and scores it publishes"),
+        ("--synthetic", synthetic, [run for run in runs if run.synthetic], "of synthetic suites, which it marks"),
+    ):
+        if hidden and not given:
+            left_out.append(f"{len(hidden)} runs need {flag}: they are {why}")
+            runs = [run for run in runs if run not in hidden]
     if not runs:
-        hidden = 0 if own else len(of_own_data)
-        raise BadInput(_nothing(model, private=hidden, drawn=len(drawn), suites=suites, left_out=left_out))
+        of_suites = f" on {', '.join(suites)}" if suites else ""
+        reasons = f"Left out: {'; '.join(left_out)}. " if left_out else ""
+        raise BadInput(
+            f"There is no complete computed run of {model.key!r}{of_suites} to share. {reasons}Make runs first: "
+            f"python -m compute run --suite {suites[0] if suites else 'SUITE'} --models {model.key}"
+        )
     return SharedRuns(model=model, runs=tuple(runs), left_out=tuple(left_out), suites=keys)
-
-
-def _of_different_data(runs: Sequence[SharedRun]) -> tuple[list[SharedRun], list[str]]:
-    """The runs without those of the same own data in another suite; the newest stands for them, others are named."""
-    newest: dict[tuple[str, ...], SharedRun] = {}
-    for run in runs:
-        before = newest.setdefault(_question(run.task), run)
-        if run.stored.date > before.stored.date:
-            newest[_question(run.task)] = run
-    first = {run.task.key for run in newest.values()}
-    repeated = [
-        f"{run.task.key}: {newest[_question(run.task)].task.key} is of the same data"
-        for run in runs
-        if run.task.key not in first
-    ]
-    return [run for run in runs if run.task.key in first], repeated
-
-
-def _question(task: Task) -> tuple[str, ...]:
-    """What tells a task from others: of own data, whose revision is their digest, not which suite they are part of."""
-    if task.benchmark not in BENCHMARKS or not task.revision:
-        return (task.key,)
-    return task.revision, task.split, task.procedure, *task.subsets, *task.metrics
 
 
 def _stored(model: Model, *, roots: Sequence[Path], known: set[str]) -> tuple[dict[str, StoredRun], list[str]]:
@@ -169,27 +141,3 @@ def _stored(model: Model, *, roots: Sequence[Path], known: set[str]) -> tuple[di
             if before is None or run.date > before.date:
                 newest[run.run.id] = run
     return newest, problems
-
-
-def _nothing(model: Model, *, private: int, drawn: int, suites: Sequence[str], left_out: Sequence[str]) -> str:
-    if private and drawn:
-        return (
-            f"All {private + drawn} computed runs of {model.key!r} are of your own data or of synthetic suites: add "
-            "--own or --synthetic to have them in a card, marked"
-        )
-    if private:
-        return (
-            f"All {private} computed runs of {model.key!r} are of your own data, which stay private: run a benchmark "
-            "(python -m compute list suites), or add --own to publish their titles and scores"
-        )
-    if drawn:
-        return (
-            f"All {drawn} computed runs of {model.key!r} are of synthetic suites, which are not for the hub: run a "
-            "benchmark (python -m compute list suites), or add --synthetic to have them in a card, marked"
-        )
-    reason = f" Left out: {left_out[0]}." if left_out else ""
-    of_suites = f" on {', '.join(suites)}" if suites else ""
-    return (
-        f"There is no complete computed run of {model.key!r}{of_suites}.{reason} Make runs first: "
-        f"python -m compute run --suite {suites[0] if suites else 'SUITE'} --models {model.key}"
-    )

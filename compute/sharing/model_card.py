@@ -22,7 +22,6 @@ from compute.types import BadInput, Metric, shortened
 
 BEGIN, END = "<!-- likeness results: begin -->", "<!-- likeness results: end -->"
 PICTURE = "likeness-intervals.png"  # beside the card
-MOST_REMARKS = 3  # on a rank; the others stand with the tasks
 TITLE, ANCHOR = "Evaluation with Likeness", "evaluation-with-likeness"
 
 SECTION = """{{ begin }}
@@ -155,9 +154,7 @@ def _standing_row(standing: SuiteStanding) -> dict[str, str]:
         span = f" ({rank.low} to {rank.high})" if rank.low is not None else ""
         row["rank"] = f"{rank.rank}{span} of {rank.of}"
     if remarks := [*standing.comparable.unlike, *standing.comparable.mixed]:
-        more = len(remarks) - MOST_REMARKS
-        rest = [f"And {more} more, among the remarks on single tasks."] if more > 0 else []
-        row["rank"] = " ".join((f"{row['rank']}.", *remarks[:MOST_REMARKS], *rest))
+        row["rank"] = " ".join((f"{row['rank']}.", *remarks))
     return row
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from compute.sharing.shared_files import CARD, MAX_CARD, as_card
+from compute.sharing.shared_files import CARD, as_card
 from compute.types import BadInput, LikenessError, NotHere
 
 MESSAGE = "Add evaluation results computed with Likeness"
@@ -38,8 +38,6 @@ def current_card(repo: str, *, api: Callable[[], Any] | None = None) -> tuple[st
             f"The card of {repo!r} cannot be read: {_reason(error)}. Check the connection, or write the files to a "
             "folder with --to"
         ) from error
-    if path.stat().st_size > MAX_CARD:
-        raise BadInput(f"The card of {repo!r} has more than {MAX_CARD >> 20} MB, more than any model's card")
     return as_card(path.read_bytes(), name=f"The card of {repo!r}"), commit
 
 

@@ -15,7 +15,6 @@ from compute.types import BadInput, Metric
 
 CARD = "README.md"
 MTEB_FOLDER = "mteb"
-MAX_CARD = 8 << 20  # bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +73,6 @@ def read_card(folder: Path) -> str:
     path = folder / CARD
     if not path.exists():
         return ""
-    if path.stat().st_size > MAX_CARD:
-        raise BadInput(f"{path} has more than {MAX_CARD >> 20} MB, more than any model's card: give another folder")
     return as_card(path.read_bytes(), name=str(path))
 
 

