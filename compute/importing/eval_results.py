@@ -33,13 +33,15 @@ FACT = re.compile(r"([a-z0-9% ]{1,40}): (.*)")
 DECIMAL = re.compile(r"\d+(\.\d*)?(e-?\d+)?")
 
 
-class _Loader(yaml.SafeLoader):
+class _ExactLoader(yaml.SafeLoader):
     """Numbers with all their digits; dates stay text."""
 
 
 for _kind in ("int", "float"):
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", lambda loader, node: Decimal(loader.construct_scalar(node)))
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node))
+    _ExactLoader.add_constructor(
+        f"tag:yaml.org,2002:{_kind}", lambda loader, node: Decimal(loader.construct_scalar(node))
+    )
+_ExactLoader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +152,7 @@ class _EntryReader:
     def read_file(self, path: Path) -> None:
         """Reads one file; what is wrong with it, or with an entry, is noted."""
         try:
-            content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 (a safe loader)
+            content = yaml.load(path.read_text(encoding="utf-8"), Loader=_ExactLoader)  # noqa: S506 (a safe loader)
         except (OSError, ValueError, ArithmeticError, RecursionError, yaml.YAMLError) as error:
             self.problem(path.name, f"cannot be read ({type(error).__name__}: {' '.join(str(error).split())[:80]})")
             return

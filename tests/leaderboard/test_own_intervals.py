@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from compute.database import store
 from leaderboard.data import item_queries, model_queries, scores, task_queries
 from leaderboard.data.database import Database
-from leaderboard.data.ranked import rank
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.board import comparison, provenance
+from leaderboard.pages.board import provenance
 from leaderboard.pages.task import page, run_details
 from tests.leaderboard import judge_stand_ins
 
@@ -82,17 +80,3 @@ def test_a_run_and_the_view(shown: Shown) -> None:
         [MODEL, TASK, METRIC],
     )
     assert view.to_numpy().tolist() == [[shown.low, shown.high]]
-
-
-def test_an_interval_is_no_noise_of_ranks(shown: Shown) -> None:
-    """Ranks and paired tests take the symmetric standard error, whatever interval is shown."""
-    table = SuiteCache(shown.db).table(judge_stand_ins.SUITE)
-    nothing = np.full(table.values.shape, np.nan)
-    assert not np.isnan(table.low).all()
-    without = replace(table, low=nothing, high=nothing)
-    for measure in ("rank", "rank_low", "rank_high", "mean_low", "mean_high"):
-        np.testing.assert_array_equal(getattr(rank(table), measure), getattr(rank(without), measure))
-    rows = [row.id for row in table.rows if row.origin == "computed"][:2]
-    column = next(each.key for each in table.columns if each.task == TASK)
-    tests = [comparison.compare(each, rank(each), rows=rows, by=column).line.tests for each in (table, without)]
-    np.testing.assert_equal(*([(test.low, test.high, test.p) for test in each] for each in tests))

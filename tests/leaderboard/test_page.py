@@ -24,11 +24,6 @@ def opened(make: Any, *, outputs: int) -> list[str]:
 
 
 @pytest.mark.parametrize("outputs", [1, 3])
-def test_what_is_made_stands_in_the_outputs(outputs: int) -> None:
-    assert opened(lambda: list("abc")[:outputs], outputs=outputs) == list("abc")[:outputs]
-
-
-@pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize(
     ("error", "sentence"), [(BadInput("No suite <b>."), "No suite &lt;b&gt;."), (OSError("secret"), FAILED)], ids=str
 )
@@ -60,11 +55,3 @@ def test_a_failure_leaves_what_was_rendered_with_the_page(rendered: set[int]) ->
     assert [at for at, value in enumerate(values) if value != gr.skip()] == [waiting]
     assert "The answers could not be loaded. No suite." in values[waiting]
     assert refused.outputs == [outputs[waiting]] and "The answers could not be loaded." in refused.js
-
-
-def test_a_page_that_has_all_its_text_says_nothing_of_a_failure() -> None:
-    with gr.Blocks() as blocks:
-        site = SimpleNamespace(blocks=blocks, db=SimpleNamespace(snapshot=nullcontext))
-        output = gr.HTML("text")
-        fill(site, section="The answers", outputs=[output], make=lambda: [], rendered=[output])
-    assert len(blocks.fns) == 1

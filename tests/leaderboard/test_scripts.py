@@ -18,9 +18,6 @@ PACKAGE = HERE.parents[1] / "leaderboard"
 MODULES = sorted(PACKAGE.rglob("*.js"))
 PURE = sorted(HERE.rglob("*.test.mjs"))
 NODE = shutil.which("node")
-TABLES = [
-    PACKAGE / path for path in ("js/grid.css", "pages/board/board.css", "pages/claims/claims.css", "pages/sql/sql.css")
-]
 TRAY = PACKAGE / "pages" / "compare" / "tray" / "tray.css"
 each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 
@@ -119,57 +116,6 @@ def test_scripts_import_each_other_in_no_circle() -> None:
 
     for path in MODULES:
         follow(path, ())
-
-
-def classes(sheet: str) -> set[str]:
-    """The class names in the selectors of a style sheet that are ours."""
-    rules = re.sub(r"/\*.*?\*/", "", sheet, flags=re.S)
-    selectors = " ".join(re.findall(r"([^{}]+)\{", rules))
-    return set(re.findall(r"\.((?:lk|pg)-[\w-]+)", selectors))
-
-
-def test_pages_and_table_share_no_class_names() -> None:
-    # Gradio rewrites the page's sheet so that its rules would win over the table's.
-    own = {name for sheet in TABLES for name in classes(sheet.read_text(encoding="utf-8"))}
-    colours = (PACKAGE / "pages" / "board" / "colour.js").read_text(encoding="utf-8")
-    generated = re.findall(r"\.(lk-[\w-]*)(\$\{)?", colours)
-    steps = {f"{name}{step}" for name, open_end in generated if open_end for step in range(21)}
-    own |= steps | {name for name, open_end in generated if not open_end}
-    pages = classes((PACKAGE / "html" / "look.css").read_text(encoding="utf-8"))
-    assert len(steps) == 21
-    assert {"lk-name", "lk-strip", "lk-shade-20"} <= own
-    assert {"pg-heading", "pg-table"} <= pages
-    assert not own & pages
-    assert {name[:3] for name in pages} == {"pg-"}
-    assert {name[:3] for name in own} == {"lk-"}
-
-
-def test_pages_use_only_their_own_classes() -> None:
-    taken = {name for sheet in TABLES for name in classes(sheet.read_text(encoding="utf-8"))}
-    taken -= {"lk-plain", "lk-claims", "lk-sql"}  # what the pages give the table to mount in
-    for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.html")):
-        used = set(re.findall(r"(?<![\w-])(?:lk|pg)-[\w-]+", path.read_text(encoding="utf-8")))
-        assert not used & taken, path.name
-
-
-@pytest.mark.parametrize(
-    ("sheet", "mounts"), [*((sheet, ("likeness-board", "lk-plain")) for sheet in TABLES), (TRAY, ("likeness-tray",))]
-)
-def test_every_rule_of_a_component_is_its_own(sheet: Path, mounts: tuple[str, ...]) -> None:
-    rules = re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.S)
-    for selector in re.findall(r"(?:^|[{}])\s*([^@{}]+)\{", rules):
-        assert any(mount in selector for mount in mounts), selector
-
-
-def test_every_class_of_the_tray_is_drawn_and_styled() -> None:
-    sheet = TRAY.read_text(encoding="utf-8")
-    assert not classes(sheet), "classes of the pages (pg-) and the table (lk-) are theirs"
-    styled = set(re.findall(r"\.(tr-[\w-]+)", sheet))
-    code = "".join(path.read_text(encoding="utf-8") for path in sorted(TRAY.parents[1].rglob("*.js")))
-    drawn = set(re.findall(r"(?<![\w-])tr-[a-z]+", code)) - {"tr-mode"}
-    ids = {"tr-reason", "tr-private"}
-    assert styled - drawn == set()
-    assert drawn - styled - ids == set()
 
 
 def test_the_tray_knows_the_longest_text_that_the_server_takes() -> None:

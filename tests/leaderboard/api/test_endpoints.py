@@ -7,7 +7,6 @@ import json
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -21,7 +20,6 @@ from gradio_client.exceptions import AppError
 from compute.types import BadInput
 from leaderboard.api import endpoints
 from leaderboard.data import payload, related_figures
-from leaderboard.web import errors
 from leaderboard.web.visitors import visitor
 
 PNG = base64.b64encode(b"\x89PNG not a picture, and nobody here reads it").decode()
@@ -141,29 +139,6 @@ def test_programs_see_the_four_and_no_event_of_a_page(app, client) -> None:
     queued = {one.api_name: (one.queue, one.concurrency_id) for one in app.fns.values() if one.api_name in OURS}
     assert queued.pop("score_pair") == (True, "accelerator")
     assert all(queue is False for queue, _ in queued.values()) and len(queued) == 3
-
-
-def test_no_page_of_the_whole_app_adds_an_endpoint(database) -> None:
-    from leaderboard import server
-
-    blocks, _ = server.build(database)
-    info = blocks.get_api_info()
-    assert {name.strip("/") for name in info["named_endpoints"]} <= set(OURS)
-    assert info["unnamed_endpoints"] == {}
-    assert {block.api_name for block in blocks.fns.values() if block.api_visibility != "private"} <= set(OURS)
-
-
-def test_a_language_model_is_told_what_every_parameter_means(app) -> None:
-    tools = {one.name: one for one in anyio.run(_session, app, lambda session: session.list_tools()).tools}
-    assert sorted(tools) == OURS
-    for one in tools.values():
-        assert len(one.description) > 80
-        assert all(len(about["description"]) > 5 for about in one.inputSchema["properties"].values()), one.name
-    assert list(tools["score_pair"].inputSchema["properties"]) == ["first", "second", "models"]
-    assert tools["score_pair"].inputSchema["required"] == ["first", "second"]
-    assert tools["leaderboard"].inputSchema["required"] == ["suite"]
-    assert tools["leaderboard"].inputSchema["properties"]["limit"]["default"] == 20
-    assert "no address is fetched" in tools["score_pair"].description
 
 
 # ---- figures
@@ -326,21 +301,6 @@ def test_what_is_sent_arrives_and_published_figures_come_back(client, tool, live
     assert live.given[-1] == ([("example", "astronaut"), ("image", base64.b64decode(PNG))], ["tiny"])
 
 
-def test_without_models_the_server_chooses(client, live) -> None:
-    assert [row["model"] for row in client.predict("one", "other", api_name="/score_pair")] == ["tiny"]
-    assert live.given[-1] == ([("text", "one"), ("text", "other")], [])
-    assert client.predict("one", "other", [], api_name="/score_pair")[0]["published"] == []
-
-
-def test_nothing_that_is_sent_touches_the_disk(app, client, tool, live) -> None:
-    before = {path for path in Path(app.GRADIO_CACHE).rglob("*") if path.is_file()}
-    uri = f"data:image/png;base64,{base64.b64encode(b'only ever in memory').decode()}"
-    client.predict(uri, uri, "tiny", api_name="/score_pair")
-    tool("score_pair", first=uri, second=uri)
-    assert live.given[-1][0] == [("image", b"only ever in memory")] * 2
-    assert {path for path in Path(app.GRADIO_CACHE).rglob("*") if path.is_file()} == before
-
-
 @pytest.mark.parametrize(
     ("first", "said"),
     [
@@ -366,19 +326,6 @@ def test_what_a_pair_refuses_is_a_sentence(first, said, live, suite_cache) -> No
 )
 def test_ordinary_words_stay_words(words) -> None:
     assert endpoints._input(words, "first") == ("text", words)
-
-
-def test_failures_are_sentences_too(client, live, tool) -> None:
-    assert refusal(client, "a", "b", "tinny", api_name="/score_pair") == (
-        "No model 'tinny'. Did you mean 'tiny'? list_models names them all"
-    )
-    assert refusal(client, "explode", "b", api_name="/score_pair") == errors.FAILED
-    assert tool("score_pair", first="explode", second="b") == (True, errors.FAILED)
-    live.refuses = True
-    try:
-        assert refusal(client, "a", "b", api_name="/score_pair") == "You have asked often in a short time"
-    finally:
-        live.refuses = False
 
 
 def test_an_image_may_be_as_large_as_in_the_browser() -> None:

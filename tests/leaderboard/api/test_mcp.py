@@ -68,27 +68,6 @@ def test_without_the_package_the_app_starts_and_says_what_it_lacks(monkeypatch) 
         blocks.close()
 
 
-def test_putting_off_leaves_what_is_loaded_and_what_is_not_as_it_was(monkeypatch) -> None:
-    stand_in = type(sys)("mcp")
-    monkeypatch.setitem(sys.modules, "mcp", stand_in)
-    with mcp.defer_import():
-        assert sys.modules["mcp"] is stand_in
-    monkeypatch.delitem(sys.modules, "mcp")
-    with mcp.defer_import():
-        assert sys.modules["mcp"] is None
-    assert "mcp" not in sys.modules
-
-
-def test_other_routes_and_arguments_of_the_launch_stay() -> None:
-    with gr.Blocks(analytics_enabled=False) as blocks:
-        gr.Markdown("here")
-    launch = {"css": "", "app_kwargs": {"routes": ["theirs"], "middleware": ["theirs"]}}
-    mcp.Tools(blocks).into(launch)
-    assert launch["css"] == "" and launch["app_kwargs"]["middleware"] == ["theirs"]
-    assert [getattr(one, "path", one) for one in launch["app_kwargs"]["routes"]] == [mcp.PATH, "theirs"]
-    assert launch["mcp_server"] is False
-
-
 @pytest.mark.parametrize("fails", ["_server", "run", "launch"])
 def test_whatever_fails_at_the_start_is_told_and_nobody_waits(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fails: str

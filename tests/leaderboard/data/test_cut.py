@@ -11,12 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.tasks.pairbench.splits import OF_TASK, SPLITS, split_of
 from compute.types import BadInput
 from leaderboard.data import suite_table
 from leaderboard.data.cut import WHOLE, Cut, choices
 from leaderboard.data.database import Database
-from leaderboard.data.mean_rule import description, rule, suite_rule
 from leaderboard.data.suite_cache import SuiteCache
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "assets/published"
@@ -67,29 +65,6 @@ def test_languages_and_unlike_tasks_are_not_offered() -> None:
     assert (found.subsets, found.metrics, found.splits) == ((), {}, ())
 
 
-def test_a_metric_without_scores_is_not_offered() -> None:
-    found = choices(pd.DataFrame([task("x"), task("y")]), frame(("x", "m", "a")), human=False)
-    assert found.metrics == {}, "one metric alone is no choice"
-
-
-def test_every_task_of_a_judge_has_its_split(suite_cache: SuiteCache) -> None:
-    for suite in ("pairbench", "mini-pairs"):
-        splits = suite_cache.table(suite).choices.splits
-        ranked = {column.task for column in suite_cache.table(suite).columns if column.ranked}
-        assert {task for split in splits for task in split.tasks} == ranked
-    assert set(OF_TASK.values()) == set(SPLITS)
-    assert split_of("own/photos/cj", split="cj") == "cj" and split_of("mieb/stl10", split="test") == ""
-
-
-def test_only_judges_suites_are_cut(suite_cache: SuiteCache) -> None:
-    cut = {suite for suite in ("unisim-core", "mieb", "mieb-lite", "cfred-coco", "mini")
-           if suite_cache.table(suite).choices.subsets or suite_cache.table(suite).choices.metrics}  # fmt: skip
-    assert cut == set()
-    offered = suite_cache.table("pairbench").choices
-    assert offered.subsets == ("sensitive", "invariant")
-    assert offered.metrics == {}, "the paper prints the other three metrics in its aggregate alone"
-
-
 @pytest.mark.parametrize(("subset", "source"), [("sensitive", "pairbench-table-3"), ("invariant", "pairbench-table-4")])
 def test_a_condition_shows_its_own_printed_figures(suite_cache: SuiteCache, subset: str, source: str) -> None:
     table = suite_cache.table("pairbench", Cut(subset=subset))
@@ -136,17 +111,6 @@ def test_a_metric_ranks_by_itself(with_metrics: Database) -> None:
     assert len(first[0]) == 1 and not set(first[0]) & set(first[1])
     even = cache.table("pairbench", Cut(metric="controllability"))
     assert len(even.rows) == 23 and not np.isnan(even.values[:, 0]).any()
-
-
-def test_the_words_of_a_cut(with_metrics: Database) -> None:
-    table = suite_table.load(with_metrics, suite="pairbench", cut=Cut(subset="invariant", metric="relax_sym"))
-    assert suite_rule(table) == "Mean of 24 tasks, 1-RelaxSym, invariant condition"
-    assert rule(table, "only COCO") == "Your mean: only COCO; 1-RelaxSym, invariant condition"
-    assert description(table) == (
-        "1-RelaxSym, invariant condition. The judge is told to ignore the change between the two sides."
-    )
-    whole = suite_table.load(with_metrics, suite="pairbench")
-    assert suite_rule(whole) == "Mean of 24 tasks" and description(whole).startswith("MMScore, the mutual information")
 
 
 @pytest.mark.parametrize(

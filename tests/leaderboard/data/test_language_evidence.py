@@ -11,9 +11,8 @@ import pytest
 
 from compute.analysis.ranks.uncertainty import rank_with_uncertainty
 from leaderboard.data.database import Database
-from leaderboard.data.language_evidence import FIRST, LEVEL, UNTESTED, WORSE, LanguageEvidence
+from leaderboard.data.language_evidence import LanguageEvidence
 from leaderboard.data.suite_cache import SuiteCache
-from tests.leaderboard.small_languages import small
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "assets" / "published"
 FRENCH = {"mieb/vidoretabfquadretrieval", "mieb/vidoreshiftprojectretrieval"}
@@ -90,19 +89,6 @@ def test_french_documents_count_for_french_alone(evidence: LanguageEvidence) -> 
     assert not FRENCH & {score.task for score in evidence.ranking("eng").scores}
 
 
-def test_images_without_words_are_in_no_language(evidence: LanguageEvidence, suite_cache: SuiteCache) -> None:
-    tasks = {score.task for score in evidence.ranking("eng").scores}
-    assert "mieb/imagenet1kzeroshot" in tasks and "mieb/sts12visualsts" in tasks
-    assert not {"mieb/stl10", "mieb/cifar10clustering", "mieb/nightsi2iretrieval"} & tasks
-
-
-def test_one_known_figure_is_no_order(evidence: LanguageEvidence) -> None:
-    ranking = evidence.ranking("swa")
-    assert [each.model for each in ranking.models] == ["royokong/e5-v"]
-    assert ranking.first.mean == pytest.approx(printed("11", "XM sw")["royokong/e5-v"] / 100)
-    assert evidence.unreadable["swa"].models == 35
-
-
 def test_one_task_proves_nothing_and_two_can(evidence: LanguageEvidence) -> None:
     turkish, japanese = evidence.ranking("tur"), evidence.ranking("jpn")
     assert "not known" in turkish.unknown and not turkish.level and not turkish.worse
@@ -119,25 +105,6 @@ def test_worse_is_what_the_first_s_own_tests_show(evidence: LanguageEvidence) ->
     proved = {each.model for each, worse in zip(japanese.ranked, result.worse[0], strict=True) if worse}
     assert {each.model for each in japanese.worse} == proved and len(proved) == 15
     assert len(japanese.worse) + len(japanese.level) == len(japanese.ranked) - 1 and not japanese.untested
-
-
-def test_a_model_without_an_error_is_not_tested() -> None:
-    """Once it was proved worse though nothing can be tested."""
-    ranking = small([("A", "t", 0.90, 0.01), ("C", "t", 0.89, np.nan), ("B", "t", 0.50, 0.01)])
-    assert {each.model: each.beside for each in ranking.models} == {"A": FIRST, "B": WORSE, "C": UNTESTED}
-    assert "error" in ranking.unknown
-
-
-def test_models_of_one_mean_are_all_first() -> None:
-    ranking = small([("A", "t", 0.9, 0.01), ("B", "t", 0.9, 0.01), ("C", "t", 0.89, 0.01), ("D", "t", 0.1, 0.01)])
-    assert [each.model for each in ranking.leaders] == ["A", "B"]
-    assert [each.beside for each in ranking.models] == [FIRST, FIRST, LEVEL, WORSE]
-
-
-def test_without_all_scores_no_model_is_first() -> None:
-    ranking = small([("A", "one", 0.9, 0.01), ("B", "two", 0.8, 0.01)])
-    assert not ranking.ranked and not ranking.leaders and len(ranking.models) == 2
-    assert [each.beside for each in ranking.models] == ["", ""]
 
 
 def test_a_mean_over_languages_is_known_of_those_of_its_task(

@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
-
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised, shared
 
@@ -33,29 +31,6 @@ def test_many_askers_make_one_value() -> None:
         answers = list(visitors.map(visitor, range(16)))
     assert answers == ["A", "B"] * 8
     assert sorted(made) == ["a", "b"]
-
-
-def test_the_oldest_value_goes_when_there_are_too_many() -> None:
-    made = []
-    ask = memoised(lambda number: made.append(number) or number, most=2)
-    for number in (1, 2, 1, 3, 1, 2):
-        assert ask(number) == number
-    assert made == [1, 2, 3, 2]
-
-
-def test_an_error_is_not_kept() -> None:
-    answers = iter([ValueError("not yet"), "there"])
-
-    def make() -> str:
-        answer = next(answers)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    ask = memoised(make)
-    with pytest.raises(ValueError):
-        ask()
-    assert ask() == ask() == "there"
 
 
 def test_what_is_shared_is_made_once_a_file_for_every_owner(database: Path) -> None:

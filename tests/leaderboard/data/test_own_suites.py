@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,12 +15,9 @@ from compute.tasks.own import PROCEDURES
 from leaderboard.data import payload
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.html.labels import is_own, is_synthetic
 from leaderboard.pages.about import page as about
 from leaderboard.pages.overview import page as overview
 from leaderboard.pages.task import protocols
-from leaderboard.pages.tasks import listing
-from leaderboard.search import index
 
 
 @pytest.fixture(scope="module")
@@ -103,12 +99,6 @@ def test_a_score_of_all_right_has_the_range_and_the_class_that_its_interval_give
     assert (ranking["mean_low"][0], ranking["mean_high"][0]) == pytest.approx((low, 100))
 
 
-def test_a_category_of_one_own_task_is_headed_by_the_task(triplets: SuiteCache) -> None:
-    heads = [column.title for column in triplets.table("own-triplets").category_columns]
-    assert heads == ["triplets: choices"]
-    assert "Img-2AFC" in [column.title for column in triplets.table("mini").category_columns]
-
-
 def test_the_only_ranked_model_has_no_range_no_class_and_no_mark(own: SuiteCache, tmp_path: Path) -> None:
     """Whatever its size, which the front of score and size compares."""
     shutil.copy(own.db.path, tmp_path / "one.duckdb")
@@ -120,12 +110,6 @@ def test_the_only_ranked_model_has_no_range_no_class_and_no_mark(own: SuiteCache
     assert (ranking["rank"], ranking["low"], ranking["tie"], ranking["front"]) == ([1], [None], [""], [])
     assert ranking["unknown"] == ["only one model has a rank"]
     assert ranking["mean_low"][0] == pytest.approx(100 * (0.8 - 1.959964 * 0.01))
-
-
-def test_the_keys_are_those_of_the_records() -> None:
-    assert (BENCHMARK.key, SYNTHETIC.key) == ("own", "own-synthetic")
-    assert is_own(BENCHMARK.key) and is_own(SYNTHETIC.key)
-    assert is_synthetic(SYNTHETIC.key) and not is_synthetic(BENCHMARK.key)
 
 
 def test_the_board_names_it_as_own_and_as_synthetic(own: SuiteCache) -> None:
@@ -143,14 +127,6 @@ def test_it_changes_no_published_rank_and_is_in_no_list_of_papers(own: SuiteCach
     site = SimpleNamespace(db=own.db, suite_cache=own, data=None)
     assert "holiday" not in overview.benchmarks(site) and "Own data" not in overview.benchmarks(site)
     assert "Own data" not in about.body(site)
-
-
-def test_it_is_listed_and_found_by_its_file_which_no_catalogue_lists(own: SuiteCache) -> None:
-    listed = json.loads(payload.encode(listing.tasks(own)))
-    [row] = [row for row in listed["rows"] if row[0] == "own/pairs-holiday/cj"]
-    assert dict(zip(listed["fields"], row, strict=True))["dataset"] == "holiday.parquet"
-    [entry] = [entry for entry in index._tasks(own.db) if entry[3] == "own/pairs-holiday/cj"]
-    assert "holiday.parquet" in entry[4]
 
 
 def test_the_task_page_says_how_every_shape_is_run() -> None:

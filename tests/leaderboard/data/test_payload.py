@@ -11,7 +11,7 @@ import pytest
 from compute.catalog import shipped
 from leaderboard.data import payload, ranked
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import PARTIAL, PRINTED, SUSPECT
+from leaderboard.data.suite_table import SUSPECT
 
 SUITES = tuple(suite.key for suite in shipped().suites)
 
@@ -33,16 +33,6 @@ def test_cells_are_the_table_to_the_shown_digit(suite_cache: SuiteCache, suite: 
         there = [cell / 10**column.digits for cell in cells if cell is not None] or [0.0]
         assert shown["low"] == pytest.approx(min(there), abs=0.51 / 10**column.digits)
         assert shown["high"] == pytest.approx(max(there), abs=0.51 / 10**column.digits)
-
-
-@pytest.mark.parametrize("suite", SUITES)
-def test_it_is_json_that_any_browser_reads(suite_cache: SuiteCache, suite: str) -> None:
-    data = payload.board(suite_cache.db, suite_cache.table(suite), suite_cache.ranked(suite))
-    text = payload.encode(data)
-    assert json.loads(text) == json.loads(json.dumps(data))
-    assert b"NaN" not in text and b"Infinity" not in text
-    assert data["suite"]["synthetic"] or data["suite"]["cite"].startswith("@")
-    assert data["suite"]["mean_title"]
 
 
 def test_a_nan_is_an_error_here() -> None:
@@ -93,17 +83,6 @@ def test_a_mean_has_the_marks_of_the_figures_behind_it(suite_cache: SuiteCache) 
     assert marks[row].any() and len(sound) < len(table.columns)
     chosen = suite_cache.ranked("unisim-core", (), sound)
     assert not (payload.category_marks(table, chosen)[row] & SUSPECT).any()
-
-
-def test_a_mean_of_chosen_tasks_is_marked_as_one_of_some(suite_cache: SuiteCache) -> None:
-    """It has a chance of its own, and no printed mean stands in for it."""
-    table = suite_cache.table("mieb")
-    usual, chosen = (suite_cache.ranked("mieb", (), tasks) for tasks in (None, frozenset({"mieb/stl10"})))
-    at = table.categories.index("Linear Probing")
-    assert (usual.marks[:, at] & PRINTED).any() and not (chosen.marks & PRINTED).any()
-    known = ~np.isnan(chosen.category_means[:, at])
-    assert known.any() and (chosen.marks[known, at] == PARTIAL).all()
-    assert np.isnan(np.delete(chosen.category_means, at, axis=1)).all()
 
 
 def test_people_rank_the_generators(suite_cache: SuiteCache) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 from compute.drafts import TEMPORARY
 from leaderboard.data.private_folder import private_folder
@@ -55,15 +52,3 @@ def test_it_is_one_folder_that_no_other_user_reads() -> None:
     folder = private_folder()
     assert private_folder() == folder and folder.stat().st_mode & 0o077 == 0
     assert folder.parent.stat().st_mode & 0o077 == 0
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_that_ends_leaves_the_folder_to_its_parent(tmp_path: Path) -> None:
-    forks = PROGRAM.replace("sys.stdin.read()", "child = os.fork()\nif child: os.wait(); sys.stdin.read()")
-    process, folder = started(tmp_path, forks.replace("import sys", "import os, sys"))
-    other, _ = started(tmp_path)  # begins when the child may have ended, and removes what nobody holds
-    assert (folder / "large").is_file()
-    for each in (process, other):
-        each.communicate("")
-        assert each.returncode == 0
-    assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from compute.catalog import shipped
-from compute.types import UnknownKey
 from leaderboard.data import ranked
 from leaderboard.data import suite_table as tables
 from leaderboard.data.database import Database
@@ -79,13 +78,6 @@ def test_training_has_three_states_and_silence_is_unknown(suite_cache: SuiteCach
             assert table.trained(index) == "yes"
 
 
-def test_the_states_of_training_on_the_core_suite(suite_cache: SuiteCache) -> None:
-    """By hand from models.csv and datasets.csv: 12 of the 25 rows saw some of its data sets, 3 state only others."""
-    table = suite_cache.table("unisim-core")
-    states = [table.trained(row) for row in range(len(table.rows))]
-    assert [states.count(state) for state in ("yes", "no", "unknown")] == [12, 3, 10]
-
-
 def test_marks_are_on_the_cells_they_concern(suite_cache: SuiteCache) -> None:
     table = suite_cache.table("unisim-core")
     marks = {bit: np.argwhere(table.marks & bit) for bit in (TRAINED, SUSPECT, DISPUTED)}
@@ -93,28 +85,6 @@ def test_marks_are_on_the_cells_they_concern(suite_cache: SuiteCache) -> None:
     for r, c in marks[TRAINED]:
         model, column = table.models.loc[table.rows[r].model], table.columns[c]
         assert len(model["trained_on"]) > 0, (model["key"], column.key)
-
-
-def test_a_blank_of_the_paper_has_its_reason(suite_cache: SuiteCache) -> None:
-    table = suite_cache.table("pairbench")
-    empty = np.isnan(table.values)
-    assert {table.reasons[place] for place in table.missing[empty]} <= set(table.reasons)
-    assert all(reason for reason in table.reasons)
-
-
-def test_presets_weigh_categories_that_are_there(suite_cache: SuiteCache) -> None:
-    for suite in SUITES:
-        table = suite_cache.table(suite)
-        for weights in table.presets.values():
-            assert set(weights) == set(table.categories) and any(weights.values())
-    assert suite_cache.table("cfred-coco").presets == {}
-
-
-def test_a_wrong_suite_or_row_is_said(suite_cache: SuiteCache) -> None:
-    with pytest.raises(UnknownKey, match="Did you mean 'mieb-lite'"):
-        tables.load(suite_cache.db, suite="mieb-light")
-    with pytest.raises(UnknownKey, match="No model 'nobody'"):
-        suite_cache.table("mieb").row("nobody~published")
 
 
 @pytest.mark.parametrize(

@@ -115,15 +115,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPACES_ZERO_GPU", raising=False)
 
 
-def test_a_folder_of_the_same_name_is_not_the_package(folder: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert accelerator.claim() is None and accelerator.on_gpu(judge) is judge
-    assert not hasattr(sys.modules.pop("spaces"), "GPU")
-    monkeypatch.setenv("SPACES_ZERO_GPU", "true")
-    with pytest.raises(AttributeError, match="GPU"):
-        accelerator.on_gpu(judge)
-    del sys.modules["spaces"]
-
-
 def test_a_space_that_lends_gpus_does_not_run_without(nowhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPACES_ZERO_GPU", "true")
     with pytest.raises(ImportError):

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import duckdb
-import gradio as gr
 import pytest
-from starlette.requests import Request
-from starlette.responses import JSONResponse
 
 from compute.catalog import shipped
-from compute.database import store
 from compute.types import BadInput, DatabaseError
 from leaderboard.data import model_queries
 from leaderboard.data.database import Database
@@ -26,9 +20,6 @@ from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host import hub_data
 from leaderboard.host.hub_data import HubData
-from leaderboard.page import bind
-from leaderboard.web.errors import guarded
-from leaderboard.web.parameters import Choice, MultiChoice, renewed
 from tests.leaderboard.hub import FILE, REPO, Hub, point_at, serving
 from tests.leaderboard.served import client as client_of
 
@@ -85,14 +76,6 @@ def models(db: Database) -> set[str]:
     return set(model_queries.listed_models(db)["key"])
 
 
-def open_files() -> list[str]:
-    return [
-        os.readlink(f"/proc/self/fd/{one}")
-        for one in os.listdir("/proc/self/fd")
-        if os.path.exists(f"/proc/self/fd/{one}")
-    ]
-
-
 def changed(path: Path, to: Path, *statements: str) -> bytes:
     """A copy of a database after some statements."""
     shutil.copyfile(path, to)
@@ -136,44 +119,6 @@ def test_a_swap_shows_in_every_cache(two: tuple[Path, Path]) -> None:
     assert (counted(), counted(), len(made)) == (count + 1, count + 1, 2)
 
 
-def test_ranks_are_given_for_the_rows_that_were_sent_only(two: tuple[Path, Path]) -> None:
-    """Ranks come by row: those of another file would stand beside the wrong models."""
-    db = Database(two[0])
-    client = client_of(SuiteCache(db))
-    sent = client.get("data/board/unisim-core").json()["version"]
-    asked = f"data/rank/unisim-core?w=IQA:2&version={sent}"
-    assert client.get(asked).status_code == 200
-    db.swap(two[1])
-    refused = client.get(asked)
-    assert refused.status_code == 400 and "Reload" in refused.json()["error"]
-
-
-def test_what_is_held_is_one_file_and_is_let_go_afterwards(two: tuple[Path, Path]) -> None:
-    db = Database(two[0])
-    version, copy = db.version, db.copy
-    with db.snapshot():
-        db.swap(two[1])
-        assert NEW not in models(db) and db.version == version and db.path == two[0]
-        with db.snapshot():
-            assert NEW not in models(db)
-        assert db.copy == copy
-        if Path("/proc/self/fd").exists():
-            assert str(copy) in open_files()
-    assert NEW in models(db) and db.version != version and db.path == two[1]
-    assert not copy.exists() and db.copy.is_file()
-    if Path("/proc/self/fd").exists():
-        assert str(db.copy) in open_files() and not any(str(copy) in name for name in open_files())
-
-
-def test_a_file_that_cannot_be_opened_changes_nothing(two: tuple[Path, Path], tmp_path: Path) -> None:
-    db = Database(two[0])
-    (tmp_path / "broken.duckdb").write_bytes(two[1].read_bytes()[:5000])
-    for wrong in ("broken.duckdb", "absent.duckdb"):
-        with pytest.raises(DatabaseError):
-            db.swap(tmp_path / wrong)
-        assert db.path == two[0] and NEW not in models(db)
-
-
 def test_requests_of_many_threads_outlive_swaps(two: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
     db = Database(two[0])
     client = client_of(SuiteCache(db))
@@ -204,71 +149,6 @@ def test_requests_of_many_threads_outlive_swaps(two: tuple[Path, Path], caplog: 
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
-def test_one_answer_is_of_one_file(two: tuple[Path, Path]) -> None:
-    db = Database(two[0])
-
-    def answer(request: Request | None) -> JSONResponse:
-        before = sorted(models(db))
-        db.swap(two[1])
-        return JSONResponse(before == sorted(models(db)))
-
-    assert guarded(answer, snapshot=db.snapshot)(None).body == b"true" and NEW in models(db)
-
-
-def page(db: Database) -> tuple:
-    """A page with a list of models, as `bind` makes it: what it does when it is opened, and when a control changes.
-
-    Its one output is what it draws.
-    """
-
-    def listed() -> list[tuple[str, str]]:
-        return [(key, key) for key in sorted(models(db))]
-
-    with gr.Blocks(analytics_enabled=False) as blocks:
-        control, out = gr.Dropdown(listed()), gr.HTML()
-        bind(
-            SimpleNamespace(db=db, blocks=blocks),
-            controls=[control],
-            outputs=[out],
-            lists={"model": listed},
-            parameters=(
-                Choice(
-                    key="model",
-                    default=NEW if NEW in models(db) else "cfred",
-                    choices=tuple(key for _, key in listed()),
-                ),
-            ),
-            draw=lambda model: (model,),
-        )
-    load, change = (function.fn for function in blocks.fns.values())
-    return load, change
-
-
-def test_a_page_built_before_a_swap_knows_what_came_and_what_went(two: tuple[Path, Path]) -> None:
-    db = Database(two[0])
-    load, change = page(db)
-    opened = load(SimpleNamespace(query_params={"model": NEW}))
-    assert opened[-1] == "cfred" and "unknown value" in opened[1]["value"] and "choices" not in opened[0]
-    db.swap(two[1])
-    control, message, drawn = load(SimpleNamespace(query_params={"model": NEW}))
-    assert drawn == control["value"] == NEW and message["visible"] is False and (NEW, NEW) in control["choices"]
-    assert change(NEW)[-1] == NEW
-    load, change = page(db)
-    db.swap(two[0])
-    control, message, drawn = load(SimpleNamespace(query_params={}))
-    assert drawn == control["value"] == sorted(models(db))[0] and (NEW, NEW) not in control["choices"]
-    message, drawn = change(NEW)
-    assert drawn == sorted(models(db))[0] and "unknown value" in message["value"]
-
-
-def test_defaults_that_are_gone_give_way() -> None:
-    choice = Choice(key="one", default="b", choices=("a", "b"))
-    several = MultiChoice(key="some", default=("a", "b"), choices=("a", "b"), least=1)
-    assert renewed(choice, ["b", "c"]).default == "b" and renewed(choice, ["c", "d"]).default == "c"
-    assert renewed(several, ["b", "c"]).default == ("b",) and renewed(several, ["c", "d"]).default == ("c",)
-    assert renewed(several, ["c"]).choices == ("c",)
-
-
 # Fetching
 
 
@@ -291,18 +171,6 @@ def test_the_first_copy_is_fetched_and_a_new_commit_is_swapped_in(
     assert data.status.startswith(f"The data set {REPO}, commit bbbbbbb, content ") and data.status.endswith(" UTC.")
     assert hub.tokens == {"hub": {"Bearer hf_secretsecret"}, "store": {""}}  # none leaves the hub, none is told
     assert "secret" not in data.status + caplog.text
-
-
-def test_unchanged_content_is_not_fetched_again(hub: Hub, data: HubData, database: Path) -> None:
-    hub.publish(database.read_bytes(), commit="a")
-    data.refresh()
-    db = Database(data.path)
-    data.renew(db)
-    version = db.version
-    hub.publish(database.read_bytes(), commit="b")  # a commit that changed another file
-    assert not data.refresh()
-    assert hub.asked == [f"HEAD /datasets/{REPO}/resolve/main/{FILE}"]
-    assert db.version == version and data.commit == "b" * 40 and data.problem == ""
 
 
 @pytest.mark.parametrize(
@@ -341,33 +209,11 @@ def test_a_new_file_that_fails_its_checks_is_refused_once(
     assert model_queries.model(db, key="cfred")["title"].iloc[0] == "X"
 
 
-def test_a_database_without_a_benchmark_is_refused(tmp_path: Path) -> None:
-    """The pages would have nothing to stand on."""
-    from compute.database.build import catalog_frames
-
-    benchmarks = catalog_frames(shipped())["benchmarks"]
-    store.write(tmp_path / FILE, frames={"benchmarks": benchmarks[benchmarks["key"] != "cfred"]})
-    with pytest.raises(DatabaseError, match="it has no benchmark 'cfred'"):
-        hub_data.check(tmp_path / FILE)
-
-
 def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub: Hub, data: HubData, database: Path) -> None:
     for commit, content in (("a", b"not a database" * 500), ("b", database.read_bytes()[:-300_000])):
         hub.publish(content, commit=commit)
         assert not data.refresh() and "is not used" in data.problem and data.path is None
     assert "not loaded yet" in data.status
-
-
-def test_a_transfer_that_breaks_off_is_tried_again(
-    hub: Hub, data: HubData, database: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda seconds: None)
-    hub.publish(database.read_bytes(), commit="a")
-    hub.cut = True
-    assert not data.refresh() and data.path is None and "The last check of the hub failed" in data.problem
-    assert stored(data) == []
-    hub.cut = False
-    assert data.refresh() and data.problem == ""
 
 
 @pytest.mark.parametrize(
@@ -386,26 +232,6 @@ def test_other_content_than_the_hub_states_is_refused(database: Path, tmp_path: 
     hub_data.check(database)
     with pytest.raises(DatabaseError, match="the download is incomplete"):
         hub_data.check(database, etag="0" * 64)
-
-
-def test_only_the_copy_in_use_and_the_one_before_stay(hub: Hub, data: HubData, database: Path, tmp_path: Path) -> None:
-    found = []
-    for commit in "abcd":
-        content = changed(database, tmp_path / "next.duckdb", f"UPDATE models SET title = 'T{commit}'")
-        hub.publish(content, commit=commit)
-        assert data.refresh()
-        found.append(data.path)
-    assert set(stored(data)) == set(found[-2:])
-
-
-def test_a_copy_that_another_program_fetched_is_taken_as_it_is(hub: Hub, data: HubData, database: Path) -> None:
-    hub.publish(database.read_bytes(), commit="a")
-    assert data.refresh() and hub.fetched == 1
-    beside = HubData(REPO, folder=data.folder)
-    assert beside.refresh() and beside.path == data.path and hub.fetched == 1
-    data.path.write_bytes(database.read_bytes()[:1000])  # damaged meanwhile: fetched anew
-    again = HubData(REPO, folder=data.folder)
-    assert again.refresh() and again.path.read_bytes() == database.read_bytes() and hub.fetched == 2
 
 
 # Starting
@@ -459,25 +285,6 @@ def test_what_arrives_after_the_start_gave_up_is_swapped_in(
     assert swapped.wait(30) and NEW in models(db) and "commit aaaaaaa" in data.status
 
 
-def test_what_arrives_before_the_app_is_built_is_swapped_in(
-    hub: Hub, data: HubData, database: Path, other: Path
-) -> None:
-    hub.publish(other.read_bytes(), commit="a")
-    db = Database(database)  # opened in the meantime
-    assert data.refresh()
-    data.renew(db)
-    assert db.path == data.path and NEW in models(db)
-
-
-def test_it_looks_again_by_itself(hub: Hub, data: HubData, database: Path, other: Path) -> None:
-    hub.publish(database.read_bytes(), commit="a")
-    data.every, swapped = 0.02, threading.Event()
-    db = Database(data.start())
-    data.renew(db, then=swapped.set)
-    hub.publish(other.read_bytes(), commit="b")
-    assert swapped.wait(30) and NEW in models(db)
-
-
 # What the environment says
 
 
@@ -520,20 +327,3 @@ def test_what_cannot_be_meant_is_said(place: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv(name, value)
     with pytest.raises(BadInput, match=name):
         hub_data.from_environment()
-
-
-def test_a_cache_that_cannot_be_written_is_replaced_for_the_time_being(
-    place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A folder below a file: it cannot be made by anybody, the superuser included."""
-    (place / "file").write_text("")
-    monkeypatch.setenv("LIKENESS_CACHE", str(place / "file" / "cache"))
-    folder = hub_data.cache()
-    assert folder.is_dir() and "LIKENESS_CACHE" in caplog.text and place not in folder.parents
-
-
-def test_the_file_is_the_one_that_is_published(database: Path, tmp_path: Path) -> None:
-    from compute.database import publish as publishing
-
-    publishing.write(tmp_path / "out", database=database)
-    assert hub_data.FILE == FILE and (tmp_path / "out" / hub_data.FILE).is_file()

@@ -43,15 +43,6 @@ def test_offline_holds_for_what_is_imported_later() -> None:
     assert ended.stdout.split() == ["OfflineModeIsEnabled"], ended.stderr
 
 
-def test_online_nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    import os
-
-    options.read([])
-    assert [os.environ[name] for name in VARIABLES] == ["", "", ""]
-    options.read(["--offline"])
-    assert [os.environ[name] for name in VARIABLES] == ["1", "1", "1"]
-
-
 def test_models_are_named_as_for_a_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.delenv("LIKENESS_DATA", raising=False)
     assert options.read([]).models == ()
@@ -70,13 +61,6 @@ def test_models_are_named_as_for_a_run(monkeypatch: pytest.MonkeyPatch, capsys: 
     with pytest.raises(SystemExit):
         options.read(["--models", "./mine"])
     assert "unset LIKENESS_DATA" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("port", ["abc", "0", "65536"])
-def test_what_is_no_port_is_said(port: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        options.read(["--port", port])
-    assert ended.value.code == 2 and f"{port!r} is not a port" in capsys.readouterr().err
 
 
 def test_who_is_admitted_follows_from_where_it_listens(monkeypatch: pytest.MonkeyPatch) -> None:

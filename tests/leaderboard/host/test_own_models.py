@@ -14,7 +14,7 @@ from compute.catalog.own import models as records
 from compute.catalog.own.models import of_session
 from compute.engine.named_models import named, record_named
 from compute.engine.workspace import catalog_with_own
-from compute.types import BadInput, LikenessError, Model, NotHere
+from compute.types import LikenessError, Model, NotHere
 from leaderboard.host import own_models
 from tests.compute.models import checkpoints
 
@@ -56,29 +56,12 @@ def test_a_model_is_recorded_as_a_run_records_it(folder: Path, results: Path) ->
     assert file.read_bytes() == before
 
 
-def test_another_model_of_a_name_gets_another_key(folder: Path, results: Path, tmp_path: Path) -> None:
-    other = checkpoints.clip(tmp_path / "others" / "mine", seed=1)
-    first, second = record(folder, other, results=results)
-    assert first.key == "own/mine" and second.key.startswith("own/mine-") and "(own, " in second.title
-
-
 def test_a_model_of_the_catalogue_adds_nothing(folder: Path, results: Path) -> None:
     told: list[str] = []
     rows = record("tiny", folder, "hub:openai/clip-vit-base-patch32", results=results, told=told)
     assert [row.key for row in rows] == ["own/mine"]
     assert "tiny is in the catalogue already: naming it changes nothing" in told
     assert "openai/clip-vit-base-patch32 is in the catalogue already: naming it changes nothing" in told
-
-
-def test_another_revision_of_a_model_of_the_catalogue_is_an_own_model(
-    folder: Path, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    checkpoints.in_hub_cache(folder, cache=tmp_path / "hub", repository="openai/clip-vit-base-patch32")
-    (row,) = record(f"hub:openai/clip-vit-base-patch32@{checkpoints.COMMIT}", results=results)
-    assert row.key.startswith("openai/clip-vit-base-patch32-") and row.revision == checkpoints.COMMIT
-    assert record(row.key, results=results) == (row,)
 
 
 def test_weights_of_the_hub_must_be_on_this_machine_where_it_is_offline(
@@ -136,13 +119,6 @@ def test_what_cannot_be_is_one_sentence_with_a_remedy(folder: Path, results: Pat
     assert "\n" not in str(raised.value) and [file.name for file in records.files(results)] == before
 
 
-def test_a_package_that_is_missing_is_named(folder: Path, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("compute.live.models.availability._installed", lambda package: package != "transformers")
-    with pytest.raises(NotHere, match=r"own/mine cannot run here: needs a package: pip install transformers"):
-        record(folder, results=results)
-    assert records.files(results) == []
-
-
 def test_the_program_ends_before_anything_is_built(tmp_path: Path) -> None:
     database = tmp_path / "new.duckdb"
     ended = subprocess.run(
@@ -154,16 +130,3 @@ def test_the_program_ends_before_anything_is_built(tmp_path: Path) -> None:
     )
     assert ended.returncode == 1 and ended.stderr == f"Error: There is no folder {tmp_path / 'gone'}\n"
     assert not database.exists()
-
-
-def test_a_recorded_key_needs_no_family_option(folder: Path, results: Path) -> None:
-    """`--family` is an option of a run, whose record the app then takes by its key."""
-    from compute.engine.named_models import Overrides
-
-    text = unknown_family(folder)
-    catalog = catalog_with_own(results, warn=print)
-    (model,) = named([text], catalog=catalog, overrides=Overrides(family="clip"), offline=True)
-    row = record_named(model, results=results)
-    assert record(row.key, results=results) == (row,)
-    with pytest.raises(BadInput):
-        record(text, results=results)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import threading
 from pathlib import Path
 
 import duckdb
@@ -72,37 +71,7 @@ def test_a_broken_file_changes_nothing_and_is_logged_once(
     assert [rebuilt.look(), rebuilt.look()] == [False, True], "a whole file is shown again"
 
 
-def test_a_missing_file_is_waited_for(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    db, whole = Database(path), path.read_bytes()
-    rebuilt = RebuiltData(db)
-    path.unlink()
-    assert not rebuilt.look() and not rebuilt.look() and not caplog.records
-    client = client_of(SuiteCache(db))
-    assert client.get("/export/everything?format=duckdb").content == whole
-    assert client.get("/data/board/unisim-core").status_code == 200
-    path.write_bytes(whole)
-    rebuild(path)
-    assert [rebuilt.look(), rebuilt.look()] == [False, True]
-
-
 def test_what_was_replaced_before_the_first_look_is_shown(path: Path) -> None:
     db = Database(path)
     rebuild(path)
     assert RebuiltData(db).look()
-
-
-def test_data_of_the_hub_is_not_replaced(path: Path, tmp_path: Path) -> None:
-    db = Database(path)
-    rebuilt = RebuiltData(db)
-    db.swap(Path(shutil.copyfile(path, tmp_path / "hub.duckdb")))
-    rebuild(path)
-    assert not rebuilt.look() and not rebuilt.look() and db.path.name == "hub.duckdb"
-
-
-def test_it_looks_by_itself_until_it_is_closed(path: Path) -> None:
-    db, shown = Database(path), threading.Event()
-    rebuilt = RebuiltData(db, then=shown.set, every=0.05)
-    rebuilt.start()
-    rebuild(path)
-    assert shown.wait(60)
-    rebuilt.close()

@@ -13,7 +13,6 @@ from starlette.testclient import TestClient
 
 from compute.catalog.own import suite_records
 from compute.types import BadInput
-from leaderboard.data.database import Database
 from leaderboard.host import options, suite_file
 from leaderboard.web.sending.pages import OpensOn
 
@@ -39,22 +38,6 @@ def test_a_suite_without_runs_is_refused_with_the_command(path: Path, database: 
     assert suite_file.address(database, "mini", path=path) == "board?suite=mini"
     with pytest.raises(BadInput, match=r"No model has run on suite.toml yet.* run --suite .*suite.toml --models tiny"):
         suite_file.address(database, "own-mine", path=path)
-
-
-def test_the_database_is_closed_again(path: Path, database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its private copy takes room for as long as it is open."""
-    opened = []
-
-    class Noted(Database):
-        def __init__(self, path: Path) -> None:
-            super().__init__(path)
-            opened.append(self)
-
-    monkeypatch.setattr(suite_file, "Database", Noted)
-    suite_file.address(database, "mini", path=path)
-    with pytest.raises(BadInput):
-        suite_file.address(database, "own-mine", path=path)
-    assert [each.is_closed for each in opened] == [True, True] and not any(each.copy.exists() for each in opened)
 
 
 def test_the_option(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:

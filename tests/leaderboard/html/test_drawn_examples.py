@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from compute.catalog import shipped
-from leaderboard.html.drawn_examples import EXAMPLES, example_of, markup, picture, short_markup
+from leaderboard.html.drawn_examples import EXAMPLES, example_of, picture
 from leaderboard.pages.task import protocols
 
 # What the protocol of a procedure and its examples must both say, whatever their other words.
@@ -65,17 +65,6 @@ def test_the_words_fit_the_protocol(procedure: str) -> None:
             )
 
 
-def test_examples_are_short_and_show_what_is_right() -> None:
-    for name in ("key", "title"):
-        assert len({getattr(example, name) for example in EXAMPLES}) == len(EXAMPLES)
-    for example in EXAMPLES:
-        assert 2 <= len(example.tiles) <= 5 and any(tile.right for tile in example.tiles), example.key
-        assert example.asks[-1] == "?" and example.right[-1] == "." and len(example.asks + example.right) < 280, (
-            example.key
-        )
-        assert all(bool(tile.scene) != bool(tile.text) for tile in example.tiles), example.key
-
-
 def test_drawings_are_the_same_every_time_and_differ_from_each_other() -> None:
     tiles = {tile for example in EXAMPLES for tile in example.tiles if tile.scene}
     drawn = {tile: picture(tile) for tile in tiles}
@@ -89,15 +78,6 @@ def test_drawings_are_the_same_every_time_and_differ_from_each_other() -> None:
         assert len(data) < 12_000
 
 
-def test_what_is_right_is_people_or_how_it_was_drawn() -> None:
-    about = {"procedure": "choice", "category": "Img-2AFC", "modalities": ("image",)}
-    assert "people chose" in markup(**about, benchmark="unisim")
-    own = markup(**about, benchmark="mini")
-    assert "smaller change" in own and "people chose" not in own
-    assert "not of the data set" in own
-    assert markup(procedure="unheard of", category="", modalities=(), benchmark="own") == ""
-
-
 def test_tasks_of_ones_own_have_examples_too() -> None:
     for procedure in ("frechet", "cfred-grid", "judging"):
         assert example_of(procedure=procedure, category="My pictures", modalities=("image", "text")) is not None
@@ -106,13 +86,3 @@ def test_tasks_of_ones_own_have_examples_too() -> None:
 def test_there_is_one_for_every_example_key() -> None:
     used = {example_of(**facts(task)).key for task in TASKS}
     assert {example.key for example in EXAMPLES} - used == {"generators-by-backbone"}, "only one's own tasks have it"
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.key)
-def test_the_short_form_has_the_same_drawings_and_the_question_only(example) -> None:
-    short = short_markup(example)
-    assert short.count("<image ") == sum(bool(tile.scene) for tile in example.tiles)
-    assert short.count(": a drawing") == short.count("<svg ") == short.count("<image ")
-    assert example.asks in short.unescape() and example.right not in short.unescape()
-    assert short.count("✓") == sum(tile.right for tile in example.tiles)
-    assert all(tile.text in short.unescape() for tile in example.tiles)

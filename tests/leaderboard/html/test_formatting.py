@@ -7,13 +7,9 @@ import math
 import re
 from pathlib import Path
 
-import pandas as pd
-
 from leaderboard.html.formatting import (
-    blank,
     model_url,
     number,
-    or_dash,
     parameters_text,
     percent,
     span,
@@ -21,13 +17,6 @@ from leaderboard.html.formatting import (
 )
 
 ROOT = Path(__file__).resolve().parents[3]
-
-
-def test_an_empty_cell_is_a_dash() -> None:
-    for value in (None, "", math.nan, pd.NA):
-        assert blank(value) and or_dash(value) == "—" and or_dash(value, "") == ""
-    assert number(math.nan, digits=2) == span(0.1, math.nan, digits=1) == "—"
-    assert or_dash(0) == 0
 
 
 def test_numbers_take_scale_sign_and_a_real_minus() -> None:

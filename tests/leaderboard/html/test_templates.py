@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 
-import orjson
 import pandas as pd
 import pytest
 from jinja2 import UndefinedError
-from markupsafe import Markup
 
-from leaderboard.html.labels import DISPUTED, TRAINED
-from leaderboard.html.templates import ENVIRONMENT, macro, render
+from leaderboard.html.templates import ENVIRONMENT, macro
 from leaderboard.page import static_html
 
 HOSTILE = "<script>alert(1)</script>'\"`${x}{{x}}{% raw %}"
@@ -66,30 +62,6 @@ def test_template_signs_in_data_are_defused_in_static_markup() -> None:
 def test_a_name_that_was_not_passed_is_an_error() -> None:
     with pytest.raises(UndefinedError, match="model"):
         write("{{ model }}")
-
-
-def test_pieces_nest_and_travel_as_plain_json() -> None:
-    piece = macro("link")("task", "a & b")
-    assert isinstance(piece, Markup)
-    assert write("{{ piece }}", piece=piece) == '<a href="task">a &amp; b</a>'
-    assert json.loads(json.dumps(piece)) == orjson.loads(orjson.dumps(piece)) == str(piece)
-    assert isinstance(render("html/macros.html"), Markup)
-
-
-def test_numbers_and_intervals() -> None:
-    assert write("{{ x|number(digits=1, scale=100) }}", x=0.8514) == "85.1"
-    assert write("{{ x|number(digits=2, sign=True) }}", x=-0.5) == "−0.50"
-    assert write("{{ interval(0.1, x, digits=1) }}", x=math.nan) == "—"
-    assert write("{{ x|thousands }}", x=12345) == "12,345"
-    assert write("{{ x|or_dash }}{{ x|or_dash('') }}{{ 0|or_dash }}", x=None) == "—0"
-
-
-def test_marks_and_synthetic_items_are_explained() -> None:
-    assert write("{{ x|signs }}", x=TRAINED) == ' <abbr title="trained on this data set">†</abbr>'
-    assert write("{{ x|signs }}", x=TRAINED | DISPUTED).count("<abbr") == 2
-    assert write("{{ 0|signs }}{{ ui.badge('mieb') }}{{ ui.note('mieb') }}") == ""
-    assert write("{{ ui.titled('Mini (synthetic)', 'mini') }}") == 'Mini <span class="pg-synthetic">synthetic</span>'
-    assert "from a fixed seed" in write("{{ ui.note('mini') }}")
 
 
 def test_table_marks_row_heads_and_numeric_columns() -> None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
-import pytest
-
 from compute.analysis.ranks import coverage
 from compute.catalog import data_version
 from compute.paths import COVERAGE
 from leaderboard.data import suite_queries
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import ABBREVIATIONS
-from leaderboard.pages.about import page
 from leaderboard.pages.about.page import body
 
 
@@ -49,23 +46,3 @@ def test_the_numbers_are_those_of_the_database(site: SimpleNamespace) -> None:
     assert re.search(
         rf"Version of the figures</dt>\s*<dd>\s*{re.escape(version)} \(<a href=\"published/CHANGELOG.md\"", markup
     )
-
-
-@pytest.mark.parametrize(("limited", "words"), [(True, "in a process of their own"), (False, "sets no limits")])
-def test_it_says_whether_decoding_is_limited(
-    site: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, limited: bool, words: str
-) -> None:
-    monkeypatch.setattr(page.limits, "enforced", lambda: limited)
-    assert words in body(site)
-
-
-def test_the_age_of_the_figures_is_told_with_what_an_import_would_add(site: SimpleNamespace) -> None:
-    markup, table = body(site), site.suite_cache.table("mieb")
-    bibtex = " ".join(suite_queries.benchmarks(site.db)["bibtex"])
-    years = sorted(set(re.findall(r"year = \{(\d+)\}", bibtex)))
-    assert years == ["2024", "2025"] and f"papers of {years[0]} to {years[-1]}" in markup
-    cells = page.cells(site, "mieb")
-    assert cells["models"] == len({row.model for row in table.rows}) and cells["tasks"] == 130
-    assert 0 < cells["filled"] < cells["cells"] == cells["models"] * 130
-    assert f"{cells['filled']:,} have a figure" in markup and "python -m compute import mteb-results" in markup
-    assert page.cells(site, "no-suite") is None

@@ -115,56 +115,6 @@ def test_no_difference_reaches_beyond_the_bounds_of_its_metric(suite_cache: Suit
     assert (test.difference, test.low) == (pytest.approx(-98.8), -100) and test.high > -98
 
 
-def test_any_other_sort_compares_the_mean(suite_cache: SuiteCache, best: list[str]) -> None:
-    for key in ("", "rank", "title", "parameters", "nothing"):
-        assert compared(suite_cache, "unisim-core", best[:2], by=key).line.kind == "mean"
-
-
-def test_weights_and_tasks_that_do_not_count_are_left_out(suite_cache: SuiteCache, best: list[str]) -> None:
-    table, chosen = suite_cache.table("unisim-core"), frozenset({"unisim/nights", "unisim/bapps", "unisim/kadid-10k"})
-    weights = {"IQA": 0.0, "IT-2AFC": 0.0, "Text-2AFC": 0.0}
-    ranked = suite_cache.ranked("unisim-core", tuple(weights.items()), chosen)
-    found = compare(table, ranked, rows=best[:2], weights=weights, tasks=chosen)
-    assert [category.title for category in found.categories] == ["Img-2AFC"]
-    assert {line.key for line in found.categories[0].tasks} == {"unisim/nights", "unisim/bapps"}
-    assert found.line.title == "Your mean" and found.line.about.startswith("Your mean: Img-2AFC 1; ")
-    assert found.line.tests[0].tasks == 2
-
-
-def test_printed_means_leave_the_noise_unknown(suite_cache: SuiteCache) -> None:
-    """Only Multilingual Retrieval weighted: printed means of tasks whose figures are lost show no certainty at all."""
-    table = suite_cache.table("mieb")
-    weights = dict.fromkeys(table.categories, 0.0) | {"Multilingual Retrieval": 1.0}
-    ranked = suite_cache.ranked("mieb", tuple(weights.items()))
-    rows = [table.rows[index].id for index in np.argsort(-np.nan_to_num(ranked.mean, nan=-1))[:2]]
-    found = compare(table, ranked, rows=rows, weights=weights)
-    (test,) = found.line.tests
-    assert test.reading == "unknown" and "Multilingual Retrieval" in test.why
-    assert np.isfinite(test.difference) and np.isnan([test.low, test.high, test.p]).all()
-    assert "is unknown, because" in verdicts.verdict(found.line, found.names)
-    assert verdicts.interval(found.line, test) == verdicts.p_value(test) == "—"
-
-
-def test_a_mean_of_which_only_a_part_is_shared_says_so(suite_cache: SuiteCache, best: list[str]) -> None:
-    """A perceptual metric has image pairs only: what is compared is that category, not the mean."""
-    found = compared(suite_cache, "unisim-core", [best[0], DREAMSIM])
-    (test,) = found.line.tests
-    assert test.only == ("Img-2AFC",) and np.isnan(found.line.values[1].value)
-    assert "in the mean over Img-2AFC, all that both have" in verdicts.verdict(found.line, found.names)
-    assert verdicts.reading(test).endswith("only Img-2AFC shared")
-
-
-def test_several_rows_are_read_together(suite_cache: SuiteCache, best: list[str]) -> None:
-    """Holm's step-down method over the line: in order of p, the k-th is compared with 5% / (n - k)."""
-    rows = [best[0], *best[-5:]]
-    tests = compared(suite_cache, "unisim-core", rows, by="IQA").line.tests
-    passed = True
-    for k, at in enumerate(np.argsort([test.p for test in tests])):
-        passed = passed and tests[at].p <= 0.05 / (len(tests) - k)
-        assert (tests[at].reading == "worse") is bool(passed)
-    assert any(test.p < 0.05 for test in tests)
-
-
 def test_where_lower_is_better_less_is_better(suite_cache: SuiteCache) -> None:
     table = suite_cache.table("unisim-core")
     columns = tuple(replace(column, higher=False) for column in table.columns)
@@ -175,17 +125,6 @@ def test_where_lower_is_better_less_is_better(suite_cache: SuiteCache) -> None:
     assert {line.tests[0].reading for line in found} == {"better", "worse"}
     assert found[0].tests[0].difference == found[1].tests[0].difference
     assert "where lower is better" in verdicts.verdict(found[1], ("a", "b"))
-
-
-def test_generators_are_compared_by_people_or_by_the_column(suite_cache: SuiteCache) -> None:
-    table = suite_cache.table("cfred-coco")
-    rows = [row.id for row in table.rows[:3]]
-    usual = compared(suite_cache, "cfred-coco", rows)
-    people = next(column for column in table.columns if column.group == "People")
-    assert usual.line.key == people.key and {test.reading for test in usual.line.tests} == {"unknown"}
-    assert "no number of votes" in usual.line.tests[0].why
-    fid = next(column for column in table.columns if column.metric == "fid")
-    assert compared(suite_cache, "cfred-coco", rows, by=fid.key).line.title == fid.title
 
 
 def test_a_comparison_takes_two_to_six_rows(suite_cache: SuiteCache) -> None:
@@ -217,19 +156,3 @@ def test_the_drawn_comparison_has_a_verdict_a_table_and_a_chart_a_category(
     assert body.count("<tr") == 1 + 1 + 4 + tasks
     for row in best[:2]:
         assert table.models.loc[row.partition("~")[0], "title"] in body
-
-
-def test_rows_that_filters_hide_are_left_out_and_named(site: SimpleNamespace, best: list[str]) -> None:
-    title = site.suite_cache.table("unisim-core").models.loc[best[2].partition("~")[0], "title"]
-    markup = drawn(site, ids=best[:2], hidden=[best[2]])
-    assert f"Left out, since the filters hide it: {title}." in markup and markup.count("bc-row2") == 0
-    alone = drawn(site, ids=best[:1], hidden=[best[2]])
-    assert f"the filters hide {title}." in alone and 'data-turn="7"' in alone and "bc-chart" not in alone
-
-
-def test_names_in_a_comparison_are_text(hostile_site: SimpleNamespace) -> None:
-    rows = [row.id for row in hostile_site.suite_cache.table("unisim-core").rows]
-    markup = drawn(hostile_site, ids=rows[:3], hidden=rows[3:4], turn='"><img src=x>')
-    assert (
-        "<img" not in markup and "&lt;img" in markup and "{{7" in markup and "49" not in markup.split("charts")[0][:200]
-    )

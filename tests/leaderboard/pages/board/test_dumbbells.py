@@ -67,9 +67,3 @@ def test_marks_stand_where_their_values_are() -> None:
     assert first.text == "A: 40.0, 95% interval 35.0 to 45.0"
     assert (second.left, second.text) == ("", "B: 60.0, interval not known")
     assert float(first.shift) < float(second.shift)
-
-
-def test_one_value_and_none() -> None:
-    on = axis([line((0.0, NAN, NAN))])
-    assert on.low < 0 < on.high
-    assert axis([line((NAN, NAN, NAN))]) is None and axis([]) is None

@@ -5,14 +5,11 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 
-import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
-from compute.types import BadInput, UnknownKey
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED
 from leaderboard.pages.board import export
@@ -78,48 +75,6 @@ def test_a_view_holds_the_table_in_shown_units(suite_cache: SuiteCache) -> None:
     assert (frame["rank"].dropna() >= 1).all() and (frame["rank_low"] <= frame["rank_high"]).dropna().all()
 
 
-@pytest.mark.filterwarnings("error::pandas.errors.PerformanceWarning")
-def test_the_widest_view_is_joined_at_once(suite_cache: SuiteCache) -> None:
-    table, ranked = suite_cache.table("mieb"), suite_cache.ranked("mieb")
-    columns = [column.key for column in (*table.category_columns, *table.columns)]
-    frame = export.view_frame(table, ranked, rows=rows_of(suite_cache, "mieb", 3), columns=columns)
-    assert len(columns) > 100 and [name for name in frame.columns if name in set(columns)] == columns
-    assert frame["Retrieval"].tolist() == pytest.approx(
-        100 * ranked.category_means[:3, table.categories.index("Retrieval")], nan_ok=True
-    )
-
-
-def test_a_suite_that_people_rank_has_no_computed_rank(suite_cache: SuiteCache) -> None:
-    table = suite_cache.table("cfred-hpdv2")
-    frame = export.view_frame(
-        table,
-        suite_cache.ranked("cfred-hpdv2"),
-        rows=rows_of(suite_cache, "cfred-hpdv2", 3),
-        columns=[table.columns[0].key],
-    )
-    assert "rank" not in frame.columns and len(frame) == 3
-
-
-@pytest.mark.parametrize("form", ["csv", "parquet", "json", "markdown", "latex", "bibtex"])
-def test_an_empty_view_is_still_a_file(suite_cache: SuiteCache, form: str) -> None:
-    made = export.view(
-        suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core"), rows=[], columns=["IQA"], form=form
-    )
-    assert made.content and made.name.startswith("likeness-unisim-core.")
-
-
-def test_what_is_not_there_is_said(suite_cache: SuiteCache) -> None:
-    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
-    with pytest.raises(UnknownKey, match="nobody"):
-        export.view(table, ranked, rows=["nobody~published"], columns=[], form="csv")
-    with pytest.raises(BadInput, match="'nothing'"):
-        export.view(table, ranked, rows=[], columns=["nothing"], form="csv")
-    with pytest.raises(BadInput, match="'docx'"):
-        export.view(table, ranked, rows=[], columns=[], form="docx")
-    with pytest.raises(BadInput, match="'xlsx'"):
-        export.everything(suite_cache.db, form="xlsx")
-
-
 @pytest.fixture
 def nasty(suite_cache: SuiteCache) -> dict[str, bytes]:
     """Every form of a view whose titles are made to do harm."""
@@ -140,14 +95,6 @@ def test_no_cell_of_a_csv_is_a_formula(nasty: dict[str, bytes]) -> None:
     assert titles[2] == NASTY[2] == "-1", "a number is no formula"
     assert not titles.drop(2).str.startswith(("=", "+", "-", "@", "\t", "\r")).any()
     assert titles[4] == NASTY[4]
-
-
-def test_data_formats_keep_the_text_as_it_is(nasty: dict[str, bytes], tmp_path: Path) -> None:
-    assert [row["title"] for row in json.loads(nasty["json"])] == list(NASTY)
-    (tmp_path / "view.parquet").write_bytes(nasty["parquet"])
-    with duckdb.connect() as connection:
-        found = connection.execute("SELECT title FROM read_parquet(?)", [str(tmp_path / "view.parquet")]).fetchall()
-    assert [title for (title,) in found] == list(NASTY)
 
 
 def test_a_markdown_table_keeps_its_shape(nasty: dict[str, bytes]) -> None:
@@ -177,32 +124,6 @@ def test_everything_is_one_row_a_score(suite_cache: SuiteCache, form: str) -> No
     scores = suite_cache.db.ask("SELECT * FROM leaderboard_scores")
     assert len(frame) == len(scores) and set(frame) == {*scores, "synthetic"}
     assert frame["value"].sum() == pytest.approx(scores["value"].sum())
-
-
-def test_everything_made_in_parts_is_the_same(suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The list of JSON has all its commas, the CSV one heading, and an empty view is still a file."""
-
-    def of(*parts: pd.DataFrame) -> dict[str, bytes]:
-        monkeypatch.setattr(export.suite_queries, "everything", lambda opening: iter(parts))
-        return {
-            form: export.everything(suite_cache.db, form=form).path.read_bytes() for form in ("csv", "json", "parquet")
-        }
-
-    frame = suite_cache.db.ask("SELECT * FROM leaderboard_scores ORDER BY ALL LIMIT 7")
-    whole = of(frame)
-    assert of(frame[:3], frame[3:6], frame[6:]) == whole
-    assert json.loads(whole["json"])[6]["model"] == frame["model"][6]
-    empty = of(frame[:0])
-    assert json.loads(empty["json"]) == [] and empty["csv"] == whole["csv"].partition(b"\n")[0] + b"\n"
-
-
-def test_a_row_or_column_named_twice_is_refused(suite_cache: SuiteCache) -> None:
-    """Else a request of 1 MB makes a file of a hundred million cells."""
-    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
-    rows = rows_of(suite_cache, "unisim-core", 2)
-    for twice in ({"rows": rows * 2, "columns": ["IQA"]}, {"rows": rows, "columns": ["IQA", "IQA"]}):
-        with pytest.raises(BadInput, match="twice"):
-            export.view(table, ranked, form="csv", **twice)
 
 
 def test_marks_stand_beside_every_figure(suite_cache: SuiteCache) -> None:
@@ -235,21 +156,6 @@ def test_what_people_read_has_titles_digits_and_signs(suite_cache: SuiteCache, f
     assert "%" in made and "Origin" in made
 
 
-def test_a_search_in_a_caption_is_text(suite_cache: SuiteCache) -> None:
-    """Anyone can make an address with a search for markup."""
-    table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
-    how = {"rows": rows_of(suite_cache, "unisim-core", 2), "columns": ["IQA"], "filters": ["“<b>\n|x|” in the name"]}
-    caption, empty, *_ = export.view(table, ranked, form="markdown", **how).content.decode().splitlines()
-    assert r"Only rows with “&lt;b> \|x\|” in the name." in caption and not empty
-
-
-def test_a_caption_names_the_benchmark_once(suite_cache: SuiteCache) -> None:
-    made = export.view(suite_cache.table("mieb"), suite_cache.ranked("mieb"), rows=[], columns=[], form="markdown")
-    assert made.content.decode().startswith("MIEB. All 130 tasks")
-    lite = export.view(suite_cache.table("cfred-coco"), None, rows=[], columns=[], form="markdown").content.decode()
-    assert lite.startswith("cFreD: COCO. ")
-
-
 def test_a_changed_mean_is_said_in_every_file(suite_cache: SuiteCache) -> None:
     """Files for programs have the rule and the suite's own rank in each row; those for people say it in the caption."""
     table, own = suite_cache.table("mieb"), suite_cache.ranked("mieb")
@@ -272,27 +178,3 @@ def test_a_changed_mean_is_said_in_every_file(suite_cache: SuiteCache) -> None:
         assert f"Your mean: Multilingual Retrieval 1, Retrieval 1. {differ} of {len(rows)} ranks differ" in text
         assert "All 130 tasks" not in text and "Only rows with Kind: Encoder." in text
         assert "Your mean (" in text
-
-
-def test_the_suites_own_mean_is_named_too(suite_cache: SuiteCache) -> None:
-    table, own = suite_cache.table("mieb"), suite_cache.ranked("mieb")
-    rows = [row.id for row in table.rows]
-    frame = export.view_frame(table, own, rows=rows, columns=[])
-    assert set(frame["ranked_by"]) == {"Mean of 10 category means"}
-    assert frame["rank"].equals(frame["suite_rank"])
-    text = export.view(table, own, rows=rows, columns=[], form="markdown").content.decode()
-    assert "All 130 tasks" in text and "Your mean" not in text and "Only rows" not in text
-
-
-def test_drawn_items_are_marked_in_every_form(suite_cache: SuiteCache) -> None:
-    """Tables for programs have a column, tables for people words."""
-    table, rows = suite_cache.table("mini"), rows_of(suite_cache, "mini", 2)
-    columns = [table.columns[0].key]
-    found = {
-        form: export.view(table, None, rows=rows, columns=columns, form=form).content.decode()
-        for form in ("csv", "json", "markdown", "latex")
-    }
-    assert all("ynthetic" in text for text in found.values())
-    assert found["csv"].splitlines()[0].split(",")[9] == "synthetic" and ",mini,True," in found["csv"].splitlines()[1]
-    every = export.everything(suite_cache.db, form="csv").path.read_text().splitlines()
-    assert every[0].endswith(",synthetic") and {line.rpartition(",")[2] for line in every[1:]} == {"True", "False"}

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import re
-import shutil
-import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from leaderboard.data.suite_cache import SuiteCache
@@ -104,60 +99,6 @@ def test_the_best_is_bold_and_a_doubtful_figure_never_is(suite_cache: SuiteCache
             assert ("?" in cell) == (doubt[at] and not np.isnan(values[at])), cell
 
 
-def test_where_lower_is_better_the_lowest_is_bold(suite_cache: SuiteCache) -> None:
-    table = suite_cache.table("cfred-coco")
-    fid = next(column for column in table.columns if column.metric == "fid")
-    _, heads, rows = structure(made(suite_cache, "cfred-coco", columns=[fid.key]))
-    values = table.values[:, table.columns.index(fid)]
-    assert "lower is better" in heads[-1]
-    assert [at for at, row in enumerate(rows) if r"\textbf" in row[-1]] == np.flatnonzero(
-        values == np.nanmin(values)
-    ).tolist()
-
-
-def test_signs_are_explained_if_they_occur(suite_cache: SuiteCache) -> None:
-    table = suite_cache.table("mieb")
-    retrieval = made(suite_cache, "mieb", columns=["Retrieval"])
-    caption, _, rows = structure(retrieval)
-    for sign, words in (
-        ("*", "mean as the paper prints it"),
-        (r"\textasciitilde{}", "mean of only some"),
-        (r"\textdagger{}", "trained on"),
-    ):
-        assert any(sign in row[-1] for row in rows) == (words in caption), words
-    assert "mean as the paper prints it" in caption
-    none = made(suite_cache, "mieb", columns=[], rows=[table.rows[0].id])
-    assert "trained on this data set" not in none and "bold: best of its column" in none.lower()
-
-
-def test_filters_and_weights_are_in_the_caption(suite_cache: SuiteCache) -> None:
-    table = suite_cache.table("unisim-core")
-    changed = suite_cache.ranked("unisim-core", (("IQA", 3.0),))
-    file = export.view(
-        table,
-        changed,
-        rows=[row.id for row in table.rows[:5]],
-        columns=["IQA"],
-        form="latex",
-        suite_ranked=suite_cache.ranked("unisim-core"),
-        filters=["Kind: Encoder", "Size: 50% & more"],
-    )
-    caption, heads, _ = structure(file.content.decode())
-    assert "Your mean: IQA 3, others 1." in caption and any(head.startswith("Your mean") for head in heads)
-    assert r"Only rows with Kind: Encoder; Size: 50\% \& more." in caption
-
-
-def test_sizes_are_words_and_numbers_are_aligned(suite_cache: SuiteCache) -> None:
-    source = made(suite_cache, "unisim-core", columns=["IQA"])
-    _, heads, rows = structure(source)
-    at = heads.index("Parameters")
-    sizes = {row[at] for row in rows} - {"---"}
-    assert "26 B" in sizes and all(re.fullmatch(r"\d+(\.\d)? [MB]", size) for size in sizes), sizes
-    assert not re.search(r"\de[+-]?\d", source)
-    shape = re.search(r"\{tabular\}\{([lr]+)\}", source).group(1)
-    assert shape[0] == "l" and shape[heads.index("Rank")] == "r" and shape[-1] == "r"
-
-
 def test_nasty_texts_stay_text() -> None:
     rows = [[text, "1.5", "-2.0†"] for text in NASTY]
     best = [[False, True, False]] * len(rows)
@@ -183,28 +124,3 @@ def test_markdown_and_latex_have_the_same_bold_cells(suite_cache: SuiteCache) ->
     assert (
         re.findall(r"\*\*([\d.]+)\*\*", files["markdown"]) == re.findall(r"\\textbf\{([\d.]+)\}", files["latex"]) != []
     )
-
-
-def test_files_for_programs_have_no_signs(suite_cache: SuiteCache) -> None:
-    table = suite_cache.table("unisim-core")
-    file = export.view(
-        table, suite_cache.ranked("unisim-core"), rows=[row.id for row in table.rows], columns=["IQA"], form="csv"
-    )
-    assert pd.api.types.is_float_dtype(pd.read_csv(io.BytesIO(file.content))["IQA"])
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex to compile with")
-def test_it_compiles(suite_cache: SuiteCache, tmp_path: Path) -> None:
-    source = made(suite_cache, "unisim-core", columns=["IQA"])
-    nasty = latex.table(["x"], [[text] for text in NASTY], best=[[False]] * len(NASTY), caption="c", label="tab:n")
-    document = (
-        f"\\documentclass{{article}}\\usepackage{{booktabs}}\\begin{{document}}\n{source}\n{nasty}\\end{{document}}\n"
-    )
-    (tmp_path / "table.tex").write_text(document)
-    ended = subprocess.run(
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "table.tex"],
-        cwd=tmp_path,
-        capture_output=True,
-        timeout=120,
-    )
-    assert ended.returncode == 0, ended.stdout.decode(errors="replace")[-2000:]

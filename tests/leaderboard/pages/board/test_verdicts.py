@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from leaderboard.pages.board.comparison import ComparedLine, ComparedValue, PairedTest
-from leaderboard.pages.board.verdicts import in_cell, interval, p_value, reading, verdict
+from leaderboard.pages.board.verdicts import verdict
 
 NAN = math.nan
 TEST = PairedTest(
@@ -84,15 +84,6 @@ def test_two_rows(change: dict, words: str, certainty: str) -> None:
     assert verdict(line(replace(TEST, **change)), ("A", "B")) == expected
 
 
-def test_a_task_has_no_count_of_tasks_and_lower_may_be_better() -> None:
-    worse = replace(TEST, reading="worse")
-    found = verdict(line(worse, kind="task", title="FID", higher=False, percent=False, digits=2), ("A", "B"))
-    assert found == (
-        "B is significantly worse than A in FID, where lower is better: 3.205 higher "
-        "(95% interval +1.200 to +5.215, p = 0.002)."
-    )
-
-
 def test_several_rows_in_one_sentence() -> None:
     tests = [
         TEST,
@@ -107,12 +98,3 @@ def test_several_rows_in_one_sentence() -> None:
         "it is unknown whether E differs (E over fewer categories), because printed means stand for it; "
         "F cannot be compared (no shared task)."
     )
-
-
-def test_cells_say_unknown_in_words() -> None:
-    unknown = replace(TEST, reading="unknown", why="one task stands for it", **NO_INTERVAL)
-    assert (interval(line(unknown), unknown), p_value(unknown)) == ("—", "—")
-    assert in_cell("—", replace(unknown, few=True)) == "—" and in_cell("1 to 2", replace(TEST, few=True)) == "(1 to 2)"
-    assert reading(unknown) == "unknown: one task stands for it"
-    assert reading(replace(TEST, fixed=("IQA", "OOO"))) == "better; IQA and OOO: about the one task alone"
-    assert reading(replace(TEST, reading="none", why="no shared task")) == "not comparable: no shared task"

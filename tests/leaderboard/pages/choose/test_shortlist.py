@@ -52,15 +52,6 @@ def test_an_unknown_size_or_licence_meets_no_condition(suite_cache, need):
     assert both.most == 500, "the narrower of two limits holds"
 
 
-def test_models_excluded_because_a_fact_is_not_stated_are_counted(suite_cache):
-    need = next(need for need in NEEDS if need.key == "judge")
-    free, limited = (shortlist(suite_cache, need=need, conditions=one) for one in (ANY, Conditions(size="10b")))
-    table = free.table
-    unknown = [row.model for row in table.rows if np.isnan(table.models.loc[row.model, "parameters_m"] or np.nan)]
-    assert limited.unknown_size == len(unknown) > 0
-    assert str(limited.unknown_size) in shown(suite_cache, need="judge", conditions=Conditions(size="10b"))
-
-
 def test_a_difference_is_the_paired_one_over_the_tasks_that_both_have(suite_cache):
     need = next(need for need in NEEDS if need.key == "quality")
     result = shortlist(suite_cache, need=need, conditions=ANY)
@@ -82,16 +73,6 @@ def test_a_difference_is_the_paired_one_over_the_tasks_that_both_have(suite_cach
     )
 
 
-def test_without_evidence_it_recommends_nothing(suite_cache):
-    for need in WITH_SUITE:
-        result = shortlist(suite_cache, need=need, conditions=Conditions(language="many"))
-        text = shown(suite_cache, need=need.key, conditions=Conditions(language="many"))
-        if need.multilingual:
-            assert result.choices and "means are over many languages" in text
-        else:
-            assert result.choices == () and "no evidence to choose by" in text
-
-
 def test_what_nobody_can_be_compared_with_is_not_called_better(suite_cache):
     text = shown(suite_cache, need="search", conditions=Conditions(language="many"))
     assert "its lead is not proved" in text and "Not tested:" in text
@@ -101,15 +82,6 @@ def test_what_nobody_can_be_compared_with_is_not_called_better(suite_cache):
 def test_generators_are_sent_to_their_page(suite_cache):
     text = shown(suite_cache, need="generators", conditions=ANY)
     assert 'href="generators"' in text and "<li>" not in text
-
-
-def test_a_model_trained_on_a_task_says_so(suite_cache):
-    for need in WITH_SUITE:
-        for choice in shortlist(suite_cache, need=need, conditions=ANY).choices:
-            if choice.trained:
-                assert "trained on the data of some of these tasks" in shown(suite_cache, need=need.key, conditions=ANY)
-                return
-    pytest.fail("no shortlist has a model that was trained on its tasks")
 
 
 def test_a_single_model_that_fits_is_the_only_one(suite_cache):

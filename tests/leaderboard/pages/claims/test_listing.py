@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from starlette.testclient import TestClient
 
-from compute.types import LONGEST_KEY, SEVERITIES
+from compute.types import SEVERITIES
 from leaderboard.data import suite_queries
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.claims.listing import claims, tables_of
+from leaderboard.pages.claims.listing import claims
 from tests.leaderboard.served import client as client_of
 
 
@@ -30,30 +28,12 @@ def test_claims_are_all_there_with_conflicts_first(suite_cache):
     assert severities == sorted(severities, key=SEVERITIES.index) and set(severities) == set(SEVERITIES)
 
 
-def test_every_claim_has_an_address_of_its_own_within_the_bounds_of_a_key(suite_cache):
-    data = claims(suite_cache.db)
-    keys = [row[data["fields"].index("key")] for row in data["rows"]]
-    assert len(set(keys)) == len(keys) and max(map(len, keys)) <= LONGEST_KEY
-    assert all(re.fullmatch(r"[a-z0-9./-]+", key) for key in keys)
-
-
 def test_a_claim_leads_to_the_figures_that_its_formula_uses(suite_cache):
     data = claims(suite_cache.db)
     rows = {row[0]: dict(zip(data["fields"], row, strict=True)) for row in data["rows"]}
     claim = rows["pairbench-mmscore/mmscore-of-gemini-1.5-pro-all-splits"]
     tables = data["tables"][f"{claim['paper']}|{claim['formula']}"]
     assert [table["source"] for table in tables] == [f"PairBench Table {number}" for number in range(3, 8)]
-
-
-def test_locations_in_a_paper_name_their_tables():
-    sources = {f"P Table {number}": {"key": str(number)} for number in (2, 6, 22)}
-    keys = lambda where: [entry["key"] for entry in tables_of("P", where, sources=sources)]  # noqa: E731
-    assert keys("Tables 2 and 6") == ["2", "6"]
-    assert keys("Table 22, heading") == ["22"]
-    assert keys("mean of Tables 3 to 7 and 22") == ["6", "22"]
-    assert keys("Section 4.2, caption of Table 2") == ["2"]
-    assert keys("Section 2") == keys("Table 3") == []
-    assert tables_of("Q", "Table 2", sources=sources) == []
 
 
 def test_routes_answer_and_refuse_plainly(client):

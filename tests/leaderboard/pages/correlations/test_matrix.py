@@ -14,12 +14,11 @@ from compute.types import BadInput
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import TRAINED
 from leaderboard.pages.correlations import matrix as correlation_matrix
 from leaderboard.pages.correlations import query as correlation_query
 from leaderboard.pages.correlations.axes import with_origin
 from leaderboard.pages.correlations.matrix import MatrixCache
-from leaderboard.pages.correlations.query import PRESETS, CorrelationQuery, query_of, read
+from leaderboard.pages.correlations.query import CorrelationQuery, read
 from leaderboard.pages.correlations.routes import listing, rows, sheet
 from leaderboard.web.parameters import parse
 
@@ -106,47 +105,6 @@ def test_too_few_models_is_blank_with_the_reason(matrices, suite_cache) -> None:
     assert line[2] is None and line[5] == 2 and "4 are needed" in line[6]
 
 
-def test_no_model_carries_a_column_it_has_no_figure_in(matrices) -> None:
-    matrix = matrices.get(CorrelationQuery(suites=("mieb",), level="tasks"))
-    assert matrix.left_out  # tasks of which the paper's figures could not be read
-    beside = matrix.correlation.r.copy()
-    np.fill_diagonal(beside, np.nan)
-    assert (~np.isnan(beside)).any(axis=1).all()
-
-
-def test_chosen_models_and_groups_narrow_the_rows(matrices) -> None:
-    group = matrices.get(CorrelationQuery(suites=("unisim-core",), group="general-purpose"))
-    some = matrices.get(CorrelationQuery(suites=("unisim-core",), models=group.scores.models[:5]))
-    assert some.scores.models == group.scores.models[:5]
-    assert some.correlation.n.max() == 5
-
-
-def test_suites_need_two(matrices) -> None:
-    with pytest.raises(BadInput, match="two or more"):
-        matrices.get(CorrelationQuery(suites=("mieb",), level="suites"))
-    matrix = matrices.get(CorrelationQuery(suites=("unisim-core", "unisim-ood"), level="suites"))
-    assert [axis.key for axis in matrix.scores.axes] == ["unisim-core", "unisim-ood"]
-
-
-def test_labels_tell_axes_apart(matrices) -> None:
-    for preset in PRESETS.values():
-        suites = tuple(preset["suites"].split(","))
-        labels = [
-            axis.label
-            for axis in matrices.get(CorrelationQuery(suites=suites, level="tasks", origin="all")).scores.axes
-        ]
-        assert len(set(labels)) == len(labels)
-
-
-def test_presets_are_choices_the_page_knows(parameters) -> None:
-    for name, preset in PRESETS.items():
-        values, note = parse(parameters, preset)
-        assert note == "", name
-        assert query_of(values).suites
-    with pytest.raises(BadInput, match="No suite"):
-        query_of({**parse(parameters, {})[0], "suites": []})
-
-
 def test_table_and_sheet_hold_every_pair(matrices) -> None:
     matrix = matrices.get(CorrelationQuery())
     size = len(matrix.scores.axes)
@@ -157,35 +115,6 @@ def test_table_and_sheet_hold_every_pair(matrices) -> None:
     lines = sheet(matrix).decode().splitlines()
     assert lines[0].startswith("first,second,correlation,low,high,models")
     assert len(lines) == len(data["rows"]) + 1
-
-
-def test_across_benchmarks_needs_five_models_a_cell(matrices, parameters) -> None:
-    matrix = matrices.get(read(parameters, {"preset": "across"}))
-    drawn = ~np.isnan(matrix.correlation.r)
-    assert drawn.sum() > len(matrix.scores.axes)
-    assert matrix.correlation.n[drawn].min() >= 5
-    apart = correlation_matrix.unrelated_suites(matrix)
-    assert ("unisim-core", "mieb") in {pair[:2] for pair in apart}
-    assert all(n < 5 for *_, n in apart)
-    assert ("unisim-core", "unisim-ood") not in {pair[:2] for pair in apart}
-
-
-def test_marks_follow_the_figures(matrices, suite_cache) -> None:
-    matrix = matrices.get(CorrelationQuery(suites=("unisim-core",), level="tasks"))
-    table = suite_cache.table("unisim-core")
-    places = {column.key: place for place, column in enumerate(table.columns)}
-    checked = 0
-    for m, model in enumerate(matrix.scores.models):
-        row = next(place for place, row in enumerate(table.rows) if (row.model, row.origin) == (model, "published"))
-        for a, axis in enumerate(matrix.scores.axes):
-            assert matrix.scores.marks[m, a] == table.marks[row, places[axis.key]]
-            checked += int(matrix.scores.marks[m, a] & TRAINED > 0)
-    assert checked > 5
-    grouped = matrices.get(CorrelationQuery(suites=("unisim-core",)))
-    assert (grouped.scores.marks & TRAINED).any() and not (grouped.scores.marks & ~TRAINED).any()
-    pair = correlation_matrix.pair(matrix, matrix.scores.axes[0].key, matrix.scores.axes[1].key)
-    rows = [matrix.scores.models.index(model) for model in pair.models]
-    assert (pair.marks == matrix.scores.marks[np.ix_(rows, [0, 1])]).all()
 
 
 def test_no_suite_falls_back_to_the_default_with_one_sentence(parameters) -> None:
@@ -211,9 +140,3 @@ def test_a_view_opens_on_the_figures_that_its_suites_have(suite_cache, parameter
         assert completed == address
     else:
         assert read(parameters, completed).origin == origin
-
-
-def test_figures_that_no_suite_has_are_refused_with_those_that_there_are(matrices: MatrixCache) -> None:
-    with pytest.raises(BadInput, match="have no published figures, but computed. Choose other figures"):
-        matrices.get(CorrelationQuery(suites=("mini",)))
-    assert matrices.get(CorrelationQuery(suites=("mini",), origin="computed")).scores.models

@@ -8,12 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from compute.analysis.correlation import ENOUGH, extreme_pairs
-from leaderboard.data import model_queries, suite_queries
-from leaderboard.pages.correlations import query as correlation_query
+from compute.analysis.correlation import extreme_pairs
 from leaderboard.pages.correlations.matrix import MatrixCache
-from leaderboard.pages.correlations.page import STARTS, finding, preset_of
-from leaderboard.pages.correlations.query import CorrelationQuery, read
+from leaderboard.pages.correlations.page import finding
+from leaderboard.pages.correlations.query import CorrelationQuery
 
 
 def words(markup: str) -> str:
@@ -31,23 +29,6 @@ def test_the_answer_names_the_surest_pairs_and_opens_them(site: SimpleNamespace)
         assert f"{abs(r[first, second]):.2f}" in words(markup)
     assert extremes.pairs == len(labels) * (len(labels) - 1) // 2  # every cell has enough models there
     assert markup.count("correlations?suites=mieb&amp;pair=") == 2
-
-
-def test_with_few_models_it_cannot_be_told(site: SimpleNamespace) -> None:
-    query = CorrelationQuery(suites=("cfred-coco",), level="tasks", minimum=3)
-    matrix = MatrixCache(site.suite_cache).get(query)
-    assert (matrix.correlation.n < ENOUGH).all()
-    assert f"is not known: fewer than two pairs have {ENOUGH} models" in words(finding(matrix, choice=""))
-
-
-def test_the_ready_made_view_is_known_by_its_choice(site: SimpleNamespace) -> None:
-    known = correlation_query.parameters(
-        suites=suite_queries.suites(site.db)["key"], models=model_queries.models(site.db)["key"]
-    )
-    for _, key in STARTS:
-        assert preset_of(read(known, {"preset": key}), known) == key
-    assert preset_of(CorrelationQuery(), known) == "mieb-categories"
-    assert preset_of(CorrelationQuery(minimum=7), known) == ""
 
 
 def test_no_pair_is_extreme_by_its_correlation_alone() -> None:

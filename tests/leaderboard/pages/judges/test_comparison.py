@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from compute.analysis.correlation import correlate
 from leaderboard.pages.judges.comparison import METRICS, JudgeRow, Value, lead
 from leaderboard.pages.judges.page import Judging
 
@@ -48,12 +46,6 @@ def test_a_lead_is_as_sure_as_its_intervals(rows: list[JudgeRow], leaders: list[
     found = lead(rows, metric="relax_sym", measured={})
     assert found is not None
     assert ([each.title for each in found.rows], found.reading) == (leaders, reading)
-
-
-def test_no_lead_is_between_origins() -> None:
-    rows = [row("Computed", 0.99, half=0.001), *(row(name, 0.8, origin="published") for name in "AB")]
-    found = lead(rows, metric="relax_sym", measured={})
-    assert found is not None and [each.origin for each in found.rows] == ["published", "published"] and found.of == 2
 
 
 def test_a_metric_that_nobody_has_is_led_by_nobody() -> None:
@@ -97,13 +89,3 @@ def test_each_figure_is_that_of_the_runs(judging: Judging) -> None:
         for metric in METRICS:
             recorded = own[own["metric"] == metric]["value"].to_numpy()
             assert each.values[metric].value == pytest.approx(np.mean(recorded)), (each.title, metric)
-
-
-def test_what_goes_together_is_said_only_where_it_is_proved(judging: Judging) -> None:
-    table = judging.compare("pairbench", "all")
-    pairs = {(each.first, each.second): each for each in table.agreements}
-    assert len(pairs) == 6 and pairs["MMScore", "1-RelaxSym"].n == 10
-    assert [each for each in pairs if pairs[each].proved] == [("MMScore", "Controllability")]
-    assert table.agreement == "Proved to go together or against each other: MMScore and Controllability."
-    none = replace(table, correlation=correlate(scores=np.random.default_rng(0).normal(size=(5, 4)), method="spearman"))
-    assert none.agreement.startswith("No two metrics are proved to go together")

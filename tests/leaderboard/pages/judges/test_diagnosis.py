@@ -80,32 +80,10 @@ def test_effort_is_what_the_requests_took(judging: Judging) -> None:
     assert judge.effort.seconds == pytest.approx(500) and judge.effort.cost == pytest.approx(2)
 
 
-def test_effort_without_a_record_is_unknown() -> None:
-    runs = pd.DataFrame(
-        [
-            {
-                "model": "a",
-                "task": "t",
-                "settings": json.dumps({"found": {"default": {}}}),
-                "seconds": None,
-                "total": 10.0,
-            }
-        ]
-    ).assign(stored=10)
-    assert diagnosis.effort(runs) == diagnosis.Effort(seconds=None, cost=None)
-
-
 def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -> pd.DataFrame:
     """One run of 10 pairs as `judge_queries.runs` gives it."""
     row = {"model": "a", "task": "t", "settings": json.dumps({"found": parts}), "seconds": seconds}
     return pd.DataFrame([{**row, "total": 10, "stored": stored}])
-
-
-def test_effort_of_a_partial_run_is_that_of_its_answers() -> None:
-    """Of 20 questions 8 never reached the judge: the others took 12 seconds and 6 dollars."""
-    part = {"asked": 20, "errors": 8, "seconds": 12.0, "cost": 6.0}
-    runs = recorded(seconds=100.0, stored=6, default=part)
-    assert diagnosis.effort(runs) == diagnosis.Effort(seconds=2000, cost=1000)
 
 
 def test_effort_is_over_the_answers_that_state_it() -> None:
@@ -120,9 +98,3 @@ def test_effort_is_over_the_answers_that_state_it() -> None:
 def test_effort_without_a_prompt_is_the_runs_time_over_its_pairs() -> None:
     part = {"numbers": "cosine"}
     assert diagnosis.effort(recorded(seconds=3.0, stored=6, default=part)) == diagnosis.Effort(seconds=500, cost=None)
-
-
-@pytest.mark.parametrize("wrong", ["1", True, -1, None, [], {"at_least": 1}])
-def test_what_is_no_number_of_seconds_is_unknown(wrong: object) -> None:
-    for part in ({"asked": 4, "seconds": wrong}, {"asked": wrong, "seconds": 1}, {"asked": 4, "in_part": wrong}):
-        assert diagnosis.effort(recorded(default=part)) == diagnosis.Effort(seconds=None, cost=None)

@@ -12,7 +12,7 @@ import pytest
 
 from leaderboard.data.language_evidence import LanguageEvidence
 from leaderboard.html.named_points import NAMES
-from leaderboard.pages.languages.page import of_all, page
+from leaderboard.pages.languages.page import page
 from tests.leaderboard.small_languages import small
 
 
@@ -89,20 +89,6 @@ def test_all_languages(view: Any, evidence: LanguageEvidence) -> None:
     assert figure["visible"] and "no other to compare" in rest
 
 
-def test_a_mean_is_a_reason_only_where_it_is_stored(view: Any, evidence: LanguageEvidence) -> None:
-    """Once of all 38 languages there was "only a mean" of computed scores, of which none is stored."""
-    answer, figure, _ = view(origin="computed")
-    assert answer == (
-        "Of the 38 languages of MIEB’s tasks, 0 have scores of their own by which several models compare. "
-        "No computed score of one language alone is stored for any of them."
-    )
-    assert not figure["visible"]
-    bare = replace(evidence, rankings={}, means={"deu": frozenset({"published"}), "fra": frozenset({"published"})})
-    answer = text(of_all(bare, origin="published")[0])
-    assert "For French and German there is only a published mean over several languages, which says nothing" in answer
-    assert "No published score of one language alone is stored for 36 languages, such as Arabic" in answer
-
-
 Score = tuple[str, str, float, float]  # model, task, value, standard error
 TWO_TASKS = [("A", "t1", 0.9, 0.01), ("A", "t2", 0.8, 0.01), ("B", "t1", 0.7, 0.01)]
 NO_ERROR = [("A", "t", 0.9, 0.01), ("B", "t", 0.5, 0.01), ("C", "t", 0.89, np.nan)]
@@ -134,31 +120,6 @@ def test_few_models_and_few_tests(
     few = replace(evidence, rankings={("deu", "computed"): small(scores)})
     chosen = {"language": "deu", "model": "", "origin": "computed"}
     assert said in text(page(site, few, **chosen)[0])
-
-
-def test_the_table_has_a_word_for_what_is_not_tested(site: SimpleNamespace, evidence: LanguageEvidence) -> None:
-    few = replace(evidence, rankings={("deu", "computed"): small(NO_ERROR)})
-    rest = text(page(site, few, language="deu", model="", origin="")[2])
-    assert rest.count("proved worse") == 1 and rest.count("not known") == 1
-    assert "1 of 2, 1 not known" in text(of_all(few, origin="")[2])
-
-
-def test_languages_without_a_complete_model_are_counted_apart(evidence: LanguageEvidence) -> None:
-    none = small([("A", "t1", 0.9, 0.01), ("B", "t2", 0.8, 0.01)])
-    answer, figure, table = of_all(replace(evidence, rankings={("deu", "computed"): none}), origin="")
-    assert "0 have scores of their own" in text(answer) and figure is None
-    assert "For 1 language fewer than two models have all the scores, such as German." in text(answer)
-    assert "no model has all scores" in text(table)
-
-
-def test_what_is_counted_together_is_of_one_origin(evidence: LanguageEvidence) -> None:
-    """Once the leaders of published and computed figures were counted together, and shared a figure."""
-    pair = [("A", "t", 0.9, 0.01), ("B", "t", 0.8, 0.01)]
-    published = {(code, "published"): replace(small(pair), origin="published", code=code) for code in ("deu", "fra")}
-    mixed = replace(evidence, rankings=published | {("ita", "computed"): small(pair)})
-    answer, figure, _ = of_all(mixed, origin="")
-    assert "By published figures, which 2 of them have, A has the highest mean in 2 of them." in text(answer)
-    assert len(figure.data[0].x) == 2 and "published figures" in figure.layout.xaxis.title.text
 
 
 def test_names_out_of_a_file_stay_text(hostile_site: SimpleNamespace) -> None:

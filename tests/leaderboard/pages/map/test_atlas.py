@@ -15,7 +15,7 @@ from compute.types import BadInput
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 from leaderboard.pages.map import atlas as maps
-from leaderboard.pages.map.atlas import Atlas, MapFailed, command, read, recipe_of
+from leaderboard.pages.map.atlas import Atlas, MapFailed, read, recipe_of
 from leaderboard.web.parameters import parse
 
 USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "published", "neighbours": 10, "distance": 0.1, "seed": 0}
@@ -50,13 +50,6 @@ def test_every_benchmark_ships_both_maps(atlas: Atlas, suites: list[str], noun: 
     assert atlas.find(recipe_of(**{**USUAL, "of": noun, "suites": suites})) is not None
 
 
-@pytest.mark.parametrize(
-    "other", [{"seed": 1}, {"distance": 0.5}, {"origin": "all"}, {"neighbours": 30}, {"suites": ["mieb-en"]}]
-)
-def test_another_choice_has_to_be_made(atlas: Atlas, other: dict) -> None:
-    assert atlas.find(recipe_of(**{**USUAL, **other})) is None
-
-
 def test_no_suite_is_no_choice() -> None:
     with pytest.raises(BadInput, match="No suite"):
         recipe_of(**{**USUAL, "suites": []})
@@ -77,25 +70,6 @@ def test_what_is_no_map_is_refused() -> None:
     for wrong in (b"", b"kind,key\n", b"not a table", content().replace(b"cluster", b"luster")):
         with pytest.raises(MapFailed):
             read(wrong)
-
-
-def test_the_command_names_every_setting(tmp_path: Path) -> None:
-    words = command(
-        Recipe(noun="models", suites=("mieb", "pairbench"), origin="all", seed=3, n_neighbors=7, min_dist=0.2),
-        tmp_path / "db",
-    )
-    assert words[:4] == (sys.executable, "-m", "compute", "project")
-    given = dict(zip(words[4::2], words[5::2], strict=True))
-    assert given == {
-        "--suites": "mieb,pairbench",
-        "--noun": "models",
-        "--origin": "all",
-        "--seed": "3",
-        "--neighbors": "7",
-        "--min-dist": "0.2",
-        "--to": "-",
-        "--database": str(tmp_path / "db"),
-    }
 
 
 def follow(atlas: Atlas, *, visitor: str = "v", then=lambda stage: None) -> list[str]:
@@ -132,14 +106,6 @@ def test_a_job_that_fails_says_why(database: Path, monkeypatch: pytest.MonkeyPat
     program(monkeypatch, "raise ValueError('secret path')")
     with pytest.raises(MapFailed, match="could not be made"):
         follow(atlas)
-
-
-def test_a_job_can_be_stopped(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    atlas = Atlas(Database(database))
-    program(monkeypatch, "import sys, time; print('loading UMAP', file=sys.stderr, flush=True); time.sleep(60)")
-    with pytest.raises(MapFailed, match="Stopped"):
-        follow(atlas, then=lambda stage: atlas.stop("v"))
-    assert atlas.find(Recipe(seed=5)) is None
 
 
 SLEEPS = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -64,20 +63,6 @@ def test_clusters_are_named_by_their_members() -> None:
     assert names[3:6] == ["e, d and 1 more"] * 3, "the two nearest to the middle"
 
 
-def test_the_answer_counts_the_clusters(site) -> None:
-    recipe = recipe_of(**USUAL)
-    made = Atlas(site.db).find(recipe)
-    facts = page.described_points(site, made, noun="tasks", suites=("mieb",), origin="published")
-    text = " ".join(re.sub("<[^>]+>", "", page.finding(made, facts, "tasks")).split())
-    clusters = made.points["cluster"]
-    outside, found = int((clusters < 0).sum()), clusters[clusters >= 0]
-    head = (
-        f"{len(facts)} tasks form {found.nunique()} groups on the map, of tasks that rank models alike, and {outside}"
-    )
-    assert text.startswith(head)
-    assert f"({found.value_counts().iloc[0]})" in text
-
-
 @pytest.mark.parametrize("noun", ["tasks", "models"])
 def test_neighbours_are_those_of_the_data(site, noun: str) -> None:
     """Distances against scikit-learn's, correlations against scipy's."""
@@ -99,33 +84,6 @@ def test_neighbours_are_those_of_the_data(site, noun: str) -> None:
         row[models.index(first)] = np.inf
         nearest = int(np.nanargmin(row))
         assert near[first][0].key == models[nearest] and near[first][0].distance == pytest.approx(row[nearest])
-
-
-def test_regions_of_categories_lie_within_clusters(site) -> None:
-    made = Atlas(site.db).find(recipe_of(**USUAL))
-    facts = page.described_points(site, made, noun="tasks", suites=("mieb",), origin="published")
-    regions = page.regions(facts, "category")
-    assert regions and all(len(region.indices) >= 3 for region in regions)
-    for region in regions:
-        inside = facts.loc[region.indices]
-        assert (
-            inside["category"].nunique() == inside["number"].nunique() == 1
-            and region.name == inside["category"].iloc[0]
-        )
-
-
-def test_settings_seed_and_trust_are_said(site) -> None:
-    made = Atlas(site.db).find(recipe_of(**USUAL))
-    text = page.settings(made, "tasks")
-    for part in (
-        "seed 0",
-        "n_neighbors 10",
-        "min_dist 0.1",
-        f"{made.settings['trustworthiness']:.3f}",
-        "umap-learn",
-        "published figures",
-    ):
-        assert part in text
 
 
 def test_the_table_lists_every_point_and_escapes(site) -> None:

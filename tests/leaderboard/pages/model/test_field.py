@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from compute.types import BadInput
 from leaderboard.pages.model import field as fields
 
 
@@ -46,16 +44,3 @@ def test_nearest_asks_for_half_of_the_tasks(suite_cache):
     assert (near.shared[~np.isnan(near.distance)] >= max(5, own / 2)).all()
     closest = shown.table.rows[shown.rows[int(np.nanargmin(near.distance))]].model
     assert closest.startswith("unisim-")
-
-
-def test_ranks_of_metrics_are_no_scores(suite_cache):
-    shown = fields.field(suite_cache, suite="cfred-coco", model="black-forest-labs/flux.1-dev")
-    metrics = [shown.table.columns[place].metric for place in shown.columns]
-    assert "cfred" in metrics and "elo" in metrics
-    assert not any(metric.endswith("_rank") for metric in metrics)
-
-
-def test_a_model_outside_the_suite(suite_cache):
-    with pytest.raises(BadInput, match="has no score in"):
-        fields.field(suite_cache, suite="pairbench", model="unisim-vit-l-14")
-    assert fields.suites_of(suite_cache, model="cfred", suites=["cfred-coco", "mieb"]) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,12 +15,10 @@ from compute.catalog.own import models as own_models
 from compute.database import build
 from compute.models.own.own_model import ModelSource
 from compute.types import Model
-from leaderboard.data import payload
 from leaderboard.data.database import Database
-from leaderboard.data.own_models import commands, own_facts
+from leaderboard.data.own_models import commands
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.model import page as model
-from leaderboard.pages.models import listing
 from tests.compute.catalog.own.test_models import stored
 
 HOSTILE = '<img src=x onerror="window.harmed=1">{{7*7}}'
@@ -99,44 +96,12 @@ def test_scores_on_what_its_card_names_are_marked(own_site) -> None:
     assert trained == {"own/my-model": "unknown", "org/name": "yes", "own/held": "unknown"}
 
 
-def test_a_card_that_names_other_data_sets_does_not_say_that_it_was_trained_on_nothing_else(own_site) -> None:
-    table = own_site.suite_cache.table("mini")
-    models = table.models.copy()
-    models["trained_on"] = [["nights"]] * len(models)
-    table = replace(table, models=models, trained_models=frozenset())
-    assert {table.trained(at) for at, row in enumerate(table.rows) if row.model in AGAIN} == {"unknown"}
-    assert {table.trained(at) for at, row in enumerate(table.rows) if row.model not in AGAIN} == {"no"}
-
-
-def test_a_model_without_scores_is_not_said_to_have_any(own_site, tmp_path: Path) -> None:
-    own = row("own/new", "New", weights=str(tmp_path / "New"), revision=f"files-{DIGEST}")
-    own = replace(own, trained_on=("nights",))
-    own_models.record(own, digest=DIGEST, results=tmp_path, source=ModelSource(kind="folder", name="New"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "all_claims", list)
-        database = Database(build.build(tmp_path / "likeness.duckdb", results=tmp_path).path)
-    site = SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, panel=trying())
-    head, _, _ = model.page(site, model="own/new", suite="", by="category")
-    assert "It is a checkpoint in a folder, and has no scores yet." in text(head)
-    assert "NIGHTS, as model cards say" in text(head)
-    assert "Run itpython -m compute run --suite mini --models FOLDER/New # FOLDER: the one that holds it" in text(head)
-    head, _, _ = model.page(own_site, model="own/my-model", suite="", by="category")
-    assert "its scores were computed here from a checkpoint in a folder" in text(head) and "not known" in text(head)
-
-
 def test_what_the_host_named_can_be_tried(own_site) -> None:
     named = SimpleNamespace(**{**vars(own_site), "panel": trying(row("own/my-model", "Mine"))})
     head, _, _ = model.page(named, model="own/my-model", suite="", by="category")
     assert 'href="compare?models=own/my-model"' in head and "not available" not in head
     head, _, _ = model.page(named, model="own/held", suite="", by="category")
     assert "compare?models=" not in head and "not available on the Try page: it is no checkpoint" in head
-
-
-def test_a_hostile_title_is_text(own_site) -> None:
-    head, _, rest = model.page(own_site, model="own/my-model", suite="", by="category")
-    for markup in (head, rest, model.every_model(own_site)):
-        assert "<img" not in markup and "49" not in re.findall(r"onerror.{0,40}", markup)
-    assert "&lt;img src=x" in head and "{{7*7}}" in head and "(own)" in head
 
 
 def test_models_of_the_catalogue_have_no_such_part(own_site) -> None:
@@ -149,24 +114,6 @@ def test_the_board_marks_the_row_and_gives_it_its_origin(own_site) -> None:
     own = {row.model: row.origin for row in table.rows if row.model in AGAIN}
     assert own == dict.fromkeys(AGAIN, "computed")
     assert all("(own)" in table.models.loc[key, "title"] for key in AGAIN)
-
-
-def test_the_board_knows_which_rows_are_of_own_models(own_site) -> None:
-    suite_cache = own_site.suite_cache
-    content = payload.board(own_site.db, suite_cache.table("mini"), suite_cache.ranked("mini"))
-    assert {row["model"] for row in content["rows"] if row["own"]} == set(AGAIN)
-    assert any(not row["own"] and row["origin"] == "computed" for row in content["rows"])
-
-
-def test_the_list_of_models_offers_none_to_try(own_site) -> None:
-    rows = listing.models(own_site.suite_cache)
-    live = {row[0]: row[rows["fields"].index("live")] for row in rows["rows"]}
-    assert [live[key] for key in AGAIN] == [False] * 3 and live["openai/clip-vit-base-patch32"] is True
-
-
-@pytest.mark.parametrize("options", ["", "{}", None, '{"own": 3}', json.dumps({"own": {"source": "network"}})])
-def test_what_is_no_note_is_none(options: str | None) -> None:
-    assert own_facts(options) is None and commands(options, title="", suites=["mini"]) == []
 
 
 def test_a_model_is_run_again_on_what_it_ran_on_under_the_name_it_had() -> None:

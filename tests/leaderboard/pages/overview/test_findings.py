@@ -11,11 +11,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leaderboard.data import suite_queries
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.html.templates import render
-from leaderboard.pages.correlations.matrix import MatrixCache, pair
-from leaderboard.pages.correlations.query import CorrelationQuery
 from leaderboard.pages.overview import findings
 from leaderboard.pages.overview.page import SUITES
 from leaderboard.pages.overview.page import findings as drawn
@@ -74,24 +71,6 @@ def test_the_widest_disagreement_is_scipys_correlation(site: SimpleNamespace) ->
     assert apart.r == pytest.approx(stats.spearmanr(a, b).statistic) and apart.low < apart.r < apart.high < 0
 
 
-@pytest.mark.parametrize("suite", ["unisim-core", "pairbench", "mieb"])
-def test_the_page_of_correlations_says_the_same_of_the_pair(site: SimpleNamespace, suite: str) -> None:
-    """Over the same models: once the first page left out those without a rank."""
-    apart = findings.disagreement(site.suite_cache.table(suite), site.suite_cache.ranked(suite))
-    matrix = MatrixCache(site.suite_cache).get(CorrelationQuery(suites=(suite,), origin=apart.origin))
-    opened = pair(matrix, *apart.pair.split(","))
-    assert (apart.r, apart.low, apart.high) == pytest.approx((opened.r, opened.low, opened.high), nan_ok=True)
-    assert apart.models == len(opened.models)
-
-
 def test_people_lead_the_generators(site: SimpleNamespace) -> None:
     lead = findings.people_first(site.suite_cache.table("cfred-coco"))
     assert (lead.title, lead.rank, lead.of) == ("FLUX.1 [dev]", 4, 9)
-
-
-def test_what_is_new_has_real_scores(site: SimpleNamespace) -> None:
-    from leaderboard.data import model_queries
-
-    newest = model_queries.newest(site.db, most=6)
-    assert len(newest) == 6 and not set(newest["key"]) & {"tiny", "tiny-random"}
-    assert suite_queries.counts(site.db).iloc[0].models > 6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import duckdb
 import pytest
 from starlette.testclient import TestClient
 
@@ -32,15 +31,6 @@ def test_every_example_answers_with_rows(client: TestClient, example: dict[str, 
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_there_are_ten_examples_and_the_first_gives_intervals(client: TestClient) -> None:
-    assert len(examples()) >= 10
-    answer = client.post("/data/sql", json={"sql": examples()[0]["sql"]}).json()
-    assert [column["name"] for column in answer["columns"]] == ["category", "model", "mean", "low", "high"]
-    known = [row for row in answer["rows"] if row[3] is not None]  # mean average precision has no standard error
-    assert len(answer["rows"]) == 7 and len(known) == 6
-    assert all(low < mean < high for _, _, mean, low, high in known)
-
-
 def test_an_answer_is_that_of_the_database(client: TestClient, suite_cache: SuiteCache) -> None:
     sql = "SELECT verdict, count(*) AS n FROM claims GROUP BY ALL ORDER BY ALL"
     expected = [list(row) for row in suite_cache.db.ask(sql).itertuples(index=False, name=None)]
@@ -58,22 +48,3 @@ def test_a_link_runs_nothing(client: TestClient) -> None:
     described = client.get("/data/sql").json()
     assert client.get("/data/sql", params={"sql": "SELECT 1", "query": "SELECT 1"}).json() == described
     assert "rows" not in described
-
-
-def test_a_query_follows_the_database_when_it_is_renewed(tmp_path, database) -> None:
-    import shutil
-
-    from leaderboard.data.database import Database
-
-    old, new = tmp_path / "old.duckdb", tmp_path / "new.duckdb"
-    for path, text in ((old, "before"), (new, "after")):
-        shutil.copy(database, path)
-        with duckdb.connect(path) as connection:
-            connection.execute("INSERT INTO meta VALUES ('test', ?)", [text])
-    cache = SuiteCache(Database(old))
-    client = client_of(cache)
-    ask = lambda: client.post("/data/sql", json={"sql": "SELECT value FROM meta WHERE key = 'test'"}).json()["rows"]  # noqa: E731
-    assert ask() == [["before"]]
-    cache.db.swap(new)
-    assert ask() == [["after"]]
-    cache.db.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 
 from compute.types import Task
@@ -32,16 +31,6 @@ def test_a_map_has_every_image_with_its_label_and_picture(stand_in_suite_cache) 
     for trace in figure.data:
         assert {test.classes[of_image[meta["images"][row]]] for row in trace.customdata} == {trace.name}
     assert "Trustworthiness <b>0.900</b>" in image_map.words(maps, model="example/eye")
-
-
-def test_of_many_labels_the_rarer_share_a_mark() -> None:
-    labels = [f"label {at:02d}" for at in range(40) for _ in range(2 if at < 5 else 1)]
-    points = pd.DataFrame({"image": "", "label": labels, "x": np.arange(len(labels)) / 7, "y": 0.0})
-    figure = image_map.draw(points, meta={})
-    assert len(figure.data) == image_map.MOST + 1 and figure.data[-1].name == "19 more labels"
-    assert {f"label {at:02d}" for at in range(5)} <= {trace.name for trace in figure.data}
-    assert sum(len(trace.x) for trace in figure.data) == len(labels)
-    assert len({(trace.marker.color, trace.marker.symbol) for trace in figure.data}) == image_map.MOST + 1
 
 
 def test_without_a_map_the_page_shows_the_command_that_makes_one(stand_in_suite_cache) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from leaderboard.pages.task.item_parts import aligned, answered, choices, drawn
+from leaderboard.pages.task.item_parts import answered, choices, drawn
 
 A, B, C, D = ("a" * 32, "b" * 32, "c" * 32, "d" * 32)
 ALL = frozenset({A, B, C, D})
@@ -40,28 +40,6 @@ def brief(parts: list[dict]) -> list[tuple]:
 def test_reference_and_alternatives_are_told_apart(detail, category, reference, options) -> None:
     found, others = choices(detail, category=category)
     assert found == reference and len(others) == options
-
-
-def test_a_choice_marks_the_right_alternative() -> None:
-    parts = drawn("choice", {"images": [A, B, C], "scores": [0.3, 0.2]}, expected="B", category="", pictured=ALL)
-    assert brief(parts) == [
-        ("Reference", "", "a", None),
-        ("Alternative", "A", "b", False),
-        ("Alternative", "B", "c", True),
-    ]
-
-
-def test_alternatives_beyond_the_alphabet_are_numbered() -> None:
-    detail = {"images": [A] * 31, "scores": [0.5] * 30}
-    parts = drawn("choice", detail, expected="B", category="", pictured=ALL)
-    assert [part["label"] for part in parts[26:29]] == ["Z", "27", "28"]
-    assert answered("choice", detail, answer="27", category="", pictured=ALL)["scores"][26] == ("27", "0.500")
-    assert drawn("odd_one_out", detail, expected="A", category="", pictured=ALL)[30]["label"] == "31"
-
-
-def test_a_picture_that_was_not_kept_is_said_to_be_missing() -> None:
-    first, second = drawn("odd_one_out", {"images": [A, B]}, expected="A", category="", pictured={A})
-    assert (first["image"], first["missing"], second["image"], second["missing"]) == (A, False, "", True)
 
 
 @pytest.mark.parametrize(
@@ -115,19 +93,6 @@ def test_scores_stand_beside_what_they_are_of() -> None:
     assert grid["scores"][2] == ("image 2 with caption 1", "3.000") and grid["picked"] == []
 
 
-def test_a_reply_is_kept_as_it_was_written() -> None:
-    written = " <b>No.</b> "
-    said = answered("choice", {"images": [A, B], "reply": written}, answer=written, category="", pictured=ALL)
-    assert said["reply"] == written and said["picked"] == [] and said["scores"] == []
-
-
-def test_an_item_without_details_shows_nothing() -> None:
-    for procedure in ("choice", "odd_one_out", "matching", "retrieval", "multiple_choice", "zero_shot", "sts", "probe"):
-        parts = drawn(procedure, {}, expected="A", category="", pictured=ALL)
-        assert all(not part["image"] and not part["text"] and not part["missing"] for part in parts)
-    assert aligned([], []) == []
-
-
 def test_a_rated_pair_shows_both_sides_and_both_replies() -> None:
     detail = {
         "images": ["one", "two"],
@@ -143,20 +108,3 @@ def test_a_rated_pair_shows_both_sides_and_both_replies() -> None:
     out = answered("judging", detail, answer="8 | no score", category="COCO", pictured=set())
     assert out["replies"] == [("In this order", "Score: 8\nReason: alike", ""), ("The two swapped", "No.", "missing")]
     assert out["scores"] == []
-
-
-def test_a_pair_rated_by_numbers_shows_them() -> None:
-    out = answered("judging", {"numbers": [0.25, None]}, answer="3 | 3", category="", pictured=set())
-    assert out["scores"] == [("in this order", "0.250"), ("the two swapped", "—")] and out["replies"] == []
-
-
-@pytest.mark.parametrize("wrong", ["text", 7, {"a": 1}, None])
-def test_replies_of_another_form_are_left_out(wrong: object) -> None:
-    detail = {"replies": wrong, "numbers": wrong, "problems": wrong}
-    out = answered("judging", detail, answer="", category="", pictured=set())
-    assert out == {"replies": [], "scores": []}
-
-
-def test_an_image_of_a_generator_is_told_from_its_reference() -> None:
-    parts = drawn("frechet", {"prompt": "a cat", "images": [A, B]}, expected="", category="", pictured=ALL)
-    assert [(part["role"], part["image"]) for part in parts] == [("Reference", A), ("Generated", B)]

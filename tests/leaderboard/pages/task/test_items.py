@@ -10,23 +10,17 @@ import pandas as pd
 import pytest
 
 from compute.catalog import shipped
-from compute.tasks import computable
-from compute.types import UnknownKey
 from leaderboard.pages.task.items import (
-    LABELS,
     PER_PAGE,
     ItemQuery,
     Items,
     beside,
-    can_be_run,
     filters,
-    judged_filters,
     listing,
     margin_text,
     sort,
     with_margins,
 )
-from leaderboard.pages.task.protocols import EXPLAINED
 from tests.leaderboard import stand_ins
 
 
@@ -65,20 +59,6 @@ def test_a_reply_in_words_has_no_margin() -> None:
     assert out["margin"].isna().all() and list(out["right"]) == [True, False]
 
 
-def test_a_cluster_stands_for_what_most_of_it_is() -> None:
-    out = with_margins(
-        frame(
-            [None] * 5,
-            [0.1, 0.2, 0.3, 0.4, 0.5],
-            expected=["cat", "cat", "dog", "dog", "dog"],
-            answer=["c0", "c0", "c0", "c1", "c1"],
-        ),
-        procedure="clustering",
-    )
-    assert list(out["right"]) == [True, True, False, True, True]
-    assert list(out["margin"]) == [0.1, 0.2, -0.3, 0.4, 0.5] and out["answer_text"].iloc[2] == "c0, mostly cat"
-
-
 def test_people_and_model_are_compared_by_their_orders() -> None:
     """Reference: places counted by hand; equal ratings share the mean place."""
     out = with_margins(frame([None] * 4, [0.9, 0.1, 0.5, 0.4], expected=["1", "2", "2", "5"]), procedure="sts")
@@ -105,40 +85,7 @@ def test_two_models_disagree_where_one_is_right_and_the_other_wrong() -> None:
     assert list(apart.index) == ["i0", "i1"]  # 4 against -0.2 is farther apart than -1 against 0.1, in deviations too
 
 
-def test_items_that_only_one_of_two_has_are_left_out() -> None:
-    first = with_margins(frame([True, True], [1, 2]), procedure="choice")
-    second = with_margins(frame([True, True, False], [1, 2, 3], item=["i1", "i2", "i3"]), procedure="choice")
-    assert list(beside([first, second]).index) == ["i1"]
-
-
-@pytest.mark.parametrize(
-    ("value", "procedure", "text"),
-    [
-        (-0.0214, "choice", "margin −0.021"),
-        (0.5, "choice", "margin +0.500"),
-        (0.0, "choice", "margin 0"),
-        (math.nan, "choice", ""),
-        (math.inf, "choice", ""),
-        (-123.45, "choice", "margin −123.4"),
-        (-0.54, "sts", "54% of positions apart"),
-        (0.25, LABELS, "LRAP 0.250"),
-    ],
-)
-def test_margins_in_words(value: float, procedure: str, text: str) -> None:
-    assert margin_text(value, procedure=procedure) == text
-
-
 # ---- a page
-
-
-@pytest.mark.parametrize(("number", "shown"), [("9" * 5000, "∞"), ("NaN", "—"), ("-1e999", "−∞"), ("7", "7.000")])
-def test_a_number_that_python_would_refuse_does_not_cost_the_page(
-    items: Items, monkeypatch: pytest.MonkeyPatch, number: str, shown: str
-) -> None:
-    texts = lambda db, *, run, names: dict.fromkeys(names, f'{{"images": [], "scores": [{number}]}}')  # noqa: E731
-    monkeypatch.setattr("leaderboard.data.item_queries.details", texts)
-    [item, *_] = listing(items, ItemQuery(task="unisim/nights"))["items"]
-    assert item["verdicts"][0]["scores"] == [("A", shown)]
 
 
 @pytest.mark.parametrize("task", stand_ins.TASKS)
@@ -178,39 +125,6 @@ def test_pages_follow_each_other_without_gap(items: Items) -> None:
     assert listing(items, ItemQuery(task="unisim/nights", show="all", part=999))["part"] == first["parts"]
 
 
-def test_only_some_items_of_a_large_task_have_pictures_and_that_is_said(items: Items) -> None:
-    page = listing(items, ItemQuery(task="unisim/nights", show="all"))
-    assert (page["pictured"], page["stored"], page["count"]) == (200, stand_ins.MORE, 200)
-    every = listing(items, ItemQuery(task="unisim/nights", show="all", every=True))
-    assert every["count"] == stand_ins.MORE
-    assert listing(items, ItemQuery(task="unisim/imagenet-ooo"))["pictured"] is None
-
-
-def test_a_judge_beside_an_encoder(items: Items) -> None:
-    page = listing(items, ItemQuery(task="unisim/nights", models=("example/judge", "example/eye"), show="unread"))
-    assert page["chosen"] == ["example/judge", "example/eye"] and page["show"] == "unread"
-    judge = page["items"][0]["verdicts"][0]
-    assert judge["right"] is None and judge["margin"] == "" and judge["reply"] == "Both look alike to me."
-    assert page["items"][0]["verdicts"][1]["margin"]
-
-
-def test_what_the_address_names_and_the_task_lacks_is_said(items: Items) -> None:
-    page = listing(
-        items, ItemQuery(task="unisim/nights", models=("nobody", "example/eye"), show="plaid", order="up", subset="x")
-    )
-    assert page["chosen"] == ["example/eye"] and page["note"] == "No computed run of 'nobody' has stored items."
-    assert (page["show"], page["order"], page["subset"]) == ("wrong", "worst", "")
-    with pytest.raises(UnknownKey):
-        listing(items, ItemQuery(task="no/task"))
-
-
-def test_no_other_models_items_stand_in_place_of_missing_ones(items: Items) -> None:
-    page = listing(items, ItemQuery(task="unisim/nights", models=("example/eyes",)))
-    assert page["chosen"] == [] and "items" not in page
-    assert page["note"] == "No computed run of 'example/eyes' has stored items. Did you mean 'example/eye'?"
-    assert "example/eye" in {run["model"] for run in page["runs"]}
-
-
 def test_without_a_run_the_command_that_makes_one_is_said(items: Items) -> None:
     page = listing(items, ItemQuery(task="mieb/stl10"))
     assert page["runs"] == [] and "No computed run" in page["empty"]
@@ -222,14 +136,6 @@ def test_without_a_run_the_command_that_makes_one_is_said(items: Items) -> None:
     assert listing(items, ItemQuery(task="pairbench/coco-cj"))["command"].endswith("pairbench/coco-cj --models MODEL")
     none = listing(items, ItemQuery(task="pairbench/aggregate"))
     assert none["command"] == "" and "cannot be loaded" in none["empty"]
-
-
-def test_only_tasks_that_cannot_be_run_have_no_command() -> None:
-    """Reference: the loaders of compute.tasks."""
-    for task in shipped().tasks:
-        about = pd.Series({"procedure": task.procedure, "ranked": task.ranked})
-        assert can_be_run(about) is computable(task), task.key
-    assert set(EXPLAINED) == {LABELS, *(task.procedure for task in shipped().tasks if computable(task))}
 
 
 # ---- pairs that a judge rates in both orders
@@ -250,16 +156,6 @@ def test_order_flips_come_first_and_pairs_without_two_scores_last() -> None:
     assert list(sort(one, order="best", apart=False).index)[-2:] == ["i2", "i3"]
     assert list(sort(one, order="far", apart=False).index) == ["i4", "i2", "i1", "i0", "i3"]
     assert [value is None for value in one["right0"]] == [True] * 5, "a rating is neither right nor wrong"
-
-
-def test_flips_and_missing_scores_are_groups_of_their_own() -> None:
-    one, other = (with_margins(each, procedure="judging") for each in (rated(), rated(value=[0, 0, 0, 0, 7])))
-    groups = {key: list(np.flatnonzero(mask)) for key, (_, mask) in judged_filters(beside([one]), models=1).items()}
-    assert groups == {"all": [0, 1, 2, 3, 4], "flips": [2], "unread": [3]}
-    both = judged_filters(beside([one, other]), models=2)
-    assert list(np.flatnonzero(both["flips"][1])) == [2, 4]
-    whole = with_margins(rated(value=[0.0] * 5), procedure="judging")
-    assert "unread" not in judged_filters(beside([whole]), models=1)
 
 
 def test_an_order_flip_in_words() -> None:

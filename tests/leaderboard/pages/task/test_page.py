@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gradio as gr
 import numpy as np
 import pytest
 
 from compute.analysis.saturation import saturation
 from leaderboard.data import suite_queries
 from leaderboard.html.formatting import model_url
-from leaderboard.html.labels import SUSPECT
 from leaderboard.pages.task import page as task
 from leaderboard.pages.task import protocols
 
@@ -56,23 +54,6 @@ def test_the_points_of_a_task_are_ranked_with_intervals(site):
     assert (points["low"] < points["value"]).all() and (points["high"] <= 100).all()
 
 
-def test_a_doubtful_figure_is_not_among_the_best(site, related):
-    """On WU-IT (b) of PairBench the highest figure is one in doubt."""
-    table = site.suite_cache.table("pairbench")
-    index = table.headline("pairbench/wu-it-b")
-    limits = suite_queries.metrics(site.db).loc[table.columns[index].metric]
-    points = task.ranked_points(table, index, limits=limits)
-    doubtful = points[points["marks"] & SUSPECT > 0]
-    assert points["marks"].iloc[0] & SUSPECT and len(doubtful) == 10
-    rest = task.page(site, task="pairbench/wu-it-b", related=related)[2]
-    best = rest[rest.index("Best ten") : rest.index("Single items")]
-    sound = points[points["marks"] & SUSPECT == 0]
-    assert "Doubtful figures (10," in best
-    assert best.index(f">{sound['title'].iloc[0]}</a>") < best.index(f">{sound['title'].iloc[1]}</a>")
-    reading = task._reading(table, index, ceiling=limits["upper"])
-    assert reading["saturation"].best * table.columns[index].scale == pytest.approx(sound["value"].iloc[0])
-
-
 def test_saturation_is_only_claimed_where_it_shows():
     crowded = saturation(scores=[0.8] * 9, stderr=[0.02] * 9, chance=0.5, ceiling=1.0)
     assert task.verdict(crowded).startswith("Close to saturated")
@@ -92,14 +73,6 @@ def test_every_procedure_has_words(site):
         assert protocols.sentence(row.procedure, row.benchmark), row
 
 
-def test_settings_in_words():
-    assert (
-        protocols.settings({"samples_per_label": 8, "n_experiments": 10}) == "8 images a class to learn from; 10 draws"
-    )
-    assert "first hit" in protocols.settings({"skip_first_result": True})
-    assert protocols.settings({"skip_first_result": False, "custom_load_data": True}) == ""
-
-
 def test_a_computed_run_can_be_opened(stand_in_site):
     made = task.correlations(stand_in_site.suite_cache.table("unisim-core"))
     *_, foot = task.page(stand_in_site, task="unisim/nights", related=lambda suite: made)
@@ -116,29 +89,7 @@ def test_the_map_of_a_task_is_shown_where_there_is_one(stand_in_site):
     assert not hidden["visible"]
 
 
-def test_no_other_models_map_stands_in_place_of_a_missing_one(stand_in_site):
-    shown, choice, figure, words = task.images(stand_in_site, task="mieb/cifar10", model="example/eyes")
-    assert shown["visible"] and choice["visible"] and choice["value"] is None
-    assert figure == gr.update(value=None, visible=False)
-    assert "No map of &#39;example/eyes&#39;. Did you mean &#39;example/eye&#39;?" in words
-
-
 def test_every_task_is_listed_once(site):
     listed = task.every_task(site)
     for _, key in task.tasks(site):
         assert listed.count(f'href="task?task={key}"') == 1
-
-
-@pytest.mark.parametrize("key", ["mieb/cifar10", "cfred/coco"])
-def test_names_are_text(hostile_site, key):
-    made = task.correlations(hostile_site.suite_cache.table("mieb"))
-    head, _, rest, *_, words, foot = task.whole(hostile_site, task=key, model="", related=lambda suite: made)
-    for markup in (head, rest, foot):
-        assert "&lt;img src=x" in markup and "<img" not in markup and "{{7*7}}" in markup
-    assert "<img" not in words
-
-
-@pytest.mark.parametrize("key", ["mieb/winoground", "pairbench/wu-it-a", "mini/pages"])
-def test_a_drawn_example_of_its_type_stands_on_the_page(site, related, key):
-    head, *_ = task.page(site, task=key, related=related)
-    assert 'class="pg-example"' in head and "drawn example" in head and head.count("<image ") >= 1

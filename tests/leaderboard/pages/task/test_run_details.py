@@ -10,7 +10,7 @@ import pytest
 from compute.rounding import rounded
 from compute.types import BadInput
 from leaderboard.data import item_queries
-from leaderboard.pages.task.run_details import _run, _text, details
+from leaderboard.pages.task.run_details import _text, details
 
 
 @pytest.fixture(scope="module")
@@ -47,18 +47,6 @@ def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs) -
     assert f"n\u00a0=\u00a0{answered}" in said["Accuracy"]
     least = rounded(run["value"] * answered / 260, 1, scale=100)
     assert said["Accuracy"].endswith(f"of the items; at least {least} if the rest count as wrong")
-
-
-def test_another_way_of_asking_says_that_it_is_not_on_the_board(stand_in_suite_cache, runs) -> None:
-    run = runs[~runs["main"]].iloc[0]
-    said = lines(details(stand_in_suite_cache.db, key=run["id"]))
-    assert said["Way of asking"] == run["variant"] and "the board shows another run of it" in said["State"]
-
-
-def test_a_share_of_ties_over_one_percent_is_said(stand_in_suite_cache, runs) -> None:
-    run = item_queries.run(stand_in_suite_cache.db, key=runs["id"].iloc[0]).iloc[0]
-    for share, text in ((None, None), (0.01, None), (0.0345, "decide 3.4% of items")):
-        assert {line["label"]: line["text"] for line in _run(run, {"tied": share})}.get("Exact ties") == text
 
 
 @pytest.mark.parametrize("key", ["nothing", "", "published/unisim/x"])
