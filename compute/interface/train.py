@@ -192,13 +192,13 @@ def _final_table(
 def _page(
     base: Model, folder: RunFolder, state: TuningState, changes: Sequence[TaskChange], *, plan: TuningPlan
 ) -> str:
-    suite, averages = folder.identity["suite"]["name"], [row for row in changes if row.is_average]
+    suite = folder.identity["suite"]["name"]
     trained = "both towers" if plan.towers == "both" else "its vision tower"
     lead = [f"{base.title}, {trained} tuned by UniSim’s recipe in {state.step:,} steps."]
     lead += [
-        f"On the {suite} suite’s own items the average {row.title.lower()} went from {curves.numbers(row)[0]} to "
-        f"{curves.numbers(row)[1]}."
-        for row in averages
+        f"{row.title} went from {curves.numbers(row)[0]} to {curves.numbers(row)[1]} on the {suite} suite’s own items."
+        for row in changes
+        if row.is_average
     ]
     if suite == "unisim":
         lead.append(f"{evaluation.DRAWN_OOD}.")

@@ -75,7 +75,7 @@ class StepBatches:
 
 def prepared(source: StepBatches, *, start: int) -> Iterator[TrainingBatch]:
     """The batches of the steps from `start` on, made in other processes. Raises LikenessError for contents that cannot
-    be read or are refused, and where such a process was killed."""
+    be read or are refused."""
     from torch.utils.data import DataLoader
 
     workers = min(WORKERS, max(1, (os.cpu_count() or 1) - 1)) if source.base.hardware.device != "cpu" else 1
@@ -86,15 +86,7 @@ def prepared(source: StepBatches, *, start: int) -> Iterator[TrainingBatch]:
         num_workers=workers if sys.platform == "linux" else 0,
         multiprocessing_context="fork" if sys.platform == "linux" else None,  # what reads a data set cannot be sent
     )
-    try:
-        for batch in loader:
-            if isinstance(batch, LikenessError):
-                raise batch
-            yield batch
-    except RuntimeError as error:
-        if "DataLoader worker" not in str(error):
-            raise
-        raise LikenessError(
-            f"A process that prepares training images was killed, perhaps because memory ran out ({error}). Run the "
-            "same command again to go on"
-        ) from error
+    for batch in loader:
+        if isinstance(batch, LikenessError):
+            raise batch
+        yield batch

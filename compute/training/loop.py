@@ -165,7 +165,8 @@ def train(
 
     Best is the highest core average that `measure` gives; without it, the last weights; interpolated with the base's
     where the plan says so. `compare` is called, in another process, with every image before the step that takes it, and
-    what it raises ends the run there. Raises LikenessError at a loss that is not finite.
+    what it raises ends the run there. Raises LikenessError at a loss that is not finite, and where such a process was
+    killed.
     """
     progress = progress or Progress(watched=False)
     report = progress.beside(report)
@@ -201,6 +202,13 @@ def train(
             f"{plan.save_every} says how often the state is stored)"
         )
         raise
+    except RuntimeError as error:
+        if "DataLoader worker" not in str(error):  # which may be noticed at any moment of a step
+            raise
+        raise LikenessError(
+            f"A process that prepares training images was killed, perhaps because memory ran out ({error}). Run the "
+            "same command again to go on"
+        ) from error
     run.take(run.best or run.copy())
     base.training(False)
     return state

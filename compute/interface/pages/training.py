@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from compute.interface.pages import one_file
-from compute.interface.pages import plot as plots
 from compute.rounding import rounded
 from compute.training import curves
 from compute.training.curves import TaskChange
 from compute.training.run_folder import StepMeasurement
 
-HEIGHT, RIGHT = 240, 40  # units of the plot; beside it, the last value of each curve
-LABEL_GAP = 13  # units between two curves' last values
-KEYS = {"core": "of-0", "ood": "of-1"}  # of plot.css
+# Units of the drawing: 400 are about the pixels of a phone, whose type training.css sizes.
+WIDTH, HEIGHT = 400, 240
+LEFT, RIGHT, TOP, BOTTOM = 36, 360, 24, 206  # of the axes; the last value of each curve stands on their right
+LABEL_GAP = 13  # between two curves' last values
+KEYS = {"core": "of-0", "ood": "of-1"}  # of training.css
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _CurveLine:
-    """A curve in units of the plot."""
+    """A curve in units of the drawing."""
 
     key: str
-    points: str  # of the polyline
-    dots: tuple[tuple[float, float], ...]
-    start: float  # the base's height
+    dots: list[tuple[float, float]]
     name: str  # with the value of the step that was stored
     end: str  # its last value
     end_y: float
@@ -37,61 +37,60 @@ def page(
 
     `best`: the step whose weights were stored; None: the last.
     """
-    first, last = points[0].step, points[-1].step
     drawn = {
-        side: [(point.step, value) for point in points if (value := getattr(point, side)) is not None]
+        side: {point.step: value for point in points if (value := getattr(point, side)) is not None}
         for side in curves.TITLES
     }
-    values = [100 * value for part in drawn.values() for _, value in part]
-    low, high = plots.ends(values)
-    plot = plots.plot(
-        across=(first, last), up=(max(0.0, low), min(100.0, high)), height=HEIGHT, right=RIGHT, counts=True
-    )
+    values = [100 * value for part in drawn.values() for value in part.values()]
+    margin = max(1.0, (max(values) - min(values)) / 10)
+    low, high, last = max(0.0, min(values) - margin), min(100.0, max(values) + margin), points[-1].step
+
+    def x(step: float) -> float:
+        return round(LEFT + step / (last or 1) * (RIGHT - LEFT), 1)
+
+    def y(percent: float) -> float:
+        return round(BOTTOM - (percent - low) / (high - low) * (BOTTOM - TOP), 1)
+
     lines = [
-        _line(
-            side,
-            [(plot.x(step), plot.y(100 * value)) for step, value in part],
-            part[-1][1],
-            stored=dict(part).get(best, part[-1][1]),
+        _CurveLine(
+            key=KEYS[side],
+            dots=[(x(step), y(100 * value)) for step, value in part.items()],
+            name=f"{curves.TITLES[side]} {_percent(part.get(best, part[max(part)]))}",
+            end=_percent(part[max(part)]),
+            end_y=y(100 * part[max(part)]),
         )
         for side, part in drawn.items()
         if part
     ]
-    return one_file.render(
-        "training.html",
-        styles=("plot.css", "training.css"),
-        title=title,
-        lead=lead,
-        plot=plot,
-        lines=_separate(lines),
-        best=None if best is None else (plot.x(best), f"{best:,}"),
-        headings=curves.HEADINGS,
-        rows=[(row, curves.numbers(row)) for row in rows],
-        points=[(f"{point.step:,}", _cell(point.core), _cell(point.ood)) for point in points],
-    )
-
-
-def _line(side: str, dots: list[tuple[float, float]], end: float, *, stored: float) -> _CurveLine:
-    return _CurveLine(
-        key=KEYS[side],
-        points=" ".join(f"{x},{y}" for x, y in dots),
-        dots=tuple(dots),
-        start=dots[0][1],
-        name=f"{curves.TITLES[side]} {rounded(stored, 1, scale=100)}",
-        end=rounded(end, 1, scale=100),
-        end_y=dots[-1][1],
-    )
-
-
-def _separate(lines: list[_CurveLine]) -> list[_CurveLine]:
-    """The curves with their last values LABEL_GAP apart where the ends are closer."""
     if len(lines) == 2 and abs(lines[0].end_y - lines[1].end_y) < LABEL_GAP:
         middle = (lines[0].end_y + lines[1].end_y) / 2
-        down = 1 if lines[0].end_y > lines[1].end_y else -1
-        heights = (middle + down * LABEL_GAP / 2, middle - down * LABEL_GAP / 2)
-        lines = [replace(line, end_y=round(height, 1)) for line, height in zip(lines, heights, strict=True)]
-    return lines
+        upper, lower = sorted(lines, key=lambda line: line.end_y)
+        upper.end_y, lower.end_y = middle - LABEL_GAP / 2, middle + LABEL_GAP / 2
+    return one_file.render(
+        "training.html",
+        styles=("training.css",),
+        title=title,
+        lead=lead,
+        plot={"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM},
+        across=[(x(tick), f"{tick:,.0f}") for tick in ticks(0, last) if tick == int(tick)],
+        up=[(y(tick), f"{tick:g}") for tick in ticks(low, high)],
+        lines=lines,
+        best=None if best is None else (x(best), f"{best:,}"),
+        headings=curves.HEADINGS,
+        rows=[(row, curves.numbers(row)) for row in rows],
+        points=[(f"{point.step:,}", _percent(point.core), _percent(point.ood)) for point in points],
+    )
 
 
-def _cell(value: float | None) -> str:
+def ticks(low: float, high: float) -> list[float]:
+    """At most six round numbers between two ends."""
+    if high <= low:
+        return [low]
+    raw = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(each * power for each in (1, 2, 5, 10) if each * power >= raw * (1 - 1e-9))
+    return [round(number * step, 9) for number in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def _percent(value: float | None) -> str:
     return "" if value is None else rounded(value, 1, scale=100)

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from compute.catalog import shipped
-from compute.interface.pages import plot
 from compute.interface.pages import training as training_page
 from compute.metrics.figures import Figure
 from compute.training import curves
@@ -119,8 +118,10 @@ def test_the_page_draws_both_curves_to_scale_and_loads_nothing() -> None:
     assert core[2][1] < core[1][1] < core[0][1] and ood[2][1] > ood[1][1] > ood[0][1]
     assert "Core 100.0" in page.text and "Out of distribution 70.0" in page.text and "Step 100 was stored" in page.text
     assert not any(tag in ("script", "link", "img", "iframe") for tag, _ in page.tags)
-    inside = (plot.WIDTH, training_page.HEIGHT)
+    inside = (training_page.WIDTH, training_page.HEIGHT)
     assert all(0 <= x <= inside[0] and 0 <= y <= inside[1] for x, y in core + ood)
+    texts = [values for tag, values in page.tags if tag == "text"]
+    assert len(texts) == 6 + 4 + 2 + 2 and "training step" in page.text
 
 
 def test_a_side_that_is_not_measured_and_a_single_point() -> None:
@@ -137,3 +138,11 @@ def test_names_of_curves_that_end_together_stay_apart() -> None:
 def test_a_title_is_text_not_markup() -> None:
     page = drawn([StepMeasurement(tasks={}, step=0, core=0.5, ood=0.5)], title="<script>alert(1)</script>")
     assert "<script>alert(1)</script>" in page.text and not any(tag == "script" for tag, _ in page.tags)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(0, 10, [0, 2, 4, 6, 8, 10]), (37, 61, [40, 45, 50, 55, 60]), (-0.5, 0.5, [-0.4, -0.2, 0, 0.2, 0.4]), (3, 3, [3])],
+)
+def test_ticks_are_round(low: float, high: float, expected: list[float]) -> None:
+    assert training_page.ticks(low, high) == pytest.approx(expected)

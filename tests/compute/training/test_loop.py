@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -192,6 +194,11 @@ def test_a_refused_image_ends_the_run_before_its_step_and_an_unreadable_one_is_n
     broken = small_training.ListedExamples(task="quality", rows=[("p", b"x", b"y")], preferred=[0], dataset="broken")
     with pytest.raises(BadInput, match="broken 0"):
         trained(tmp_path / "broken", base(folder), parts=[broken])
+
+
+def test_a_killed_process_that_prepares_is_named(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(LikenessError, match="killed"):
+        trained(tmp_path / "run", base(folder), compare=lambda image: os.kill(os.getpid(), signal.SIGKILL))
 
 
 @pytest.mark.parametrize(
