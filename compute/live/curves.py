@@ -60,16 +60,14 @@ def judged_curve(
     )
 
 
-def curve(
-    subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str, seed: int = 0
-) -> tuple[float, ...]:
+def curve(subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str) -> tuple[float, ...]:
     """The model's score of the changed image with `other`, or with itself unchanged, at each of STRENGTHS."""
     kinds = (image.modality, (other or image).modality)
     if reason := modes.cannot(subject.row, "pair", kinds):
         raise CannotDo(reason)
     if not (subject.can("compare") or all(subject.can(f"embed_{kind}") for kind in kinds)):
         raise CannotDo("It answers in words, and a curve would take nine questions")
-    steps = [changed(image, kind=kind, strength=strength, seed=seed) for strength in STRENGTHS]
+    steps = [changed(image, kind=kind, strength=strength) for strength in STRENGTHS]
     fixed = other or steps[0]
     subject = replace(subject, inputs={**subject.inputs, **{each.key: each for each in (*steps, fixed)}})
     return tuple(symmetric(subject, column_of([fixed] * len(steps)), column_of(steps)).tolist())

@@ -51,15 +51,15 @@ Cache = MutableMapping[tuple, Any]
 JudgeAllowance = Callable[[], float]
 
 
-class TooManyJudges(BadInput):
-    """A visitor asked judges too often."""
+OFTEN_TO_JUDGES = "Judges answer a limited number of questions a minute from each visitor, since each costs the host"
 
-    def __init__(self, seconds: float) -> None:
+
+class TooMany(BadInput):
+    """A visitor asked too often, and is told when to come back."""
+
+    def __init__(self, why: str, seconds: float) -> None:
         seconds = max(1, math.ceil(seconds))
-        super().__init__(
-            "Judges answer a limited number of questions a minute from each visitor, since each costs the host. "
-            f"Try again in {seconds} second{'' if seconds == 1 else 's'}"
-        )
+        super().__init__(f"{why}. Try again in {seconds} second{'' if seconds == 1 else 's'}")
 
 
 class Live:
@@ -284,7 +284,7 @@ class Live:
                 if judges is None:
                     return PRESS if name[0] == "answer" else IN_WORDS
                 if wait := judges():
-                    raise TooManyJudges(wait)
+                    raise TooMany(OFTEN_TO_JUDGES, wait)
             known = {
                 key: value
                 for results in (self._shared, cache)

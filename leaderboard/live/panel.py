@@ -18,7 +18,7 @@ from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.accelerator import is_lent
 from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
-from leaderboard.live.live import MOST_MODELS, JudgeAllowance, Live
+from leaderboard.live.live import MOST_MODELS, JudgeAllowance, Live, TooMany
 from leaderboard.live.ready import ReadyAnswers
 from leaderboard.web.visitors import Rate, visitor
 
@@ -29,17 +29,6 @@ FILES = 4  # uploads per comparison, on average
 JUDGE_VARIABLE = "LIKENESS_JUDGE_RATE"  # questions to judges a minute per visitor; 0: no limit
 JUDGE_RATE = 30.0  # wherever the app runs: each question is two requests that the host pays for
 JUDGE_BURST = 2 * MOST_MODELS  # two comparisons with nothing but judges
-
-
-class TooMany(BadInput):
-    """A visitor exceeded the rate limit; `seconds` until the next question is answered."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = max(1, math.ceil(seconds))
-        super().__init__(
-            f"You have sent many questions in a short time. Try again in {self.seconds} "
-            f"second{'' if self.seconds == 1 else 's'}"
-        )
 
 
 class Panel:
@@ -58,7 +47,7 @@ class Panel:
             return
         wait = self.rate.allow(sender(request))
         if wait:
-            raise TooMany(wait)
+            raise TooMany("You have sent many questions in a short time", wait)
 
     def judges(self, request: Any, *, pressed: object) -> JudgeAllowance | None:
         """What counts this visitor's questions to judges; None where the visitor has not `pressed` (True) for them."""

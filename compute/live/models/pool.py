@@ -32,7 +32,6 @@ class Pool:
     size: Callable[[Model], int | None]
     budget: Callable[[], int] = memory.budget
     _models: OrderedDict[str, LoadedModel] = field(default_factory=OrderedDict)
-    _loading: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _one_load: threading.Lock = field(default_factory=threading.Lock)  # two at once would both count on the same room
     _room: int | None = None
@@ -58,25 +57,15 @@ class Pool:
             self._room = self.budget()
         return self._room
 
-    def clear(self) -> None:
-        """Drops every model that is not in use."""
-        with self._lock:
-            self._drop(lambda: bool(self._models))
-
     def _acquire(self, row: Model) -> LoadedModel:
-        with self._lock:
-            if loaded := self._in_memory(row.key):
+        if loaded := self._in_memory(row.key):
+            return loaded
+        with self._one_load:
+            if loaded := self._in_memory(row.key):  # loaded while this thread waited
                 return loaded
-            waiting = self._loading.setdefault(row.key, threading.Lock())
-        with waiting:
-            with self._lock:
-                if loaded := self._in_memory(row.key):  # loaded while this thread waited
-                    return loaded
-            with self._one_load:
-                loaded = self._loaded(row)
+            loaded = self._loaded(row)
             with self._lock:
                 self._models[row.key] = loaded
-                self._loading.pop(row.key, None)
                 self._drop(lambda: self._bytes() > self.room())
             return loaded
 
@@ -98,11 +87,12 @@ class Pool:
         return LoadedModel(model=model, bytes=max(expected, memory.resident() - before), users=1)
 
     def _in_memory(self, key: str) -> LoadedModel | None:
-        loaded = self._models.get(key)
-        if loaded:
-            loaded.users += 1
-            self._models.move_to_end(key)
-        return loaded
+        with self._lock:
+            loaded = self._models.get(key)
+            if loaded:
+                loaded.users += 1
+                self._models.move_to_end(key)
+            return loaded
 
     def _bytes(self) -> int:
         return sum(loaded.bytes for loaded in self._models.values())

@@ -67,7 +67,7 @@ def test_an_astronaut_and_a_cup_are_outside_the_bundled_models_domain(calibratio
 
 
 @pytest.mark.parametrize("key", PHOTOGRAPHS)
-@pytest.mark.parametrize("name", ["tiny", "tiny-random", "ssim", "efficientnet-lite0", "conse", "colour-histogram"])
+@pytest.mark.parametrize("name", ["tiny", "ssim", "efficientnet-lite0"])
 def test_no_photograph_is_a_drawn_scene(calibrations: Calibrations, name: str, key: str) -> None:
     photograph = examples.load(key)
     found = judged(calibrations, name, photograph, photograph)
@@ -75,14 +75,14 @@ def test_no_photograph_is_a_drawn_scene(calibrations: Calibrations, name: str, k
     assert found.reference is None or found.reference.domain == "photographs"
 
 
-@pytest.mark.parametrize("name", ["tiny", "ssim", "psnr", "efficientnet-lite0", "conse", "perceptual-hash"])
+@pytest.mark.parametrize("name", ["tiny", "ssim", "conse"])
 def test_the_drawn_examples_are_inside(calibrations: Calibrations, name: str) -> None:
     for key in DRAWINGS[1:]:
         found = judged(calibrations, name, examples.load(DRAWINGS[0]), examples.load(key))
         assert found.has_percentile and found.reference.domain == "drawn" and found.why == ""
 
 
-@pytest.mark.parametrize("name", ["tiny", "ssim", "efficientnet-lite0"])
+@pytest.mark.parametrize("name", ["tiny", "ssim"])
 def test_fresh_drawn_scenes_are_outside_as_rarely_as_stated(calibrations: Calibrations, name: str) -> None:
     """Of 150: within three standard deviations of the stated probability."""
     region = next(

@@ -267,7 +267,7 @@ def test_a_judge_is_asked_through_the_hosts_endpoint(
     with running("--key", SECRET) as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", SECRET)
-        live.pool.clear()
+        live.pool._models.clear()
         live.roster.forget(live.roster.row(JUDGE))
         asked, rows = live.read(payload(*map(example, inputs), mode=mode, models=(JUDGE,), question="sharpness"))
         found = next(live.answers(asked, rows, calibrations=Calibrations(), judges=lambda: 0.0))
@@ -303,7 +303,7 @@ def test_the_key_is_never_told(live: Live, monkeypatch: pytest.MonkeyPatch, capl
     with running("--key", "another key") as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", SECRET)
-        live.pool.clear()
+        live.pool._models.clear()
         live.roster.forget(live.roster.row(JUDGE))
         asked, rows = live.read(payload(CAT, FACE, COFFEE, mode="choice", models=(JUDGE,)))
         found = next(live.answers(asked, rows, calibrations=Calibrations(), judges=lambda: 0.0))

@@ -9,7 +9,7 @@ import pytest
 
 from compute.live import changed_pair, examples
 from compute.live.changed_pair import ChangedPair, PairRating
-from leaderboard.live.live import Live, TooManyJudges
+from leaderboard.live.live import OFTEN_TO_JUDGES, Live, TooMany
 from tests.compute.models.pair_server import running
 
 SESSION = "0123456789abcdef-0123"
@@ -64,8 +64,8 @@ def test_each_condition_counts_as_a_question_and_a_refusal_is_shown_until_it_pas
         live, waits = Live(), [0.0, 30.0]
         found = scores(live, JUDGE, judges=lambda: waits.pop(0))
         assert not waits and isinstance(found[JUDGE, "sensitive"], PairRating)
-        assert found[JUDGE, "invariant"] == str(TooManyJudges(30))
-        assert scores(live, JUDGE)[JUDGE, "invariant"] == str(TooManyJudges(30))
+        assert found[JUDGE, "invariant"] == str(TooMany(OFTEN_TO_JUDGES, 30))
+        assert scores(live, JUDGE)[JUDGE, "invariant"] == str(TooMany(OFTEN_TO_JUDGES, 30))
         assert isinstance(scores(live, JUDGE, judges=lambda: 0.0)[JUDGE, "invariant"], PairRating)
 
 

@@ -11,7 +11,8 @@ from starlette.requests import Request
 from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live import panel as module
-from leaderboard.live.panel import Panel, TooMany
+from leaderboard.live.live import TooMany
+from leaderboard.live.panel import Panel
 from leaderboard.pages.compare import page
 from tests.compute.models.chat_server import Running, running
 

@@ -98,10 +98,3 @@ def test_what_a_model_really_takes_counts(loader: Loader, monkeypatch: pytest.Mo
     pool = Pool(load=loader, size=lambda model: None, budget=lambda: 93)
     used(pool, row("a"), row("b"))
     assert pool.loaded() == ("b",)
-
-
-def test_clear_lets_go_of_all_but_those_at_work(pool: Pool) -> None:
-    used(pool, row("a"))
-    with pool.use(row("b")):
-        pool.clear()
-        assert pool.loaded() == ("b",)
