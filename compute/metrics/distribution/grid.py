@@ -38,10 +38,8 @@ def cfred_grid(
 
     real: image backbone to features (n, d); generated: generator to the same; condition: text backbone to features
     (n, p). Row i of each belongs to prompt i. Mappings that read on access are read one backbone at a time; beside it
-    8 n p bytes a text backbone are held. Equal to `cfred` of each. Raises BadInput before the first cell, of rows that
-    are not finite too.
+    8 n p bytes a text backbone are held. Equal to `cfred` of each. `check_grid` says beforehand what does not fit.
     """
-    check_grid(real=real, generated=generated, condition=condition)
     texts = {}
     for key in condition:
         rows = feature_array(condition[key], argument=f"condition {key}")

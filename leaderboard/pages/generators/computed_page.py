@@ -62,15 +62,6 @@ def whole(
     )
 
 
-def two(
-    site: Site, computed: ComputedSet, *, metric: str, backbone: str, first: str, second: str, values: Values
-) -> tuple:
-    """Two generators prompt by prompt, and their controls."""
-    titles = suite_queries.metrics(site.db)["title"]
-    column, _ = shown(computed, metric=metric, backbone=backbone, titles=titles)
-    return prompts.section(site, computed, column, first=first, second=second, values=values)
-
-
 def page(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tuple:
     """The reading of one metric, its intervals as a figure, its values beside people's ratings, and the tables."""
     metrics = suite_queries.metrics(site.db)

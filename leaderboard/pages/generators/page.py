@@ -89,8 +89,10 @@ def draw(site: Site) -> None:
     def of_two(*, set: str, metric: str, backbone: str, first: str, second: str) -> tuple:
         if set not in computed():
             return gr.skip(), gr.skip(), gr.skip()
-        chosen = {"metric": metric, "backbone": backbone, "first": first, "second": second}
-        return computed_page.two(site, computed()[set], **chosen, values=values)
+        chosen = computed()[set]
+        titles = suite_queries.metrics(site.db)["title"]
+        column, _ = computed_page.shown(chosen, metric=metric, backbone=backbone, titles=titles)
+        return prompts.section(site, chosen, column, first=first, second=second, values=values)
 
     bind(
         site,

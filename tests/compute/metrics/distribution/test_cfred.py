@@ -114,21 +114,6 @@ def test_a_gaussian_closed_form() -> None:
     assert record.realism == pytest.approx(16 + (np.sqrt(13) - np.sqrt(26)) ** 2)
 
 
-def test_swapped_prompts_raise_cfred_and_leave_the_plain_distance() -> None:
-    """The dog and cat of the paper: the same images, given to one another's prompts."""
-    real, generated, texts = paired(300, 10, 6)
-    before = cfred(real=real, generated=generated, condition=texts)
-    raised = [before.value]
-    for share in (0.25, 0.5, 1.0):
-        order = np.arange(300)
-        moved = int(300 * share)
-        order[:moved] = np.roll(order[:moved], moved // 2)
-        swapped = cfred(real=real, generated=generated[order], condition=texts)
-        assert swapped.realism == pytest.approx(before.realism, rel=1e-9)
-        raised.append(swapped.value)
-    assert raised == sorted(raised) and len(set(raised)) == 4
-
-
 def test_repeated_prompts_are_counted() -> None:
     real, generated, texts = paired(100, 8, 5)
     texts[50:60] = texts[:10]

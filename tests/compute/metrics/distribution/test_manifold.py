@@ -105,11 +105,6 @@ def test_blocks_do_not_change_the_value(monkeypatch: pytest.MonkeyPatch) -> None
     assert values(real, generated, k=3) == whole
 
 
-def test_moving_both_sets_far_off_changes_nothing() -> None:
-    real, generated = draw(50, 5), draw(50, 5, seed=1, shift=0.4)
-    assert values(real + 1e5, generated + 1e5, k=3) == values(real, generated, k=3)
-
-
 @pytest.mark.parametrize("share", [0.95, 0.3])
 def test_subsets_in_one_pass_are_those_by_themselves(share: float) -> None:
     """A small share leaves fewer than k of the held neighbours, so that a row's distances are read anew."""

@@ -65,12 +65,6 @@ def test_one_prompt_has_no_interval() -> None:
         assert record.reason == "An interval over prompts needs two prompts, here is one"
 
 
-def test_equal_scores_warn() -> None:
-    record = mean_score(scores=[1.0, 1.0, 1.0])
-    assert (record.low, record.value, record.high) == (1.0, 1.0, 1.0)
-    assert "the interval has no width" in record.warnings[0]
-
-
 def test_bad_input_is_named() -> None:
     rows, spoilt = draw(4, 3), draw(4, 3)
     spoilt[2, 0] = np.nan
