@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,9 +18,6 @@ def check(
     shape: Shape = "",
     columns: Columns = "",
     images: Images = None,
-    html: Annotated[
-        Path | None, typer.Option(help="The page with pictures of three items; default: NAME-check.html, here.")
-    ] = None,
     decode: Annotated[
         int, typer.Option(help="Of more images, decode so many at random, and compare them; 0: all.", min=0)
     ] = 5000,
@@ -32,9 +28,7 @@ def check(
 
     Exit code 1 where they cannot be run as they are.
     """
-    from compute import drafts
     from compute.interface import data_check
-    from compute.interface.pages import data as data_page
     from compute.tasks.own import OwnReading
 
     checked = data_check.check(
@@ -44,10 +38,7 @@ def check(
         most=decode,
         offline=offline,
     )
-    page = html or Path(f"{data_page.file_name(data)}-check.html")
-    drafts.write_text(page.absolute(), data_page.page(checked))
     for line in data_check.lines(checked):
         typer.echo(line)
-    typer.echo(f"Pictures: {page}")
     if not checked.runs:
         raise typer.Exit(1)

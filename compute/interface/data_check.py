@@ -15,16 +15,11 @@ from compute.types import BadInput, LikenessError
 if TYPE_CHECKING:
     from compute.engine.checking.copies import HashedImages
     from compute.engine.checking.findings import DataFinding
-    from compute.engine.checking.preview import ShownItem
     from compute.progress import Progress
     from compute.tasks.own import OwnData, OwnReading
     from compute.types import Task
 
 EXAMPLES = 3  # of a finding, in a line
-NOT_CHECKED = (
-    "Not checked until the faults are corrected: repeated items, contradicting labels, images that cannot be read"
-)
-NO_FINDING = "No repeated items, no contradicting labels"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,11 +31,8 @@ class CheckedTask:
     understood: tuple[tuple[str, str], ...] = ()
     faults: int = 0
     listed: tuple[str, ...] = ()  # the first faults, by row
-    not_checked: str = ""  # what faults keep from being looked for, as a sentence
-    sound: int | None = None  # rows that the findings are of, where others have faults
     findings: tuple[DataFinding, ...] = ()
     images: HashedImages | None = None
-    items: tuple[ShownItem, ...] = ()
     resolution: str = ""  # the smallest difference that its size can show, as a sentence
 
     @property
@@ -136,25 +128,21 @@ def _checked(
     """One task's data; `row` is the task as a run knows it, None where there is none yet."""
     from compute.engine.checking import copies
     from compute.engine.checking.findings import findings
-    from compute.engine.checking.preview import preview
     from compute.engine.checking.resolution import sentence
     from compute.engine.checking.understood import understood
 
-    items = part.sound_items()
+    items = {} if part.faults else part.items()
     images = copies.hashed(items, most=most, title=f"Reading the images of {title}", progress=progress)
     return CheckedTask(
         title=title,
         understood=(
-            *understood(part, None if part.faults else items),
+            *understood(part, items),
             *([("Category", row.category)] if row is not None else []),
         ),
         faults=part.faults,
         listed=tuple(map(str, part.problems)),
-        not_checked=NOT_CHECKED if not items else "",
-        sound=part.rows - len(part.bad) if part.faults and items else None,
         findings=(*(each for data in items.values() for each in findings(data)), *copies.within(items, images)),
         images=images,
-        items=() if part.faults else tuple(preview(items)),
         resolution=sentence(row, roots=(root, paths.COMPUTED)) if row is not None else "",
     )
 
@@ -207,25 +195,17 @@ def _task_lines(task: CheckedTask) -> Iterator[str]:
         shown = "" if task.faults <= len(task.listed) else f", the first {len(task.listed)}"
         yield f"  Faults: {task.faults:,}{shown}"
         yield from (f"    {fault}" for fault in task.listed)
-    if task.not_checked:
-        yield f"  {task.not_checked}"
+        yield "  Not checked until these are corrected: repeats, contradicting labels, images that cannot be read"
         return
-    if task.sound is not None:
-        yield f"  {looked_at(task.sound)}"
     if task.images and task.images.total:
         yield f"  Images: {images_read(task.images)}"
         yield from (f"    {name}: {problem}" for name, problem in task.images.bad)
     for finding in task.findings:
         yield f"  {'Fault' if finding.fault else 'Note'}: {finding.what}: {finding.count:,} ({_some(finding)})"
     if not task.findings:
-        yield f"  {NO_FINDING}"
+        yield "  No repeated items, no contradicting labels"
     if task.resolution:
         yield f"  {task.resolution}"
-
-
-def looked_at(sound: int) -> str:
-    """Which rows the findings are of, where others have faults."""
-    return f"Of the {sound:,} row{'s' * (sound != 1)} without a fault:"
 
 
 def images_read(images: HashedImages) -> str:

@@ -15,8 +15,8 @@ NAMED = 8  # classes that are named
 LANGUAGES = "not known: nothing in the data states them"
 
 
-def understood(part: OwnData, items: Mapping[str, Data] | None) -> list[tuple[str, str]]:
-    """The facts of data as they were read; `items` None: of data with faults, which has none."""
+def understood(part: OwnData, items: Mapping[str, Data]) -> list[tuple[str, str]]:
+    """The facts of data as they were read; data with faults have no items."""
     facts = [
         ("Shape", _shape(part)),
         ("Rows", f"{part.rows:,}"),
@@ -24,7 +24,7 @@ def understood(part: OwnData, items: Mapping[str, Data] | None) -> list[tuple[st
     ]
     if part.ignored:
         facts.append(("Not read", ", ".join(part.ignored)))
-    if items is None:
+    if not items:
         return facts
     known = part.facts
     metric = next(row for row in METRICS if row.key == known.metrics[0])

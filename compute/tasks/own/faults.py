@@ -32,8 +32,6 @@ class Faults:
 
     listed: list[RowFault] = field(default_factory=list)
     count: int = 0
-    bad: dict[str, set[int]] = field(default_factory=dict)  # file -> all rows with a fault; 0: the file as a whole
-
     left_out: dict[str, list[int]] = field(default_factory=dict)  # file -> rows that are not in the table
 
     def row_of(self, file: str, position: int) -> int:
@@ -48,14 +46,12 @@ class Faults:
     def whole(self, file: str, what: str, *, column: str = "") -> None:
         """A fault of the file as a whole."""
         self.listed.append(RowFault(file=file, row=0, column=column, what=what))
-        self.bad.setdefault(file, set()).add(0)
         self.count += 1
 
     def at(self, file: str, row: int, what: str, *, column: str = "") -> None:
         """A fault of one row, counted from 1, that is left out of the table."""
         self.left_out.setdefault(file, []).append(row)
         self.listed.append(RowFault(file=file, row=row, column=column, what=what))
-        self.bad.setdefault(file, set()).add(row)
         self.count += 1
 
     def rows(self, file: str, wrong: np.ndarray, what: Callable[[int], str], *, column: str = "") -> None:
@@ -65,7 +61,6 @@ class Faults:
             RowFault(file=file, row=self.row_of(file, at), column=column, what=what(at))
             for at in positions[:LISTED].tolist()
         ]
-        self.bad.setdefault(file, set()).update((positions + 1).tolist())
         self.count += len(positions)
 
     def by_row(self) -> list[RowFault]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from compute.content.items import content_key
-from compute.tasks.data import Clusters, Data, ZeroShot, take
+from compute.tasks.data import Data
 from compute.tasks.own import beir, class_folder, hub, naming
 from compute.tasks.own import table as tables
 from compute.tasks.own.facts import OwnFacts
@@ -24,8 +24,6 @@ from compute.types import BadInput
 
 VERSION = 1  # of what is made of a file: raise it when any item changes
 HUB = hub.PREFIX
-# Shapes of which each row is one item, whatever the others are.
-BY_ROW = ("choices", "odd-one-out", "rated-pairs", "matching", "classification", "clustering")
 MANIFESTS = ("manifest", "metadata", "items")  # names, less their end, that a folder's manifest can have
 
 
@@ -53,7 +51,6 @@ class OwnData:
     ignored: tuple[str, ...] = ()  # columns that nothing is read from
     problems: tuple[RowFault, ...] = ()  # the first rows of each kind
     faults: int = 0  # all of them
-    bad: frozenset[int] = frozenset()  # all rows with a fault; 0: the file as a whole, or rows that are in no table
     known: OwnFacts | None = None
     read: Mapping[str, OwnRows] = field(repr=False)
 
@@ -81,22 +78,6 @@ class OwnData:
         """The items by subset. Raises BadInput with the problems where there are any."""
         self.check()
         return {"default": self.shape.items(self.read)}
-
-    def sound_items(self) -> dict[str, Data]:
-        """The items of the rows without a fault, by subset, under the names that they have among all rows.
-
-        Empty where these cannot be told apart: the file as a whole is at fault, or a row is not one item, as in
-        retrieval, probes and votes.
-        """
-        if not self.faults:
-            return self.items()
-        if 0 in self.bad or self.shape.key not in BY_ROW or len(self.bad) >= self.rows:
-            return {}
-        sound = np.setdiff1d(np.arange(self.rows), np.array(sorted(self.bad)) - 1)
-        data = self.shape.items(self.read)
-        if isinstance(data, Clusters | ZeroShot):
-            return {"default": replace(data, test=take(data.test, sound))}
-        return {"default": take(data, sound)}
 
     @cached_property
     def digest(self) -> str:
@@ -163,7 +144,6 @@ def read(
         chosen, read_tables = _tables(path, chosen, faults)
     if chosen is None:
         chosen = naming.shape_of(read_tables[""].columns, given, title=title)
-    uneven = bool(faults.count)  # rows of another width are in no table: the others are not told apart by their number
     ignored: tuple[str, ...] = ()
     rows = {}
     for name, table in read_tables.items():
@@ -189,7 +169,6 @@ def read(
         ignored=ignored,
         problems=tuple(faults.by_row()),
         faults=faults.count,
-        bad=frozenset().union(*faults.bad.values(), [0] if uneven else []),
         known=None if faults.count else facts,
         read=rows,
     )

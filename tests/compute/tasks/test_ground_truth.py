@@ -44,7 +44,7 @@ HOSTILE = [Trap(), {"gnd": [Trap()]}, np.array([Trap()], dtype=object), np.rando
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_anything_that_could_run_is_refused_and_does_not_run(hostile: object, capsys: pytest.CaptureFixture) -> None:
-    with pytest.raises(BadInput, match="truth: "):
+    with pytest.raises(BadInput, match="truth"):
         ground_truth.read(pickle.dumps(hostile, protocol=2), of="truth")
     assert capsys.readouterr().out == ""
 
@@ -55,7 +55,7 @@ def test_cut_and_random_files_are_damaged_not_a_crash() -> None:
         with pytest.raises(BadInput, match="truth"):
             ground_truth.read(data[:length], of="truth")
     random = np.random.default_rng(0)
-    for _ in range(200):
+    for _ in range(50):
         noise = random.integers(0, 256, size=int(random.integers(1, 60)), dtype=np.uint8).tobytes()
         try:
             ground_truth.read(noise, of="truth")
