@@ -31,7 +31,7 @@ from compute.types import Model
 
 ROW = Model(key="made/up", title="Made up", abilities=("embed_image", "embed_text"))
 COUNT, BATCH = 400, 8
-SEEDS = range(3)
+SEEDS = range(1)
 
 
 def noise(count: int) -> Column:
@@ -240,7 +240,7 @@ class Lengths:
         return found + 0.01 * np.nan_to_num(found).mean(0)
 
 
-@pytest.mark.parametrize(("flush_seconds", "shard"), [(0, 2048), (100, 2048), (0, 7), (100, 7)])
+@pytest.mark.parametrize(("flush_seconds", "shard"), [(100, 2048), (0, 7)])
 def test_dead_at_any_step_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flush_seconds: float, shard: int
 ) -> None:

@@ -1,0 +1,66 @@
+"""A judge's run that is killed in the middle pays for no answer twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from compute.paths import ROOT
+from tests.compute.models.pair_server import running
+
+RUN = """
+import sys
+from tests.compute.models.judges.test_pairs import Drawn, Subject, rated
+from compute.models.adapter import Hardware
+from compute.models.judges.endpoint import load
+from compute.procedures import judging
+from compute.types import Model
+
+row = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", weights="Org/Judge")
+made = judging.run(
+    Subject(judge=load(row, Hardware(device="cpu", dtype="float32"), None)), rated(100, drawn=Drawn()), {}
+)
+print(made.settings["asked"], made.settings["invalid"] + made.settings["errors"])
+"""
+
+
+def test_a_run_killed_with_32_requests_under_way_pays_nothing_twice(tmp_path: Path) -> None:
+    """SIGKILL; the server's own counts say what was asked. 100 pairs are 200 questions."""
+    with running("--delay", "0.3") as server:
+        environment = os.environ | {
+            "LIKENESS_ENDPOINT": server.url,
+            "LIKENESS_ENDPOINT_CONCURRENCY": "32",
+            "LIKENESS_ANSWERS": str(tmp_path),
+            "PYTHONPATH": str(ROOT),
+        }
+        command = [sys.executable, "-c", RUN]
+        killed = subprocess.Popen(command, env=environment)
+        limit = time.monotonic() + 120
+        while len(stored(tmp_path)) < 50 and killed.poll() is None and time.monotonic() < limit:
+            time.sleep(0.005)
+        killed.send_signal(signal.SIGKILL)
+        assert killed.wait() == -signal.SIGKILL
+        time.sleep(0.5)  # the server ends what was under way
+        answered, before = len(stored(tmp_path)), server.state()
+        assert 50 <= answered < 200 and before["most_together"] == 32
+        assert answered <= before["counts"]["requests"] <= answered + 32
+        assert {file.suffix for file in tmp_path.rglob("*") if file.is_file()} == {".json", ".jsonl"}
+
+        finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert finished.stdout.split() == ["200", "0"]
+        after = server.state()
+        assert after["counts"]["requests"] - before["counts"]["requests"] == 200 - answered
+        # Twice were only those under way, whose answers nobody had.
+        assert after["repeated"] == before["counts"]["requests"] - answered
+        assert len(stored(tmp_path)) == len(set(stored(tmp_path))) == 200
+
+
+def stored(root: Path) -> list[str]:
+    """The keys of all whole lines."""
+    whole = [text for file in root.rglob("*.jsonl") for text in file.read_text().split("\n")[:-1]]
+    return [json.loads(text)["key"] for text in whole]
