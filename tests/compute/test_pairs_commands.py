@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,9 +13,8 @@ from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
 from compute.catalog.own import suite_making, suite_records
-from compute.paths import ROOT
 from compute.tasks.pairbench import manifest, pairs
-from tests.compute.tasks.pairbench.images import folder_of, picture
+from tests.compute.tasks.pairbench.images import folder_of
 
 
 def command(*arguments: object) -> Result:
@@ -61,19 +58,6 @@ def test_photographs_in_place_of_pairs_are_told_what_to_do_first(tmp_path):
         assert ended.exit_code == 1
         (line,) = ended.stderr.strip().splitlines()
         assert f"python -m compute pairs make --images {data} --out pairs.parquet" in line
-
-
-def test_what_is_odd_is_shown(tmp_path):
-    folder, out = folder_of(tmp_path / "images", 4), tmp_path / "pairs.parquet"
-    picture(2).resize((50, 40)).save(folder / "copy.jpg")
-    (folder / "broken.png").write_bytes(b"no image")
-    assert "broken.png: not an image" in refused("make", "--images", folder, "--out", out)
-    assert not out.exists()
-    made = command("make", "--images", folder, "--out", out, "--skip-bad-items")
-    assert made.exit_code == 0 and "Left out: broken.png" in made.stderr
-    shown = command("show", out).stdout
-    assert "Odd: left out, number of images: 1 (broken.png)" in shown
-    assert "Odd: near copies among the images, number of pairs: 1 (0002.png and copy.jpg)" in shown
 
 
 def test_a_parquet_a_sample_of_it_and_its_images_stored_beside(tmp_path):
@@ -162,33 +146,6 @@ for rows in (range(3), range(3, 24)):
     held.append(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
 print(read, *held)
 """
-
-
-def test_memory_stays_flat_while_large_images_are_made(tmp_path):
-    """7,500 pairs of 500 images of a megapixel: what is made is not held in memory."""
-    folder = tmp_path / "images"
-    folder.mkdir()
-    for number in range(500):
-        picture(number).resize((1200, 850)).save(folder / f"{number:04d}.jpg", quality=80)
-    out = tmp_path / "pairs.parquet"
-    ended = command("make", "--images", folder, "--out", out)
-    assert ended.exit_code == 0 and "7,500 pairs of 500 images" in ended.stdout, ended.output
-    printed = subprocess.run(
-        [sys.executable, "-c", LOAD, str(out)], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
-    read, first, last = map(int, printed.split())
-    assert read > 20_000_000
-    # The 105 pairs between the two have 640 MB of pixels. A transformation's own arrays come and go.
-    assert last - first < 150_000_000, f"bytes held after 15 and after 120 pairs: {first:,}, {last:,}"
-
-
-def test_a_manifest_that_is_not_there_is_named_as_a_file(tmp_path):
-    data = tmp_path / "pairs.parquet"
-    ran = CliRunner().invoke(
-        app, ["run", "--suite", "pairbench", "--models", "ssim", "--data", str(data), "--results", str(tmp_path / "r")]
-    )
-    assert ran.exit_code == 1
-    assert f"There is no file {data}" in ran.stderr and "pairs make --images DIR" in ran.stderr
 
 
 @pytest.mark.parametrize(

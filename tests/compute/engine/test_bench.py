@@ -21,7 +21,7 @@ from compute.database import build, store
 from compute.engine import bench, plan, run_folders
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source
-from compute.types import Model, NotHere
+from compute.types import Model
 from tests.compute.models import checkpoints
 from tests.compute.tasks import hub_files, unisim_files
 
@@ -124,35 +124,6 @@ def test_a_run_is_known_by_what_decides_its_numbers(place: Path, monkeypatch: py
     os.utime(weights, ns=(before, before + 10**9))
     others.append(known())
     assert all(len({pair[at] for pair in (first, *others)}) == 1 + len(others) for at in (0, 1))
-
-
-def test_a_second_run_gives_the_same_scores(place: Path) -> None:
-    words = ("--suite", "unisim-core", "--tasks", "unisim/nights", "--again")
-    first, second = (command(place, *words) for _ in range(2))
-    assert first.exit_code == second.exit_code == 0, first.output
-    table = [[line for line in one.output.splitlines() if line.startswith("|")] for one in (first, second)]
-    assert table[0] == table[1] and len(table[0]) == 3
-
-
-def test_data_that_is_not_here_is_told_with_the_way_to_fetch_it(place: Path) -> None:
-    result = command(place, "--suite", "mieb-lite", "--tasks", "mieb/eurosat,mieb/gtsrb")
-    assert result.exit_code == 1
-    assert "Failed: tiny/clip on mieb/gtsrb" in result.output and "hf download mteb/wds_gtsrb" in result.output
-    assert "| mieb/eurosat" in result.output
-
-
-def test_weights_that_are_not_here_are_looked_for_once() -> None:
-    asked = []
-
-    def load(row: Model, *, hardware: Hardware) -> None:
-        asked.append(row.key)
-        raise NotHere("fetch it")
-
-    again = bench.once(load)
-    for _ in range(3):
-        with pytest.raises(NotHere, match="fetch it"):
-            again(Model(key="a", title=""), hardware=Hardware(device="cpu", dtype="float32"))
-    assert asked == ["a"]
 
 
 def test_only_what_no_row_identifies_is_fetched_to_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import pytest
 from compute import tasks
 from compute.content import items
 from compute.database import store
-from compute.engine import run, run_folders, thumbnails
+from compute.engine import run_folders, thumbnails
 from compute.engine.run import Outcome
 from compute.models.adapter import Hardware
 from compute.types import NotHere
@@ -189,10 +189,6 @@ def test_thumbnails_are_of_the_items_that_a_page_opens(world: World, execute: Ex
     assert set(store.read_parquet(path)["image"]) == keys
 
 
-def test_the_code_is_told_by_its_sources() -> None:
-    assert run.code() == run.code() and len(run.code()) == 16
-
-
 def test_a_run_with_left_out_items_serves_only_those_who_allow_it(world: World, execute: Execute) -> None:
     """Leaving out is a policy: without it the run is made again, fails, and the earlier score stays."""
     world.changed["unisim/near"] = with_bad("unisim/near", square((1, 2, 3))[:40])
@@ -227,20 +223,6 @@ def test_exact_ties_are_counted_and_said_where_they_decide_many_items(world: Wor
     assert run_folders.find(
         world.folder / "results", model="small/gauge", task="unisim/near", fingerprint=near.stored.run.fingerprint
     ).tied == pytest.approx(0.25)
-
-
-def test_items_are_let_go_when_no_run_is_left_for_them(world: World, execute: Execute) -> None:
-    held: list[int] = []
-
-    class Items(run.Execution):
-        def done(self, job) -> None:
-            super().done(job)
-            held.append(len(self.loaded))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "Execution", Items)
-        execute("small/eye", "small/dim")
-    assert held[-1] == 0 and max(held) == len(TASKS)
 
 
 def test_a_run_records_the_precision_that_its_model_ran_in(world: World) -> None:

@@ -83,22 +83,12 @@ def test_items_bytes_hours_and_what_sharing_saves(nothing: Path, suites: tuple[s
     )
 
 
-def test_mieb_shares_items_between_tasks(nothing: Path) -> None:
-    once, apart = summed(needs(nothing, "mieb"))
-    assert 1.05 < apart / once < 2
-
-
 def test_suites_that_share_tasks_count_them_once(nothing: Path) -> None:
     lite, both = (
         re.findall(r"(\d+) runs\n", estimated(nothing, suite))[0] for suite in ("mieb-lite", "mieb-lite,mieb-en")
     )
     of = [task for task in shipped().tasks if {"mieb-lite", "mieb-en"} & set(task.suites)]
     assert int(lite) == sum("mieb-lite" in task.suites for task in of) and int(both) == len(of)
-
-
-def test_half_precision_takes_half_the_bytes(nothing: Path) -> None:
-    once, _ = summed(needs(nothing, "unisim-core"))
-    assert f"{once:,} x 512 x 2 bytes" in estimated(nothing, "unisim-core", "--store-dtype", "float16")
 
 
 def test_several_suites_are_for_an_estimate_only(nothing: Path) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from compute.catalog import shipped
 from compute.content import items
@@ -168,13 +166,3 @@ def test_a_pair_that_cannot_be_used_is_left_out_with_its_query(world: JointWorld
     assert outcome.stored.coverage == pytest.approx((N - 1) / N)
     (left_out,) = outcome.stored.run.settings["left_out"]
     assert "queries, image 2 with texts, text 2" in left_out
-
-
-def test_joined_columns_hold_each_item_once() -> None:
-    parts = query_and_documents().queries.joined()
-    assert [(column.modality, at.tolist()) for at, column in parts] == [
-        ("pair", list(range(N - 1))),
-        ("text", [N - 1]),
-    ]
-    image, said = parts[0][1].read(3)
-    assert Image.open(io.BytesIO(image)).size == (8, 8) and said == "xxx 3"

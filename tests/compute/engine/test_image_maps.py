@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
-from compute.__main__ import app
 from compute.analysis.maps import images as item_map
 from compute.content import items
 from compute.database import store
 from compute.engine import image_maps
-from compute.tasks.data import Clusters, Data, Labelled, Matches, Mixed, Retrieval, Sentences, ZeroShot
-from compute.types import BadInput, CannotDo
-from tests.compute.commands import assert_refused
+from compute.tasks.data import Clusters, Data, Labelled, Matches, Mixed, Retrieval, Sentences
 from tests.compute.small_bench import CATALOG, MODELS, TASKS, World, data, square
 
 EYE, GAUGE = MODELS[0], next(one for one in MODELS if one.key == "small/gauge")
@@ -62,14 +57,6 @@ def test_an_image_has_its_class_and_counts_once() -> None:
     assert (found, kind) == ({first: "cat", second: "dog", third: "cat"}, "class")
 
 
-def test_several_classes_are_joined() -> None:
-    held = Labelled(
-        names=("a", "b"), items=pictures(1, 2), labels=np.array([[True, True], [False, False]]), classes=("cat", "dog")
-    )
-    found, _ = labels_of(ZeroShot(test=held, prompts=items.texts(["x"], of="p")))
-    assert list(found.values()) == ["cat, dog", "none"]
-
-
 def test_without_classes_the_part_in_the_question_is_the_label() -> None:
     choice = data(TASKS[0])
     found, _ = labels_of(choice)
@@ -109,19 +96,6 @@ def test_a_map_is_one_file_with_pictures_and_settings(world: World) -> None:
     image_maps.make(TASKS[0], EYE, bench=world.bench(), results=world.folder, images=20, seed=7)
     assert world.encoded == before == 20, "stored embeddings are used again"
     assert any("20 of 36 images, by lot" in line for line in image_maps.lines(made))
-
-
-def test_what_cannot_be_laid_out_is_said(world: World) -> None:
-    with pytest.raises(CannotDo, match="embeds no images"):
-        image_maps.make(TASKS[0], GAUGE, bench=world.bench(), results=world.folder)
-    with pytest.raises(CannotDo, match="embeds no images"):
-        image_maps.make(TASKS[0], replace(EYE, adapter=""), bench=world.bench(), results=world.folder)
-    held = Labelled(names=("a",), items=items.texts(["x"], of="t"), labels=np.zeros(1, int), classes=("c",))
-    world.changed[TASKS[0].key] = Clusters(test=held)
-    with pytest.raises(CannotDo, match="shows no images"):
-        image_maps.make(TASKS[0], EYE, bench=world.bench(), results=world.folder)
-    result = CliRunner().invoke(app, ["project", "--task", "unisim/near", "--offline"])
-    assert_refused(result, BadInput, "needs a task and a model")
 
 
 def test_the_database_takes_maps_and_their_pictures_and_leaves_damaged_ones_out(world: World) -> None:

@@ -128,13 +128,6 @@ def test_a_key_is_in_no_run_folder_line_or_error(
         assert key not in f"{told}{refused}{outcomes}{caplog.text}"
 
 
-def test_a_refused_connection_stops_the_whole_run(server: Running, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "url", "http://127.0.0.1:9/v1")
-    outcomes, _, summary = ask("unisim/near", "unisim/odd")
-    assert [one.state for one in outcomes] == ["failed"] + ["stopped"] * 5
-    assert any("No endpoint answers at http://127.0.0.1:9/v1" in line for line in summary)
-
-
 def test_a_judge_that_cannot_be_read_is_quoted(server: Running, ask: Ask) -> None:
     server.control(
         faults=[said(text) for text in ("Both look alike.", "I cannot tell.", "I cannot tell.", "x " * 99)] * 3
@@ -148,13 +141,6 @@ def test_a_judge_that_cannot_be_read_is_quoted(server: Running, ask: Ask) -> Non
     for quoted in ("'Both look alike.'", "'I cannot tell.'", f"'{('x ' * 99)[:79]}…'"):
         assert quoted in reason
     assert any(line.startswith("Failed: small/judge on unisim/near: none of") for line in summary)
-
-
-def test_a_judge_that_is_never_answered_says_why(server: Running, ask: Ask) -> None:
-    server.control(faults=[{"status": 400, "message": "too many images"}] * 12)
-    outcomes, _, _ = ask("unisim/near")
-    assert outcomes[0].state == "failed" and "none of small/judge's 12 replies came" in outcomes[0].reason
-    assert "too many images" in outcomes[0].reason
 
 
 def test_a_score_rests_on_what_was_answered_with_coverage_and_a_lower_bound(server: Running, ask: Ask) -> None:

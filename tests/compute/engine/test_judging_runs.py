@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +12,6 @@ import pytest
 from PIL import Image
 from skimage.data import astronaut, chelsea, coffee, rocket
 
-from compute import paths
 from compute.catalog import Catalog, shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_making, suite_records
@@ -27,7 +22,6 @@ from compute.models.adapter import Hardware
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
 from compute.tasks.source import Source
-from compute.types import Model
 from tests.compute.models.pair_server import Running, running
 
 PAIRS = 4 * 3  # of a split
@@ -142,27 +136,6 @@ def test_questions_that_never_got_through_are_no_answers_and_asked_again(execute
     assert execute(JUDGE)[0].state == "stored"
 
 
-def test_a_run_killed_half_way_asks_and_pays_nothing_twice(manifest: Path, tmp_path: Path, server: Running) -> None:
-    command = [sys.executable, "-m", "compute", "run", "--suite", "pairbench", "--data", str(manifest)]
-    command += ["--models", JUDGE, "--results", str(tmp_path / "results")]
-    server.control(delay=0.3)
-    process = subprocess.Popen(command, cwd=paths.ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    until = time.monotonic() + 200
-    while server.state()["counts"].get("answered", 0) < 12 and time.monotonic() < until and process.poll() is None:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    before = server.state()
-    stored = sum(len(file.read_text().splitlines()) for file in (tmp_path / "results" / "answers").rglob("*.jsonl"))
-    assert 0 < stored < ASKED and before["counts"]["requests"] < ASKED
-    ended = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, timeout=300)
-    assert ended.returncode == 0, ended.stderr
-    state = server.state()
-    # Only what was not stored is asked again: at most the requests under way when the process was killed.
-    assert state["counts"]["requests"] - before["counts"]["requests"] == ASKED - stored
-    assert state["messages"] == ASKED
-
-
 @pytest.mark.parametrize("key", ["ssim", "colour-histogram"])
 def test_models_without_a_prompt_are_symmetric(key: str, execute: Execute) -> None:
     [outcome] = execute(key)
@@ -195,19 +168,3 @@ def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(
     # 4 originals, 12 counterparts, and of each original and of each counterpart 5 applications
     assert counted["tiny"].encoded["image"] == 4 + 12 + 5 * (4 + 12)
     assert server.state()["counts"].get("requests", 0) == 0
-
-
-def test_what_can_be_run_is_said_truly(world: tuple[Catalog, Bench, str]) -> None:
-    catalog, bench, _ = world
-    task = next(task for task in catalog.tasks if task.benchmark == "own")
-    captions = replace(task, modalities=("image", "text"))
-
-    def obstacle(key: str, of=task) -> str:
-        return plan.obstacle(catalog.model(key), of, bench.procedures)
-
-    for key in (JUDGE, "ssim", "tiny", "colour-histogram", "lpips-alex"):
-        assert obstacle(key) == "", key
-    assert obstacle("tiny", captions) == obstacle(JUDGE, captions) == ""
-    assert "takes image only" in obstacle("ssim", captions)
-    text_only = Model(key="t", title="T", adapter="bert", abilities=("embed_text",), modalities=("text",))
-    assert "judging needs choose or compare or embed_image" in plan.obstacle(text_only, task, bench.procedures)

@@ -114,24 +114,6 @@ def test_what_a_model_cannot_do_is_left_out_with_the_reason(make: Make) -> None:
     )
 
 
-def test_a_category_of_ones_own_says_nothing_of_the_question(make: Make) -> None:
-    """Named IQA, a task of one's own still asks what is nearer to its reference, which vectors of images answer."""
-    mine = [
-        replace(task, benchmark="own", category="IQA") if task.key == "unisim/near" else task for task in CATALOG.tasks
-    ]
-    planned = make("small/vision", catalog=replace(CATALOG, tasks=tuple(mine)))
-    assert [(job.task.key, job.variant) for job in planned.jobs if job.task.key == "unisim/near"] == [
-        ("unisim/near", "")
-    ]
-
-
-def test_abilities_that_the_procedure_needs_are_named(make: Make) -> None:
-    judge = replace(CATALOG.models[0], key="small/judge", abilities=("score_pair",))
-    planned = make("small/judge", catalog=replace(CATALOG, models=(*CATALOG.models, judge)))
-    reason = next(one.reason for one in planned.skipped if one.task.key == "unisim/near")
-    assert "choice needs" in reason and "embed_image" in reason and "score_pair" in reason
-
-
 def test_whatever_decides_the_numbers_is_in_the_fingerprint(
     make: Make, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,12 +142,6 @@ def test_whatever_decides_the_numbers_is_in_the_fingerprint(
     }
     found = [planned.jobs[0].fingerprint for planned in others.values()]
     assert len({first, *found}) == 1 + len(found), others.keys()
-
-
-def test_packages_that_decide_a_procedure_are_in_the_fingerprint(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(plan.PACKAGES, "choice", ("numpy", "no-such-package"))
-    packages = make().jobs[0].settings["procedure"]["packages"]
-    assert packages["no-such-package"] == "missing" and packages["numpy"][0].isdigit()
 
 
 def test_a_run_that_is_there_is_not_missing(make: Make, world: World) -> None:

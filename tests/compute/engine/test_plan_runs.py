@@ -22,7 +22,7 @@ from compute.content.messages import Question, Reply
 from compute.engine import plan
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
-from compute.models import ADAPTERS, load
+from compute.models import ADAPTERS
 from compute.models.adapter import Hardware
 from compute.models.metrics import pixels
 from compute.procedures import PROCEDURES
@@ -183,11 +183,6 @@ def subject(row: Model, folder: Path) -> LoadedSubject:
     )
 
 
-def test_the_kinds_are_all_that_the_catalogue_has() -> None:
-    assert set(KINDS) == set(ITEMS)
-    assert len(TASKS) > 150 and len([row for row in shipped().models if row.adapter]) > 150
-
-
 @pytest.mark.parametrize("key", MODELS, ids=lambda key: MODELS[key].key)
 def test_a_model_runs_what_the_plan_lets_through_and_nothing_else(key: tuple, tmp_path: Path) -> None:
     row, wrong = MODELS[key], []
@@ -233,15 +228,6 @@ def test_the_reason_says_what_the_model_compares_instead() -> None:
     ]
     for task in ("imagenet-ooo", "nights", "cd-coco", "kadid-10k", "roxford"):
         assert plan.obstacle(catalog.model("thudm/imagereward"), catalog.task(f"unisim/{task}"), BY_KEY) == ""
-
-
-@pytest.mark.parametrize("kind", ["image-captioning-base", "image-captioning-large", "vqa-base", "vqa-capfilt-large"])
-def test_a_checkpoint_without_projections_is_refused_with_the_reason(kind: str) -> None:
-    row = shipped().model(f"salesforce/blip-{kind}")
-    for task in TASKS:
-        assert plan.obstacle(row, task, BY_KEY).startswith("published figures only. The checkpoint has no projections")
-    with pytest.raises(CannotDo, match="come from randomly initialised ones"):
-        load(row, hardware=CPU)
 
 
 LOADERS: dict[str, Callable[..., Any]] = {

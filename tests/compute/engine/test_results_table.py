@@ -79,14 +79,3 @@ def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
     }
     better = ways[0].rpartition(", ")[2]
     assert rows[4][4] == results_table.cell(shown[better], CATALOG.metrics[0])
-
-
-def test_many_models_take_several_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results_table, "ACROSS", 1)
-    bench = World(folder=tmp_path).bench()
-    near = {"suite": "small", "tasks": ["unisim/near"], "bench": bench, "results": tmp_path / "r"}
-    run.execute(plan.make(CATALOG, models=["small/dim"], **near), bench=bench, results=tmp_path / "shipped")
-    planned = plan.make(CATALOG, models=["small/eye"], shipped=tmp_path / "shipped", **near)
-    outcomes = run.execute(planned, bench=bench, results=tmp_path / "r")
-    heads = [line for line in results_table.lines(planned, outcomes, catalog=CATALOG) if line.startswith("| task")]
-    assert ["small/eye" in heads[0], "small/dim" in heads[1]] == [True, True] and len(heads) == 2

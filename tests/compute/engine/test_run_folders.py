@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -101,11 +100,6 @@ def test_items_of_several_subsets_are_told_apart() -> None:
         runs.table({"default": pd.concat([evidence(), evidence()])})
 
 
-def test_evidence_needs_no_more_than_names() -> None:
-    frame = runs.table({"default": pd.DataFrame({"item": ["a"], "human": [0.5]})})
-    assert frame["human"].tolist() == [0.5] and frame[["answer", "correct", "value", "detail"]].isna().all(axis=None)
-
-
 def test_an_earlier_run_goes_before_the_new_one_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed in between, there must be no mark over the new items."""
     first = runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()}))
@@ -157,13 +151,6 @@ def test_a_damaged_folder_is_named(tmp_path: Path, name: str, content: bytes | s
     assert runs.find(tmp_path, model="m/x", task="b/t", fingerprint="abc") is None
 
 
-def test_other_folders_are_not_searched_for_runs(tmp_path: Path) -> None:
-    for name in ("features", "imported", ".draft"):
-        (tmp_path / name / "a" / "b").mkdir(parents=True)
-        (tmp_path / name / "a" / "b" / MARK).write_text("{}")
-    assert list(runs.every(tmp_path)) == [] == list(runs.every(tmp_path / "none"))
-
-
 def test_the_fingerprint_is_of_the_content_not_of_its_order() -> None:
     """Reference: hashlib over JSON written by hand."""
     by_hand = hashlib.blake2b(b'{"a":[1,2],"b":{"c":"d","e":0.5}}', digest_size=10).hexdigest()
@@ -192,18 +179,3 @@ def test_the_headline_is_the_whole_or_the_mean_of_the_parts(tmp_path: Path) -> N
     assert runs.headline(kept).stderr == pytest.approx(np.mean([one.stderr for one in parts[:2]]))
     whole = runs.StoredRun(run=run(), scores=(parts[0], score(0.7)), folder=tmp_path)
     assert runs.headline(whole).value == 0.7
-
-
-def test_details_given_by_functions_are_asked_only_for_what_a_page_opens() -> None:
-    asked: list[int] = []
-
-    def tell(row: int) -> dict[str, int]:
-        asked.append(row)
-        return {"row": row}
-
-    names = [f"query {row}" for row in range(runs.PAGE_ITEMS + 50)]
-    frame = runs.table(
-        {"default": pd.DataFrame({"item": names, "detail": [partial(tell, row) for row in range(len(names))]})}
-    )
-    opened = set(runs.page_items(names))
-    assert len(asked) == runs.PAGE_ITEMS and set(frame["item"][frame["detail"].notna()]) == opened

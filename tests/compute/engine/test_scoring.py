@@ -71,20 +71,6 @@ def test_the_error_of_a_mean_knows_which_items_are_shared() -> None:
         assert subset == "default" and figure.stderr == pytest.approx(error, rel=0.05)
 
 
-def test_the_error_of_a_mean_of_correlations_is_no_less_than_theirs() -> None:
-    draw = np.random.default_rng(1)
-    parts = {
-        name: pd.DataFrame({"item": range(50), "human": draw.normal(size=50), "value": draw.normal(size=50)})
-        for name in ("de", "en")
-    }
-    found = {
-        subset: figure
-        for _, subset, figure in scoring.scored(task("cosine_spearman", subsets=("de", "en")), parts).rows
-    }
-    assert found["default"].stderr == pytest.approx((found["de"].stderr + found["en"].stderr) / 2)
-    assert found["default"].n == 100
-
-
 def test_a_headline_without_a_value_is_no_score() -> None:
     nothing = frame(float("nan"))
     with pytest.raises(Undefined):

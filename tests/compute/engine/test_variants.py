@@ -57,21 +57,6 @@ def test_ways_over_unlike_tasks_are_not_compared() -> None:
     }
 
 
-def test_each_model_has_its_own_better_way() -> None:
-    found = shown(
-        *(
-            kept("a", value, f"quality={way}", model=model)
-            for model, way, value in (
-                ("m", "prompt", 0.6),
-                ("m", "clip-iqa", 0.5),
-                ("n", "prompt", 0.4),
-                ("n", "clip-iqa", 0.5),
-            )
-        )
-    )
-    assert found == {"m-a-quality=prompt-1", "n-a-quality=clip-iqa-1"}
-
-
 def test_what_was_asked_by_hand_is_shown_only_where_there_is_nothing_else() -> None:
     assert shown(kept("a", 0.1), kept("a", 0.9, "wording=code", started="2")) == {"m-a--1"}
     assert shown(kept("a", 0.9, "wording=code")) == {"m-a-wording=code-1"}

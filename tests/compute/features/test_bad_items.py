@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import threading
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -134,13 +132,6 @@ def test_a_spent_memory_halves_the_batch_and_goes_on(tmp_path: Path) -> None:
         asked.embed(files(99))
 
 
-def test_a_wrong_shape_is_told_of(tmp_path: Path) -> None:
-    model = Standin()
-    model.trouble = lambda found: found[:1]
-    with pytest.raises(LikenessError, match=r"made/up: its adapter gave an array of shape \(1, 4\) for 3 items"):
-        subject(tmp_path, model).embed(files(1, 2, 3))
-
-
 def test_a_full_disk_keeps_what_was_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = Standin()
     column = files(*range(12))
@@ -163,26 +154,6 @@ def test_a_full_disk_keeps_what_was_stored(tmp_path: Path, monkeypatch: pytest.M
     assert found[:, 0].tolist() == list(range(12))
     assert model.encoded < 12 + before
     assert not list(tmp_path.rglob("*.draft"))
-
-
-def test_ctrl_c_stops_the_threads_and_can_be_taken_up(tmp_path: Path) -> None:
-    model = Standin()
-    column = files(*range(300))
-
-    def interrupted(found: np.ndarray) -> np.ndarray:
-        if model.encoded == 40:
-            raise KeyboardInterrupt
-        return found
-
-    model.trouble = interrupted
-    began = time.perf_counter()
-    with pytest.raises(KeyboardInterrupt):
-        subject(tmp_path, model, batch_size=8).prepare([column])
-    assert time.perf_counter() - began < 5
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("prepare")]
-    model.trouble = lambda found: found
-    assert subject(tmp_path, model, batch_size=8).embed(column)[:, 0].tolist() == [at % 256 for at in range(300)]
-    assert model.encoded == 300 + 8
 
 
 def test_a_file_that_cannot_be_read_is_no_bad_item(tmp_path: Path) -> None:

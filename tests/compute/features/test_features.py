@@ -14,10 +14,6 @@ import pytest
 
 from compute.content import items
 from compute.content.items import Column
-from compute.content.messages import Question, Reply
-from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
-from compute.progress import Progress
 from compute.types import CannotDo, LikenessError
 from tests.compute.features.standin import COMPARER, CPU, ENCODER, Standin, file, files, seen, subject
 
@@ -117,11 +113,6 @@ def test_each_ordered_pair_is_compared_once(tmp_path: Path) -> None:
     assert model.loads == 1
 
 
-def test_replies_are_passed_through(tmp_path: Path) -> None:
-    asked = subject(tmp_path, Standin(), row=replace(COMPARER, abilities=("choose",)))
-    assert asked.choose([Question(item="q1", parts=("?",))]) == [Reply(item="q1", text="A")]
-
-
 def test_reading_is_never_two_at_once_and_never_far_ahead(tmp_path: Path) -> None:
     model = Standin()
     held, most, reads = threading.Lock(), [0], [0]
@@ -158,21 +149,3 @@ def test_nothing_is_prepared_while_a_model_runs_on_the_same_cores(tmp_path: Path
     model.prepare, model.embed = prepare, embed
     subject(tmp_path, model, row=replace(ENCODER, weights="made/up"), batch_size=8).prepare([files(*range(64))])
     assert len(together) == 64 and not any(together)
-
-
-def test_a_pass_says_what_it_did(tmp_path: Path) -> None:
-    lines: list[str] = []
-    asked = subject(tmp_path, Standin(), progress=Progress(say=lines.append))
-    asked.prepare([files(1, 2, 2)])
-    assert len(lines) == 1 and lines[0].startswith("made/up, image: 2 images in ")
-
-
-def test_an_encoder_by_default_comes_from_the_models(tmp_path: Path) -> None:
-    """Loading and identity are those of compute.models where nothing else is given."""
-    import compute.models
-
-    asked = LoadedSubject(ENCODER, store=FeatureStore(tmp_path), hardware=CPU)
-    assert asked.can("embed_image") and not asked.can("choose")
-    if hasattr(compute.models, "ADAPTERS"):
-        with pytest.raises(LikenessError):
-            asked.embed(files(1))

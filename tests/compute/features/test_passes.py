@@ -11,7 +11,7 @@ from safetensors.numpy import load
 from compute.content import items
 from compute.content.items import Column
 from compute.features import passes
-from compute.features.passes import Pass, distinct, plan
+from compute.features.passes import distinct, plan
 from compute.features.store import Shelf
 from tests.compute.features.standin import Standin, files, subject
 
@@ -54,10 +54,6 @@ def test_a_fresh_plan(shelf: Shelf) -> None:
     assert planned(shelf, column("a", "bbb", "cc", "bb", "cc"), by_length=True)[0][0] == "bbb"
     missing = np.array([True, False, True, True])
     assert planned(shelf, column("a", "b", "c", "d"), missing=missing) == [["a", "c", "d"]]
-
-
-def test_batches_are_cut_inside_shards(shelf: Shelf) -> None:
-    assert planned(shelf, column(*"abcdefghi"), batch=2, size=3) == [[*"ab"], ["c"], [*"de"], ["f"], [*"gh"], ["i"]]
 
 
 def test_what_an_interrupted_pass_stored_leaves_gaps_in_its_batches(shelf: Shelf) -> None:
@@ -122,12 +118,3 @@ def test_an_unfinished_plan_keeps_its_batches(shelf: Shelf) -> None:
     assert planned(shelf, column("a", "b", "c", "d", "e")) == [["d", "c"], ["b"], ["a"], ["e"]]
     missing = np.array([True, True, False, False, True])
     assert planned(shelf, column("a", "b", "c", "d", "e"), missing=missing) == [["b"], ["a"], ["e"]]
-
-
-def test_a_pass_in_a_line() -> None:
-    done = Pass(
-        title="clip, image", wanted=3000, stored=1000, encoded=1990, bad=10, batch=64, effective=16, seconds=20.0
-    )
-    assert done.line("image") == (
-        "clip, image: 1,990 images in 20 s (99.5/s), 1,000 were stored, 10 left out, batch 16 instead of 64"
-    )

@@ -64,13 +64,6 @@ def test_what_is_not_stored_is_said(shelf: Shelf) -> None:
         shelf.vectors(keys(5))
 
 
-def test_an_empty_shelf(shelf: Shelf) -> None:
-    assert not shelf.has(keys(3)).any()
-    assert shelf.vectors(keys(0)).shape == (0, 0)
-    assert [len(part) for part in shelf.plan()] == [0, 1]
-    assert not shelf.folder.exists()
-
-
 def test_shards_are_safetensors_files(shelf: Shelf) -> None:
     every = fill(shelf, 6)
     held = load_file(next(shelf.folder.glob("*.safetensors")))
@@ -107,17 +100,6 @@ def test_a_shard_whose_keys_do_not_ascend_is_read(shelf: Shelf) -> None:
     assert np.array_equal(shelf.vectors(keys(35)), values(keys(35)))
 
 
-def test_items_that_two_shards_hold_are_merged_into_one(shelf: Shelf) -> None:
-    every = keys(9)
-    with shelf.locked(waiting=quiet):
-        for part in (every, every[:4], every[2:6]):
-            shelf.append(part, values(part))
-        shelf.merge()
-    [path] = shelf.folder.glob("*.safetensors")
-    assert load_file(path)["keys"].shape == (9, 32)
-    assert np.array_equal(Shelf(shelf.folder).vectors(every), values(every))
-
-
 def test_halves_are_stored_in_half_the_bytes_and_read_as_float32(shelf: Shelf) -> None:
     every = keys(50)
     with shelf.locked(waiting=quiet):
@@ -137,14 +119,6 @@ def test_vectors_of_two_types_are_never_mixed(shelf: Shelf) -> None:
         shelf.append(every[3:], values(every[3:]).astype(np.float16))
     with pytest.raises(LikenessError, match=r"vectors of several types \(float16, float32\)"):
         Shelf(shelf.folder)
-
-
-def test_keys_are_searched_where_they_are_mapped(shelf: Shelf) -> None:
-    """Opening and looking up read no more of a shard than they need: the keys are no copy in memory."""
-    fill(shelf, 400)
-    [shard] = Shelf(shelf.folder)._lookup.shards
-    assert np.shares_memory(shard.ascending, shard.file.arrays["keys"])
-    assert not shard.ascending.flags.owndata
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -168,13 +142,6 @@ def test_items_of_many_vectors(shelf: Shelf, seed: int) -> None:
             assert len(list(shelf.folder.glob("*.safetensors"))) == 1
 
 
-def test_single_vectors_asked_for_as_many(shelf: Shelf) -> None:
-    every = fill(shelf, 3, 4)
-    vectors, offsets = shelf.many(every[::-1])
-    assert np.array_equal(vectors, values(every[::-1]))
-    assert offsets.tolist() == list(range(8))
-
-
 def test_small_shards_are_merged_and_large_ones_left(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     every = fill(shelf, 2, 500, 3, 4, 5)
     monkeypatch.setattr(feature_store, "SMALL", 5000)
@@ -182,16 +149,6 @@ def test_small_shards_are_merged_and_large_ones_left(shelf: Shelf, monkeypatch: 
         shelf.merge()
     sizes = sorted(len(load_file(path)["vectors"]) for path in shelf.folder.glob("*.safetensors"))
     assert sizes == [14, 500]
-    assert np.array_equal(shelf.vectors(every), values(every))
-
-
-def test_merged_shards_stay_below_a_size(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = fill(shelf, *[20] * 10)
-    monkeypatch.setattr(feature_store, "MERGED", 4000)
-    with shelf.locked(waiting=quiet):
-        shelf.merge()
-    paths = list(shelf.folder.glob("*.safetensors"))
-    assert 1 < len(paths) < 10
     assert np.array_equal(shelf.vectors(every), values(every))
 
 
@@ -239,24 +196,6 @@ def test_a_full_disk_names_the_folder_and_leaves_the_store_sound(shelf: Shelf, m
     assert np.array_equal(Shelf(shelf.folder).vectors(every), values(every))
 
 
-def test_a_disk_too_full_to_merge_changes_nothing(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = fill(shelf, 3, 4)
-    monkeypatch.setattr(shards, "put", full)
-    with shelf.locked(waiting=quiet):
-        shelf.merge()
-    assert len(list(shelf.folder.glob("*"))) == 3  # two shards and the lock
-    assert np.array_equal(shelf.vectors(every), values(every))
-
-
-def test_drafts_of_a_killed_process_are_removed(shelf: Shelf) -> None:
-    fill(shelf, 3)
-    for draft in ("00000009.safetensors.77.draft", "00000009.safetensors.draft-77"):
-        (shelf.folder / draft).write_bytes(b"half")
-    with shelf.locked(waiting=quiet):
-        pass
-    assert not list(shelf.folder.glob("*.draft"))
-
-
 @pytest.mark.parametrize("cut", [0, 5, 60, -1])
 def test_a_damaged_shard_is_named(shelf: Shelf, cut: int) -> None:
     fill(shelf, 3)
@@ -264,16 +203,6 @@ def test_a_damaged_shard_is_named(shelf: Shelf, cut: int) -> None:
     path.write_bytes(path.read_bytes()[:cut])
     with pytest.raises(LikenessError, match=f"{path}: a damaged file"):
         Shelf(shelf.folder)
-
-
-def test_the_plan_is_kept_as_written(shelf: Shelf) -> None:
-    every = keys(7)
-    with shelf.locked(waiting=quiet):
-        shelf.write_plan(every[::-1], np.array([0, 4, 7]))
-        held, cuts = shelf.plan()
-        assert held.tolist() == every[::-1].tolist() and cuts.tolist() == [0, 4, 7]
-        shelf.drop_plan()
-        assert not len(shelf.plan()[0])
 
 
 def test_bad_items_are_remembered_even_after_a_line_cut_short(shelf: Shelf) -> None:

@@ -48,29 +48,12 @@ def test_a_run_s_settings_say_so(tmp_path: Path) -> None:
     assert "stored" not in subject(tmp_path, model, "float16", row=COMPARER).identity
 
 
-def test_a_comparison_keeps_its_precision(tmp_path: Path) -> None:
-    model, column = Standin(), files(3, 70, 150)
-    scores = subject(tmp_path, model, "float16", row=COMPARER).compare(column, column)
-    assert scores.dtype == np.float64
-
-
-def test_many_vectors_an_item(tmp_path: Path) -> None:
-    model, column = Standin(multi=True), files(1, 2, 3, 6)
-    vectors, offsets = subject(tmp_path, model, "float16").embed_many(column)
-    assert vectors.dtype == np.float32 and np.diff(offsets).tolist() == [1, 2, 3, 2]
-
-
 def test_vectors_beyond_its_range_are_refused_and_nothing_is_stored(tmp_path: Path) -> None:
     model, column = Standin(), files(1, 2)
     model.trouble = lambda found: found.astype(np.float32) * 70000
     with pytest.raises(BadInput, match=r"made/up: its vectors reach 4.9e\+05, more than float16 holds. Omit"):
         subject(tmp_path, model, "float16").embed(column)
     assert not list(tmp_path.rglob("[0-9a-f]*.safetensors"))
-
-
-def test_another_type_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="'int8': choose from float32, float16"):
-        FeatureStore(tmp_path, dtype="int8")
 
 
 def test_a_store_is_sent_to_another_process_by_its_location(tmp_path: Path) -> None:

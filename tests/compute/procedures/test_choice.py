@@ -176,13 +176,6 @@ def test_a_judge_is_asked_and_only_what_can_be_read_counts() -> None:
     assert [question.item for question in model.asked] == list(data.names)
 
 
-def test_an_encoder_that_also_talks_is_taken_by_its_embeddings() -> None:
-    data, known, _, _ = made(2)
-    model = Known(known, abilities=(*BOTH, "choose"), reply=lambda question: "(A)")
-    choice.run(model, data, USUAL)
-    assert model.asked == []
-
-
 def test_what_cannot_be_done() -> None:
     data, known, _, _ = made(2, question="sharpness")
     with pytest.raises(CannotDo, match="sharpness neither by a prompt"):

@@ -45,12 +45,6 @@ def test_the_clusters_and_figure_of_scikit_learn() -> None:
     assert found.settings["k"] == 12  # three classes have no item
 
 
-def test_the_same_twice() -> None:
-    subject, data, _ = made(n=400)
-    first, second = (clustering.run(subject, data, {}).items for _ in range(2))
-    assert first.equals(second)
-
-
 def test_classes_of_one_name_stay_apart() -> None:
     subject, data, _ = made(n=600, classes=4)
     named = Clusters(test=replace(data.test, classes=("crane", "crane", "owl", "wren", "a", "b", "c")))

@@ -16,7 +16,7 @@ from compute.metrics import judge
 from compute.procedures import judging
 from compute.procedures.judging import PROCEDURE
 from compute.tasks.data import RatedPairs
-from compute.types import BadInput, BadItem, CannotDo, Undefined
+from compute.types import CannotDo, Undefined
 from tests.compute.procedures.known import BOTH, Known
 from tests.compute.procedures.pairs import rated_pairs
 
@@ -146,28 +146,6 @@ def test_a_metric_with_bounds_has_them_as_the_ends_of_the_scale() -> None:
     assert by_quantiles.settings["scale"]["from"] != [-1, 1]
 
 
-def test_an_infinite_number_is_the_end_of_the_scale() -> None:
-    pairs = rated_pairs(3)
-    model = Known(
-        abilities=["compare"], compare=lambda a, b: math.inf if b"identical" in a + b else float(len(a + b"irr") % 7)
-    )
-    found = judging.run(model, pairs, USUAL)
-    assert found.items["forward"][0] == 10 and np.isfinite(found.settings["scale"]["from"]).all()
-
-
-def test_a_metric_that_tells_nothing_apart_gives_one_score() -> None:
-    found = judging.run(Known(abilities=["compare"], compare=lambda first, second: 0.3), rated_pairs(2), USUAL)
-    assert set(found.items["forward"]) == set(found.items["reverse"]) == {10.0}
-
-
-def test_an_embedding_that_is_not_finite_is_named() -> None:
-    pairs = rated_pairs(1)
-    model = encoder(pairs)
-    model.vectors = {key: vector * np.nan for key, vector in model.vectors.items()}
-    with pytest.raises(BadItem, match="not finite"):
-        judging.run(model, pairs, USUAL)
-
-
 @pytest.mark.parametrize(
     ("number", "score"),
     [
@@ -280,12 +258,6 @@ def test_a_judge_that_never_scores_is_recorded_and_one_that_is_not_reached_is_no
     away = Judge(lambda question: Reply(item=question.item, error="status 503"))
     with pytest.raises(Undefined, match="none of known's 12 replies came: status 503"):
         judging.run(away, rated_pairs(2), USUAL)
-
-
-def test_replies_in_another_order_are_refused() -> None:
-    model = Judge(lambda question: Reply(item="another", text="Score: 3"))
-    with pytest.raises(BadInput, match="in another order"):
-        judging.run(model, rated_pairs(1), USUAL)
 
 
 def test_nothing_to_judge_with() -> None:

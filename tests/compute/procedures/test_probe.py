@@ -94,22 +94,6 @@ def test_accuracy_of_every_draw(classes: int) -> None:
     assert found.items["detail"][3] == {"images": [data.test.items.keys[3].decode()], "texts": []}
 
 
-def test_only_drawn_items_are_encoded() -> None:
-    subject, data, _ = made(classes=3, draws=2, test=20)
-    seen: list[bytes] = []
-    inner = subject.embed
-
-    def embed(column):
-        seen.extend(column.keys.tolist())
-        return inner(column)
-
-    subject.embed = embed
-    probe.run(subject, data, OPTIONS)
-    union = np.unique(one_label(data.train.labels, samples_per_label=16, draws=2))
-    assert len(union) < 90
-    assert sorted(seen) == sorted([*data.train.items.keys[union].tolist(), *data.test.items.keys.tolist()])
-
-
 def test_the_same_on_any_number_of_threads() -> None:
     subject, data, _ = made(classes=5, test=300)
     first = probe.run(subject, data, OPTIONS).items

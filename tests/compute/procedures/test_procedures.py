@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -31,13 +29,3 @@ def test_a_row_says_what_it_needs_and_what_can_be_chosen(one) -> None:
 def test_an_unknown_key_is_answered_with_the_known() -> None:
     with pytest.raises(BadInput, match="'retreival'; there are: choice, "):
         procedure("retreival")
-
-
-def test_importing_procedures_loads_nothing_heavy() -> None:
-    code = (
-        "import sys, compute.procedures; "
-        "print(*(name for name in ('torch', 'sklearn', 'transformers', 'umap') if name in sys.modules))"
-    )
-    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.split() == []

@@ -10,7 +10,6 @@ import pytrec_eval
 
 from compute.content.items import images, texts
 from compute.procedures import retrieval
-from compute.procedures.retrieval import PROCEDURE
 from compute.procedures.shared import top_k
 from compute.tasks.data import Mixed, Retrieval
 from compute.types import BadInput
@@ -256,13 +255,6 @@ def test_evidence_says_what_was_found() -> None:
     assert detail["images"][:2] == ["", documents.image.keys[0].decode()]
 
 
-def test_texts_that_are_found_are_shown() -> None:
-    data, model, *_ = made(7, kind="text")
-    detail = retrieval.run(model, data, SUM).items["detail"][0]()
-    assert detail["images"] == [] and len(detail["texts"]) == 6
-    assert detail["texts"][0] == "q 0" and detail["texts"][1].startswith("d ")
-
-
 def test_data_that_do_not_fit_are_refused() -> None:
     data, model, *_ = made(8)
     parts = {"queries": data.queries, "documents": data.documents}
@@ -278,7 +270,3 @@ def test_data_that_do_not_fit_are_refused() -> None:
         for relevant in (data.relevant, twice)
     ]
     assert same[0] == same[1]
-
-
-def test_the_row_of_the_procedure() -> None:
-    assert PROCEDURE.key == "retrieval" and PROCEDURE.options["fusion"] == ("sum", "joint")

@@ -68,20 +68,6 @@ def test_of_equal_prompts_the_first_class_has_it() -> None:
     assert found.settings == {"prompts": 4, "distinct_prompts": 3, "tied": int(tied.sum())}
 
 
-def test_two_classes_and_an_empty_name() -> None:
-    subject, data, vectors, prompts = made(classes=2)
-    subject.vectors.update(Known({"": prompts[0]}).vectors)
-    data = replace(
-        data, prompts=texts(["", data.prompts.read(1)], of="tests"), test=replace(data.test, classes=("", "class 1"))
-    )
-    found = zero_shot.run(subject, data, {})
-    assert (
-        found.items["accuracy"].mean()
-        == (cosine_similarity(vectors, prompts).argmax(axis=1) == data.test.labels).mean()
-    )
-    assert len(found.items["detail"][0]["hits"]) == 2
-
-
 def test_many_vectors_an_item_by_their_best_products() -> None:
     subject, data, vectors, prompts = made(n=40, classes=3)
     many = Known(abilities=BOTH, many=True)

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,34 +13,11 @@ from compute.content.messages import Question, Reply
 from compute.models.judges.answer_log import AnswerLog
 from compute.types import BadInput, Model
 from tests.compute.content.pictures import picture
-from tests.compute.models.chat_server import running
 
 ROW = Model(key="org/judge", title="Judge", kind="mllm", weights="Org/Judge")
 ROOT = Path(__file__).resolve().parents[4]
 
 # A run of its own: asks 60 different questions, and prints how many replies came.
-RUN = """
-import io
-import sys
-from PIL import Image
-from compute.content.messages import Question
-from tests.compute.content.pictures import picture
-from compute.models.adapter import Hardware
-from compute.models.judges.endpoint import load
-from compute.types import Model
-
-def drawn(shade):
-    stream = io.BytesIO()
-    Image.new("RGB", (8, 8), (shade, shade, 0)).save(stream, "PNG")
-    return picture(stream.getvalue())
-
-questions = [Question(item=str(n), choices=("(A) Image 1", "(B) Image 2"), parts=(
-    "which image is more bright? ", drawn(n), drawn(200), "\\n(A) Image 1\\n(B) Image 2")) for n in range(60)]
-row = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", weights="Org/Judge")
-replies = load(row, Hardware(device="cpu", dtype="float32"), None).reply(questions)
-print(sum(reply.text == "(B) Image 2" for reply in replies), [reply.item for reply in replies] == [
-    str(n) for n in range(60)])
-"""
 
 
 def question(text: str, *, item: str = "item", image: bytes = b"") -> Question:
@@ -163,7 +134,7 @@ def test_how_an_answer_ended_is_stored_and_older_logs_are_read_without_it(tmp_pa
     assert (old.seconds, old.cost) == (None, None)
 
 
-@pytest.mark.parametrize("rest", ['{"key": "k", "te', '{"key": "k"}\n', "\n\n[]\n", "\x00\x00\n", '"text"\n'])
+@pytest.mark.parametrize("rest", ['{"key": "k", "te', "\n\n[]\n"])
 def test_a_damaged_end_is_passed_over(tmp_path: Path, rest: str) -> None:
     kept = log(tmp_path)
     kept.answered([question("one"), question("two")], Judge())
@@ -198,51 +169,6 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="Make room"):
         kept.answered([question("two")], Judge())
     assert log(tmp_path).answered([question("two")], Judge())[0].text == "re two"
-
-
-def test_a_disk_that_is_full_before_the_first_answer_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(handle: int) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(BadInput, match="No space left on device. Make room"):
-        log(tmp_path).answered([question("one")], Judge())
-
-
-@pytest.mark.parametrize("after", [3, 29])
-def test_a_killed_run_asks_nothing_twice(tmp_path: Path, after: int) -> None:
-    """SIGKILL while 60 questions are asked, 4 at a time. The server's own counts say what was asked."""
-    with running("--delay", "0.02") as server:
-        environment = {
-            **os.environ,
-            "LIKENESS_ENDPOINT": server.url,
-            "LIKENESS_ENDPOINT_CONCURRENCY": "4",
-            "LIKENESS_ANSWERS": str(tmp_path),
-            "PYTHONPATH": str(ROOT),
-        }
-        command = [sys.executable, "-c", RUN]
-        killed = subprocess.Popen(command, env=environment, cwd=tmp_path)
-        limit = time.monotonic() + 60
-        while len(lines(tmp_path)) < after and time.monotonic() < limit:
-            time.sleep(0.005)
-        killed.send_signal(signal.SIGKILL)
-        assert killed.wait() == -signal.SIGKILL
-        time.sleep(0.2)  # the server ends what was under way
-        kept, before = {line["key"] for line in lines(tmp_path)}, server.state()
-        assert after <= len(kept) < 60
-        assert len(kept) <= before["counts"]["requests"] <= len(kept) + 4
-
-        finished = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
-        assert finished.stdout.split() == ["60", "True"]
-        state = server.state()
-        assert state["counts"]["requests"] - before["counts"]["requests"] == 60 - len(kept)
-        # Twice were at most those that were under way, whose answers nobody had.
-        assert sum(count > 1 for count in state["asked"].values()) <= 4
-        assert max(state["asked"].values()) <= 2
-        assert len({line["key"] for line in lines(tmp_path)}) == 60
-
-        subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, check=True)
-        assert server.requests() == state["counts"]["requests"]
 
 
 def lines(root: Path) -> list[dict[str, str]]:

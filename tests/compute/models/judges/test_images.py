@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import threading
 import time
 from collections import Counter
@@ -12,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from compute.content import temporary_file
 from compute.content.messages import Picture, Question
 from compute.models.judges.images import MAKERS, ReadyImages, grouped
 from compute.types import BadInput
@@ -33,23 +30,6 @@ def test_an_image_is_made_once(tmp_path: Path, on_disk: bool) -> None:
     assert [ready.of(named(name)) for name in wanted] == [10 * name.encode() for name in wanted]
     assert ready.made == 3
     assert list(tmp_path.rglob("*")) == ([tmp_path / "new", tmp_path / "new" / "answers"] if on_disk else [])
-
-
-def test_a_full_store_starts_anew(tmp_path: Path) -> None:
-    ready = ReadyImages(tenfold, folder=tmp_path, room=25)
-    for name in ("a", "b", "a", "b"):
-        assert ready.of(named(name)) == 10 * name.encode()
-    assert ready.made == 2
-    assert ready.of(named("c")) == b"c" * 10  # no room beside the two
-    assert ready.of(named("c")) == b"c" * 10 and ready.made == 3
-    assert ready.of(named("a")) == b"a" * 10 and ready.made == 4
-    assert os.fstat(ready._file._file.fileno()).st_size <= 25
-
-
-def test_an_image_that_never_fits_is_made_every_time(tmp_path: Path) -> None:
-    ready = ReadyImages(tenfold, folder=tmp_path, room=9)
-    assert [ready.of(named("a")) for _ in range(3)] == [b"a" * 10] * 3
-    assert ready.made == 3
 
 
 def test_threads_wait_for_an_image_that_is_being_made(tmp_path: Path) -> None:
@@ -90,36 +70,6 @@ def test_a_damaged_image_fails_for_everyone_and_is_tried_again(tmp_path: Path) -
         assert all("a damaged image" in str(outcome.exception()) for outcome in outcomes)
     damaged[0] = False
     assert ready.of(named("a")) == b"a"
-
-
-def test_without_room_on_the_disk_images_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answers need what room there is."""
-
-    class Full:
-        def __init__(self) -> None:
-            self.size = 0
-
-        def seek(self, at: int) -> None:
-            pass
-
-        def write(self, data: bytes) -> int:
-            self.size += len(data)
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        def truncate(self, size: int) -> None:
-            self.size = size
-
-    full = Full()
-    monkeypatch.setattr(temporary_file, "_opened", lambda folder: (full, 1000))
-    ready = ReadyImages(tenfold, folder=tmp_path)
-    assert [ready.of(named("a")) for _ in range(2)] == [b"a" * 10] * 2
-    assert (ready.made, full.size) == (2, 0)
-
-
-def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    ready = ReadyImages(tenfold, folder=tmp_path / "file" / "answers")
-    assert [ready.of(named("a")) for _ in range(2)] == [b"a" * 10] * 2 and ready.made == 2
 
 
 def question(*parts: str) -> Question:

@@ -113,15 +113,6 @@ def test_both_orders_of_every_pair_in_the_items_own_template() -> None:
         assert "data" not in text and "{" not in text
 
 
-def test_an_image_and_a_text_stand_in_both_orders() -> None:
-    pairs = rated_pairs(1, second="text", transformations=("position",))
-    forward, reverse = conditions.questions(pairs)[0], conditions.questions(pairs)[3]
-    assert [type(part) for part in forward.parts] == [str, Picture, str]
-    assert forward.parts[2].strip() == "s0/identical."
-    assert [type(part) for part in reverse.parts] == [str, Picture, str] and reverse.parts[2] == "."
-    assert reverse.parts[0].endswith("text-image pair? s0/identical ")
-
-
 def test_a_caption_that_looks_like_a_mark_is_left_as_it_is() -> None:
     pairs = rated_pairs(1, second="text", transformations=("position",))
     odd = replace(pairs, second=column(['"data1" {conditions}. "data2"'] * 3, modality="text"))

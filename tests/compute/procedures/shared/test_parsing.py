@@ -118,10 +118,6 @@ def test_bare_letters_may_be_offered() -> None:
     assert [read(text, ("A", "B")) for text in ("B", "(A)", "Image 2", "C")] == [1, 0, None, None]
 
 
-def test_without_options_nothing_is_read() -> None:
-    assert read("A", ()) is None
-
-
 def test_eight_options() -> None:
     eight = tuple(f"({letter}) Image {place + 2}" for place, letter in enumerate("ABCDEFGH"))
     for place, letter in enumerate("ABCDEFGH"):
@@ -175,10 +171,3 @@ def test_random_texts_never_raise_and_name_what_is_read() -> None:
         if "image" not in thought:
             assert swapped == 1 - found, text
     assert read_any > 1_000
-
-
-def test_noise_is_never_read() -> None:
-    """Printable noise without an option's letter or label."""
-    draw = random.Random(11)
-    signs = [chr(code) for code in range(32, 127) if chr(code) not in "AaBb"]
-    assert all(read("".join(draw.choices(signs, k=draw.randint(0, 40))), SIMILAR) is None for _ in range(5_000))

@@ -17,11 +17,6 @@ def test_images_are_keys_and_texts_are_words_in_the_order_of_the_columns() -> No
     ]
 
 
-def test_a_long_text_is_cut() -> None:
-    assert preview.short("x" * preview.LONGEST) == "x" * preview.LONGEST
-    assert preview.short("x" * (preview.LONGEST + 1)) == "x" * (preview.LONGEST - 1) + "…"
-
-
 def test_mixed_items_line_up_and_read_each_text_once() -> None:
     column, reads = texts(["x", "y"], of="t"), []
     counted = type(column)(

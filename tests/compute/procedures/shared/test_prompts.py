@@ -47,15 +47,6 @@ def test_an_image_among_images_is_asked_as_printed() -> None:
     assert asked[0].choices == ("(A) Image 2", "(B) Image 3")
 
 
-def test_every_item_has_its_own_caption() -> None:
-    """The published Qwen2-VL run kept the first sample's (FACTS, Known faults)."""
-    asked = questions(choices(pictures("a"), pictures("b"), reference=words("r")))
-    assert [text(question.parts) for question in asked] == [
-        TABLE_7["image-text"].replace("{prompt}", f"r text {row}") for row in range(2)
-    ]
-    assert asked[1].choices == ("(A) Image 1", "(B) Image 2")
-
-
 def test_captions_of_an_image() -> None:
     asked = questions(choices(words("a"), words("b"), reference=pictures("r")))
     assert [text(question.parts) for question in asked] == [
@@ -115,15 +106,6 @@ def test_a_caption_is_never_taken_for_part_of_the_prompt() -> None:
     assert f"caption 1: {tricky}," in text(asked.parts)
     assert len(shown(asked.parts)) == 1
     assert asked.choices == ("(A) Caption 1", "(B) Caption 2")
-
-
-def test_images_are_read_only_when_asked_for() -> None:
-    def refuse(row: int) -> bytes:
-        raise AssertionError(row)
-
-    lazy = items.Column(modality="image", keys=np.array([b"1", b"2"], "S32"), read=refuse, name=str)
-    asked = questions(choices(lazy, lazy, question="quality"))
-    assert asked[0].prompt().count("<image 1>") == 2
 
 
 def test_what_no_prompt_is_made_for_is_refused() -> None:

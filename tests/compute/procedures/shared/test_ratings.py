@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from compute.procedures.shared import ratings
@@ -209,12 +207,3 @@ def test_a_scale_from_zero_is_the_callers_choice() -> None:
 
 UNITS = (*"a1 ,.;:/-_=<>()[]{}\n*７é\u0301", "Score: ", "score", "Score: 1", "Score:1-", "8 or ", "score (", "</think>")
 UNITS += ("<think>", "<1-10>", "Reason", "1.", "1,0", "out of ", "I can't ", "i am very ", "1 / ", "10/")
-
-
-@pytest.mark.parametrize("beginning", ["", "Score: ", "Score: 7", "I am ", "<think>"])
-def test_time_is_in_proportion_to_the_text(beginning: str) -> None:
-    for unit in UNITS:
-        text = beginning + unit * (200_000 // len(unit)) + "\x00"
-        started = time.thread_time()
-        ratings.read(text)
-        assert time.thread_time() - started < 2, unit  # quadratic would take minutes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from compute.procedures.shared import scoring
 
@@ -17,31 +16,7 @@ def test_a_tie_is_worth_what_drawing_among_the_best_is_on_average() -> None:
     np.testing.assert_allclose(scoring.credit(scores, right), drawn, atol=0.04)
 
 
-def test_no_position_is_favoured() -> None:
-    for position in range(3):
-        assert scoring.credit(np.zeros((1, 3)), scoring.one_hot(np.array([position]), 3)).tolist() == [
-            pytest.approx(1 / 3)
-        ]
-
-
 def test_margins() -> None:
     scores = np.array([[3.0, 1, 2], [1, 3, 2], [2, 2, 0], [np.inf, 1, 1], [np.inf, np.inf, 0], [1, np.inf, 0]])
     right = scoring.one_hot(np.zeros(6, dtype=int), 3)
     assert scoring.margin(scores, right).tolist() == [1, -2, 0, np.inf, 0, -np.inf]
-
-
-def test_evidence() -> None:
-    found = scoring.evidence(
-        names=("p", "q", "r"),
-        right=np.array([0, 1, 2]),
-        details=[{"images": []}] * 3,
-        scores=np.array([[0.5, 0.1, 0.2], [0.5, 0.1, 0.2], [0.5, 0.1, 0.5]]),
-    )
-    items = found.items
-    assert items["item"].tolist() == ["p", "q", "r"]
-    assert items["expected"].tolist() == ["A", "B", "C"] and items["answer"].tolist() == ["A", "A", "A/C"]
-    assert items["correct"].tolist() == [True, False, None]
-    assert items["accuracy"].tolist() == [1, 0, 0.5]
-    assert items["value"].tolist() == pytest.approx([0.3, -0.4, 0])
-    assert items["detail"][2] == {"images": [], "scores": [0.5, 0.1, 0.5]}
-    assert found.settings == {"tied": 1}

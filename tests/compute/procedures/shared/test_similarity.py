@@ -30,13 +30,6 @@ def test_cosine_row_by_row() -> None:
     assert similarity.alike(first, np.zeros_like(first)).tolist() == [0.0] * 50
 
 
-def test_equal_items_have_exactly_equal_cosines() -> None:
-    rng = np.random.default_rng(1)
-    first, one = rng.standard_normal((1, 512)), rng.standard_normal((1, 512))
-    scores = similarity.alike(np.repeat(first, 9000, axis=0), np.repeat(one, 9000, axis=0))
-    assert len(set(scores.tolist())) == 1
-
-
 def test_blocks_of_cosines() -> None:
     rng = np.random.default_rng(2)
     queries, documents = rng.standard_normal((7, 5)).astype(np.float32), rng.standard_normal((9, 5)).astype(np.float32)
@@ -87,15 +80,6 @@ def test_likeness_whichever_stands_first() -> None:
     assert seen == [("x", b"a"), ("y", b"b")] * 2
     with pytest.raises(CannotDo, match="neither embed"):
         similarity.symmetric(Known(vectors, abilities=("embed_text",)), column, other)
-
-
-def test_many_vectors_are_alike_by_the_mean_of_both_orders() -> None:
-    one, other = np.eye(2, dtype=np.float32), np.array([[1, 1]], dtype=np.float32)
-    model = Known({b"a": one, b"b": other, "x": other}, abilities=BOTH, many=True)
-    first, second, text = images([b"a"], of="tests"), images([b"b"], of="tests"), texts(["x"], of="tests")
-    wanted = (maxsim(one, other) + maxsim(other, one)) / 2
-    assert similarity.symmetric(model, first, second).tolist() == [wanted] == [1.5]
-    assert similarity.symmetric(model, first, text).tolist() == [maxsim(other, one)] == [1]
 
 
 def test_a_model_of_many_vectors_is_asked_for_them() -> None:

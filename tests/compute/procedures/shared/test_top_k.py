@@ -68,18 +68,6 @@ def test_later_blocks_of_which_little_enters() -> None:
     )
 
 
-def test_rising_scores_the_worst_order() -> None:
-    scores = np.sort(np.random.default_rng(0).standard_normal((3, 900)).astype(np.float32), axis=1)
-    found = searched(scores, np.arange(900), 40, (2, 64))
-    assert np.concatenate([best.documents for best in found]).tolist() == [list(range(899, 859, -1))] * 3
-
-
-def test_blocks_of_queries_come_in_order() -> None:
-    found = searched(np.zeros((7, 3), dtype=np.float32), np.array([2, 0, 1]), 3, (3, 2))
-    assert [best.queries for best in found] == [slice(0, 3), slice(3, 6), slice(6, 7)]
-    assert all(best.documents.tolist() == [[1, 2, 0]] * len(best.documents) for best in found)
-
-
 @pytest.mark.parametrize("documents", [10, 19, 20, 83, 400])
 def test_the_lower_bound_is_reached_by_as_many_as_are_wanted(documents: int) -> None:
     scores = np.random.default_rng(1).standard_normal((50, documents)).astype(np.float32)
@@ -87,12 +75,3 @@ def test_the_lower_bound_is_reached_by_as_many_as_are_wanted(documents: int) -> 
     reached = (scores >= bound).sum(axis=1)
     assert (reached >= 10).all() and np.median(reached) <= 16
     assert (scores == bound).any(axis=1).all()
-
-
-def test_groups_of_scores_settle_ties_as_the_plain_sort_does() -> None:
-    """Blocks of 800 documents for a depth of 50: their bound comes from groups, and half of the values tie."""
-    rng = np.random.default_rng(2)
-    scores = rng.integers(-40, 40, (7, 2400)).astype(np.float32)
-    precedence, gone = rng.permutation(2400), rng.random((7, 2400)) < 0.3
-    found = searched(scores, precedence, 50, (4, 800), np.nonzero(gone))
-    assert np.concatenate([best.documents for best in found]).tolist() == plain(scores, precedence, 50, gone)

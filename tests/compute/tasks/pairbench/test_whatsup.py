@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
-from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from compute.tasks.pairbench import making, manifest, pairs, sources, whatsup
+from compute.tasks.pairbench import making, manifest, sources, whatsup
 from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPATIAL_SPLITS, SPLITS
 from compute.types import BadInput, BadItem
-from tests.compute.tasks.pairbench.images import folder_of, picture
+from tests.compute.tasks.pairbench.images import folder_of
 
 ON_SIDES = ("to the left of", "to the right of", "on", "under")
 
@@ -99,26 +97,6 @@ def test_captions_change_the_relation_word_alone(written, tmp_path):
     assert len(texts) == 2 * 11
 
 
-def test_pairs_of_an_image_and_a_text_have_no_variants(written):
-    parts = pairs.load(written.path, split="sp-text")
-    part = parts["invariant"]
-    assert part.second.modality == "text" and part.first.modality == "image"
-    assert part.first_variants == part.second_variants == ()
-    assert Counter(part.types.tolist()) == dict.fromkeys(
-        ("identical", "transformed", "transformed-2", "irrelevant"), 11
-    )
-    assert set(part.expected[part.types == "transformed-2"]) == {10}
-    assert set(parts["sensitive"].expected[part.types == "transformed-2"]) == {8}
-    assert part.transformations == ("position",)
-
-
-def test_variants_apply_the_transformation_and_leave_the_position(written):
-    assert pairs.load(written.path, split="sp")["invariant"].first_variants == ()
-    part = pairs.load(written.path, split="sp-gb")["invariant"]
-    assert len(part.first_variants) == len(part.second_variants) == 5
-    assert part.transformations == ("position", "gaussianblur")
-
-
 def test_the_fourth_pair_can_be_left_out_and_is_explained(written, tmp_path):
     assert "is unknown" in written.about["notes"][0]
     fewer = made(tmp_path / "controlled_images_dataset.json", tmp_path / "three.parquet", second_counterpart=False)
@@ -163,19 +141,6 @@ def test_a_csv_a_parquet_and_json_lines_say_the_same(tmp_path):
     assert shows["0000.png"].objects == ("cup", "plate") and shows["0000.png"].relation == "left of"
     assert dict(shows["0000.png"].captions)["right of"] == "A cup right of a plate."
     assert dict(shows["0002.png"].captions)["opposite"] == "The dog sits opposite the cat"
-
-
-def test_images_within_a_parquet_are_read(tmp_path):
-    records = []
-    for number, (_, caption, relation, objects) in enumerate(ROWS):
-        file = io.BytesIO()
-        picture(number).save(file, "PNG")
-        image = {"bytes": file.getvalue(), "path": None}
-        records.append({"image": image, "caption": caption, "relation": relation, "objects": objects})
-    pq.write_table(pa.Table.from_pylist(records), tmp_path / "table.parquet")
-    written = made(tmp_path / "table.parquet", tmp_path / "pairs.parquet", splits=(SPLITS["sp"], SPLITS["sp-text"]))
-    part = pairs.load(written.path, split="sp")["sensitive"]
-    assert part.first.read(0) == records[0]["image"]["bytes"]
 
 
 @pytest.mark.parametrize(

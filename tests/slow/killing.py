@@ -27,7 +27,7 @@ from compute import drafts, paths
 from compute.database import store
 from compute.engine import run_folders
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = paths.ROOT
 MODEL, TASKS = "colour-histogram", "mini/kinds,mini/image-choice"
 PATIENCE = 600  # seconds for one start on a busy machine
 
@@ -60,19 +60,14 @@ def step(owner, name, kind, *, half=None):
 
 
 from compute import drafts
-from compute.database import build, store
+from compute.database import store
 from compute.features import shards
 
 step(os, "replace", "move")
 step(os, "replace", "moved", half=lambda old, *arguments: old(*arguments))
-step(os, "fsync", "written")
 step(store, "_fill", "table")
-step(store, "_fill_from", "files")
 step(store, "write_parquet", "parquet")
 step(shards, "put", "shard", half=lambda old, handle, data: (old(handle, data[: len(data) // 2]), handle.flush()))
-step(Path, "write_text", "text", half=lambda old, path, text, **options: old(path, text[: len(text) // 2], **options))
-step(build, "sources_digest", "digest")
-step(build, "computed", "computed")
 if sys.argv[0].endswith(".py"):
     sys.path.insert(0, str(Path(sys.argv[0]).parent))
     runpy.run_path(sys.argv[0], run_name="__main__")
@@ -84,42 +79,17 @@ NEVER = ("never", 0)
 RUN_MOMENTS = (
     ("shard", 2),
     ("move", 1),
-    ("text", 1),
-    ("parquet", 1),
-    ("written", 3),
     ("parquet", 2),
-    ("text", 2),
     ("moved", 4),
-    ("move", 5),
-    ("parquet", 4),
-    ("move", 7),
-    ("shard", 1),
 )
 BUILD_MOMENTS = (
     ("move", 1),
     ("table", 7),
-    ("files", 1),
-    ("written", 1),
-    ("moved", 1),
-    ("digest", 1),
-    ("computed", 1),
-    ("table", 1),
-    ("table", 14),
-    ("files", 3),
-    ("draft", 1),
     ("draft", 2_000_000),
 )
 APP_MOMENTS = (
     ("move", 1),
     ("export", 0),
-    ("table", 7),
-    ("files", 2),
-    ("draft", 2_000_000),
-    ("written", 1),
-    ("moved", 1),
-    ("answers", 0),
-    ("opens", 0),
-    ("crowd", 0),
     ("upload", 0),
     ("half a request", 0),
 )
@@ -262,7 +232,7 @@ def undisturbed_build(folder: Path) -> pd.DataFrame:
 def kill_app(folder: Path, moment: tuple[str, int], *, port: int, expected: pd.DataFrame) -> Kill:
     """Kills the app while it builds or serves, then starts it again on the same port, and ends that."""
     kill, path, arguments = Kill(command="app", moment=moment), folder / "own.duckdb", (str(ROOT / "app.py"), "--port")
-    inside = moment[0] in ("move", "moved", "written", "table", "files")
+    inside = moment[0] == "move"
     if inside or moment[0] == "draft":
         make_stale(folder)
     process = begun(folder, moment if inside else NEVER, *arguments, str(port))
@@ -344,19 +314,16 @@ def _disturbing(what: str, port: int):
     picture = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.png"\r\n\r\n\x89PNG\r\n\r\n--b--\r\n'
     calls: list[Callable[[], None]] = {
         "export": [lambda: ask("/export/everything?format=csv")] * 3,
-        "crowd": [lambda: ask("/"), lambda: ask("/task?task=mini/kinds")] * 10,
         "upload": [lambda: ask("/gradio_api/upload", picture, **{"Content-Type": "multipart/form-data; boundary=b"})]
         * 3,
     }.get(what, [])
-    if what != "opens":
-        awaited(lambda: _answers(port))
+    awaited(lambda: _answers(port))
     for call in calls:
         threading.Thread(target=call, daemon=True).start()
     with contextlib.ExitStack() as stack:
         if what == "half a request":
             client = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
             client.sendall(b"POST /gradio_api/upload HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\nhalf")
-        time.sleep(0.3 if calls else 0)
         yield
 
 

@@ -1,7 +1,4 @@
-"""Killed at any moment, the next start makes it good: whole files, the same scores, no drafts, no child, a free port.
-
-All twelve moments of each command: python -m tests.bench.bench_kills
-"""
+"""Killed at any moment, the next start makes it good: whole files, the same scores, no drafts or child, a free port."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests import killing
+from tests.slow import killing
 
 
 @pytest.fixture(scope="module")
@@ -21,20 +18,20 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame]
 
 def test_a_killed_run_is_made_good(tmp_path: Path) -> None:
     expected = killing.undisturbed_run(tmp_path / "whole")
-    for moment in killing.RUN_MOMENTS[:3]:
+    for moment in killing.RUN_MOMENTS:
         (tmp_path / "killed").mkdir(exist_ok=True)
         kill = killing.kill_run(tmp_path / "killed", moment, expected=expected)
         assert kill.killed and not kill.problems, kill
 
 
-@pytest.mark.parametrize("moment", killing.BUILD_MOMENTS[:3], ids=lambda moment: f"{moment[0]}-{moment[1]}")
+@pytest.mark.parametrize("moment", killing.BUILD_MOMENTS, ids=lambda moment: f"{moment[0]}-{moment[1]}")
 def test_a_killed_build_is_made_good(built: tuple[Path, pd.DataFrame], moment: tuple[str, int]) -> None:
     folder, expected = built
     kill = killing.kill_build(folder, moment, expected=expected)
     assert kill.killed and not kill.problems, kill
 
 
-@pytest.mark.parametrize("moment", killing.APP_MOMENTS[:2], ids=lambda moment: f"{moment[0]}-{moment[1]}")
+@pytest.mark.parametrize("moment", killing.APP_MOMENTS, ids=lambda moment: f"{moment[0]}-{moment[1]}")
 def test_a_killed_app_is_made_good(built: tuple[Path, pd.DataFrame], moment: tuple[str, int]) -> None:
     folder, expected = built
     kill = killing.kill_app(folder, moment, port=killing.free_port(), expected=expected)
