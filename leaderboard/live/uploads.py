@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from hashlib import blake2b
 from typing import Any
@@ -64,14 +64,6 @@ class RecentlyUsed(LRUCache):
             super().__setitem__(key, value)
             while len(self) > 1 and (len(self) > self._most or self.nbytes > self._most_bytes):
                 self.popitem()
-
-    def __delitem__(self, key: Any) -> None:
-        with self._lock:
-            super().__delitem__(key)
-
-    def __iter__(self) -> Iterator[Any]:
-        with self._lock:
-            return iter(list(super().__iter__()))
 
     def items(self) -> list[tuple[Any, Any]]:  # type: ignore[override]
         """All entries as they are now: a view could lose one while it is read."""

@@ -1,11 +1,12 @@
 /** Many pairs at once: a CSV or ZIP goes to the server, which scores some pairs a turn, and their scores come as a CSV. */
 
 import { el, stylesheet } from '../../js/dom.js';
+import { attention, show } from '../../js/reveal.js';
 import { enable, enabled, press, say } from './parts.js';
-import { Turns } from './turns.js';
 import { left, many, sentence, size } from './words.js';
 
 const LARGEST = 50_000_000; // bytes; the server refuses more
+const SLOW = 15_000; // ms without an answer, after which the page says so
 const FORMAT = 'A CSV with the columns first and second, and name if you like. A cell is a text, example:KEY for an example, or the name of an image: then put the CSV and the images in one ZIP. At most 200 pairs and 50 MB; all of it stays in memory and goes with this visit.';
 const ABOUT = 'Each model ticked above scores every pair; you get the scores as a CSV, with their percentile on the model’s own scale.';
 
@@ -16,7 +17,7 @@ const ABOUT = 'Each model ticked above scores every pair; you get the scores as 
 export function mount(root, { trigger = () => {}, tray = () => document.querySelector('.likeness-tray')?.likenessTray } = {}) {
   if (!root.dataset.mounted) {
     root.dataset.mounted = 'true';
-    stylesheet(new URL('./turns.css', import.meta.url));
+    stylesheet(new URL('./batch.css', import.meta.url));
     root.likenessBatch = new Batch(root, trigger, tray);
   }
   return root.likenessBatch;
@@ -47,10 +48,15 @@ function judgesLabel(judges) {
   return `Also ask ${many(judges.length, 'judge')}: ${requests} requests to the host’s endpoint for each pair`;
 }
 
-class Batch extends Turns {
+/** One table at a time; `root.dataset.state` says what it does: `idle`, `sending` or `running`. */
+class Batch {
   constructor(root, trigger, tray) {
-    super(root, trigger, { progress: 'Pairs scored', cancelled: 'Cancel returns the finished scores.' });
-    Object.assign(this, { tray, urls: [] });
+    // `turn` numbers the requests; answers to requests before `since` belong to abandoned work.
+    Object.assign(this, { root, trigger, tray, turn: 0, since: 0, running: false, begun: false, sending: null, timer: 0, visitor: null, urls: [] });
+    this.cancel = press('Cancel', () => this.stop(), { class: 'bt-button', hidden: true });
+    this.bar = el('progress', { hidden: true, 'aria-label': 'Pairs scored' });
+    this.count = el('span', { class: 'bt-count' });
+    this.status = el('p', { role: 'status' });
     this.input = el('input', { type: 'file', accept: '.csv,.tsv,.zip,text/csv,application/zip', hidden: true, onchange: () => {
       const [file] = this.input.files;
       this.input.value = '';
@@ -117,20 +123,68 @@ class Batch extends Turns {
       const { key } = await tray.server.send(file, signal, 'live/file');
       if (signal.aborted) return;
       say(this.status, `Waiting for ${many(models.length, 'model')} …`);
-      this.begin('batch', { file: key, models, judges });
+      this.tell('batch', { file: key, models, judges });
+      this.since = this.turn;
     } catch (error) {
       if (!signal.aborted) this.end(sentence(error.message));
     }
   }
 
-  session() {
-    return this.tray().server.session;
+  /** Forgets the last work before the next is sent; hands back a signal that Cancel aborts. */
+  open() {
+    this.begun = false;
+    this.visitor?.end();
+    this.visitor = attention();
+    say(this.count, '');
+    this.set('sending');
+    this.sending = new AbortController();
+    return this.sending.signal;
   }
 
-  advanced(state) {
-    say(this.status, state.pause ? 'Running; judges answer a limited number of questions a minute, so this takes longer.' : 'Running; you can use the rest of the page meanwhile.');
-    this.bar.value = state.share;
-    say(this.count, counted(state));
+  /** Takes over what Python answers. */
+  show(state) {
+    if (!this.running || state.turn < this.since) {
+      if (!this.running && state.state === 'running') this.tell('stop'); // it began after all
+      return;
+    }
+    this.begun = true;
+    if (state.state === 'running') {
+      this.set('running');
+      say(this.status, state.pause ? 'Running; judges answer a limited number of questions a minute, so this takes longer.' : 'Running; you can use the rest of the page meanwhile.');
+      this.bar.value = state.share;
+      say(this.count, counted(state));
+      this.next(state.pause ?? 0);
+    } else this.finished(state);
+  }
+
+  /** Ends what runs; what is finished of it comes back. */
+  stop() {
+    this.sending?.abort();
+    if (!this.begun) {
+      this.since = this.turn + 1;
+      this.end('Cancelled before it started.');
+      return;
+    }
+    say(this.status, 'Stopping …');
+    this.tell('stop');
+    this.since = this.turn;
+  }
+
+  /** Requests the next turn, after a pause of some seconds where the server says so. */
+  next(pause) {
+    const turn = this.turn;
+    clearTimeout(this.timer);
+    if (!pause) this.tell('turn');
+    else this.timer = setTimeout(() => this.running && this.turn === turn && this.tell('turn'), pause * 1000);
+  }
+
+  tell(name, data = {}) {
+    this.turn += 1;
+    this.root.dataset.turn = String(this.turn);
+    this.trigger(name, { session: this.tray().server.session, turn: this.turn, ...data });
+    clearTimeout(this.timer);
+    const words = 'Still waiting: other visitors are ahead of you, or the server does not answer. Cancel returns the finished scores.';
+    if (this.running) this.timer = setTimeout(() => say(this.status, words), SLOW);
   }
 
   finished(state) {
@@ -145,7 +199,8 @@ class Batch extends Turns {
     this.urls.push(href);
     this.result.replaceChildren(el('p', {}, el('a', { href, download: 'likeness-pairs.csv', class: 'bt-download' }, 'Download the scores (CSV)')), table(rows),
       el('p', { class: 'pg-quiet' }, `The first ${many(rows.length - 1, 'row')}. A number before a colon is the percentile on the model’s own scale. ${state.source && sentence(capital(state.source))}`));
-    this.arrived(this.result);
+    if (this.visitor?.stays()) show(this.result);
+    this.visitor?.end();
   }
 
   clear() {
@@ -153,10 +208,22 @@ class Batch extends Turns {
     this.result.replaceChildren();
   }
 
-  changed() {
+  end(words) {
+    this.set('idle');
+    say(this.status, words);
+  }
+
+  set(state) {
+    if (this.root.dataset.state === state) return;
+    this.root.dataset.state = state;
+    this.running = state !== 'idle';
+    clearTimeout(this.timer);
     enable(this.choose, !this.running);
     enable(this.try, !this.running);
     if (!this.running && document.activeElement === this.cancel) this.choose.focus();
+    this.cancel.hidden = !this.running;
+    this.bar.hidden = state !== 'running';
+    if (!this.running) say(this.count, '');
   }
 }
 

@@ -238,7 +238,7 @@ def section(site: Site) -> None:
     batch = scripted(
         site.assets,
         script="pages/compare/batch.js",
-        css_class="likeness-batch likeness-turns",
+        css_class="likeness-batch",
         events=("batch", "turn", "stop"),
         run="const view = module.mount(target, { trigger: fire });"
         " watch('value', () => { if (props.value) view.show(JSON.parse(props.value)); });",
