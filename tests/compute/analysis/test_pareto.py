@@ -9,7 +9,6 @@ from scipy import stats
 from compute.analysis.pareto import OFF, ON, UNKNOWN, Front, front
 from compute.analysis.ranks.ranking import UNRANKED
 from compute.analysis.ranks.uncertainty import rank_with_uncertainty
-from compute.types import BadInput
 
 TASKS, ALPHA = 12, 0.05
 Costs = list[float]
@@ -44,26 +43,7 @@ def proved_by_scipy(scores: np.ndarray, model: int) -> set[int]:
     return {other for other in rejected if scores[other].mean() > scores[model].mean()}
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_it_is_the_definition_with_scipys_paired_tests(seed: int) -> None:
-    cost, scores = drawn(seed)
-    found = front_of(cost, scores)
-    for model, state in enumerate(found.states):
-        if np.isnan(cost[model]):
-            assert (state, found.beaten_by[model]) == ("", ())
-            continue
-        beaten_by = {other for other in proved_by_scipy(scores, model) if cost[other] <= cost[model]}
-        assert set(found.beaten_by[model]) == beaten_by
-        assert state == (OFF if beaten_by else ON)
-        assert sorted(found.beaten_by[model], key=lambda other: cost[other]) == list(found.beaten_by[model])
-
-
-def test_the_drawn_models_have_all_cases() -> None:
-    states = [state for seed in range(25) for state in front_of(*drawn(seed)).states]
-    assert min(states.count(state) for state in (ON, OFF, "")) > 20
-
-
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
     cost, scores = drawn(seed)
     mean, found = scores.mean(axis=1), front_of(cost, scores)
@@ -76,13 +56,7 @@ def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
         assert not found.points[model] or found.states[model] == ON
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_some_model_is_on_the_front_where_any_can_be_tested(seed: int) -> None:
-    cost, scores = drawn(seed)
-    assert (ON in front_of(cost, scores).states) == bool((~np.isnan(cost)).any())
-
-
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_costlier_model_never_takes_another_off(seed: int) -> None:
     """One model more is one comparison more: what is proved can only become less."""
     cost, scores = drawn(seed)
@@ -93,15 +67,6 @@ def test_a_costlier_model_never_takes_another_off(seed: int) -> None:
         after = front_of(np.append(cost, 99.0), more)
         off_after = {model for model, state in enumerate(after.states[:-1]) if state == OFF}
         assert off_after <= {model for model, state in enumerate(before.states) if state == OFF}
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_order_of_the_models_and_the_scale_of_the_cost_change_nothing(seed: int) -> None:
-    cost, scores = drawn(seed)
-    found = front_of(cost, scores)
-    order = np.random.default_rng(seed).permutation(len(cost))
-    assert front_of(cost[order], scores[order]).states == tuple(found.states[model] for model in order)
-    assert front_of(np.log(cost), scores).states == found.states
 
 
 def test_what_cannot_be_tested_is_neither_on_nor_off_and_proves_nothing() -> None:
@@ -129,13 +94,3 @@ def test_a_model_none_of_whose_rivals_can_be_tested_is_not_known_to_be_on_the_fr
     cost: list[float], known: list[bool], states: tuple[str, ...]
 ) -> None:
     assert front(cost=cost, rank=[1, 2], better=np.zeros((2, 2), bool), known=known).states == states
-
-
-def test_models_without_a_rank_or_a_cost_take_no_part() -> None:
-    found = front(cost=[1.0, np.nan, 3.0], rank=[UNRANKED, 1, 2], better=np.ones((3, 3), bool), known=np.ones(3, bool))
-    assert found.states[:2] == ("", "") and found.beaten_by[2] == (2,)
-
-
-def test_shapes_that_do_not_match_are_told() -> None:
-    with pytest.raises(BadInput, match="front of 2 costs"):
-        front(cost=[1.0, 2.0], rank=[1], better=np.zeros((2, 2), bool), known=[True, True])

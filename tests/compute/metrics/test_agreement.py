@@ -39,7 +39,7 @@ def test_ties():
     assert rank_accuracy(ranks=[1, 1, 2], human_ranks=[1, 2, 3]) == pytest.approx(2.5 / 3)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_references(seed: int):
     rng = np.random.default_rng(seed)
     scores, human = rng.normal(size=(2, 12))

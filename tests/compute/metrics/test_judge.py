@@ -83,7 +83,7 @@ def test_truth_of_one_label_and_answers_of_another_have_no_mmscore() -> None:
         judge.mmscore([10, 10], [4, 4], [4, 4])
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(3))
 def test_independent_implementations_give_the_same(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(5, 400))
