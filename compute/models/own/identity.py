@@ -198,8 +198,11 @@ class _Reading:
         parts = []
         for name, part in module.named_modules():
             attributes = {key: value for key, value in vars(part).items() if key not in usual and key not in LABELS}
-            if not self.version and (part._forward_hooks or part._forward_pre_hooks):
+            hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]
+            if not self.version and any(map(_is_own_code, hooks)):
                 raise self.unknown(f"a hook ({role})")
+            if not self.version and isinstance(part, torch.jit.ScriptModule):
+                raise self.unknown(f"a module compiled by torch.jit ({role})")
             whole = _is_own(type(part)) or not tensors  # such as a transform
             settings: dict[str, Any] = {}
             for key, value in attributes.items():
@@ -259,7 +262,7 @@ def _is_own(thing: Any) -> bool:
 
 def _is_own_code(value: Any) -> bool:
     code = getattr(value, "__func__", value)
-    return isinstance(code, types.FunctionType) and _is_own(code)
+    return _is_own(code if isinstance(code, types.FunctionType) else type(value))
 
 
 @functools.cache

@@ -117,8 +117,9 @@ def replaced() -> torch.nn.Module:
         (Flat(), {"preprocess": v2.Compose([v2.Lambda(pixels)])}),
         (hooked(), {}),
         (replaced(), {}),
+        (torch.jit.script(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(SIDE * SIDE * 3, 2))), {}),
     ],
-    ids=["object", "function", "partial", "preprocess", "lambda", "lambda of v2", "hook", "method"],
+    ids=["object", "function", "partial", "preprocess", "lambda", "lambda of v2", "hook", "method", "jit"],
 )
 def test_what_nothing_identifies_needs_a_version(model, given, tmp_path, monkeypatch):
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
@@ -126,6 +127,11 @@ def test_what_nothing_identifies_needs_a_version(model, given, tmp_path, monkeyp
         digest(model, **given)
     assert digest(model, **given, version="1") == digest(model, **given, version="1")
     assert digest(model, **given, version="1") != digest(model, **given, version="2")
+
+
+def test_hooks_of_packages_need_none():
+    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.utils.spectral_norm(torch.nn.Linear(SIDE * SIDE * 3, 2)))
+    assert digest(model.eval())
 
 
 def test_weights_count_beside_a_version():
