@@ -125,7 +125,7 @@ def test_towers_of_open_clip_other_than_its_usual_one() -> None:
         shown = torch.randn(1, 3, 64, 64)
         expected = resnet.layer4(resnet.layer3(resnet.layer2(resnet.layer1(resnet.stem(shown)))))
         np.testing.assert_allclose(patches.of_open_clip(resnet, shown, of="m"), expected.permute(0, 2, 3, 1), atol=1e-4)
-        with pytest.raises(CannotDo, match="only for what it pools"):
+        with pytest.raises(CannotDo, match="pools"):
             patches.of_open_clip(
                 tower(attentional_pool=True, attn_pooler_queries=4, attn_pooler_heads=2),
                 torch.randn(1, 3, SIDE, SIDE),

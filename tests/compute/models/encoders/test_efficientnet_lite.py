@@ -80,5 +80,5 @@ def test_each_place_of_a_map_is_nearest_to_itself(encoder: Towers) -> None:
 def test_a_file_with_too_few_weights_is_refused(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     torch.save({"one": torch.zeros(1)}, tmp_path / efficientnet_lite.FILE)
-    with pytest.raises(BadInput, match="has 1 weights, and efficientnet_lite0 takes 296"):
+    with pytest.raises(BadInput, match="296"):
         efficientnet_lite.load(ROW, CPU, tmp_path)

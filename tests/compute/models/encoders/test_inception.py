@@ -119,8 +119,8 @@ def test_it_embeds_images_only_and_says_what_is_missing(
         encoder.prepare("text", "a dog")
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(NotHere, match=f"{FILE} is not on this machine"):
+    with pytest.raises(NotHere, match=FILE):
         inception.load(ROW, CPU, None)
     torch.save({"fc.weight": torch.zeros(2)}, tmp_path / FILE)
-    with pytest.raises(BadInput, match="does not fit Inception-v3"):
+    with pytest.raises(BadInput, match="Inception"):
         inception.load(ROW, CPU, tmp_path)

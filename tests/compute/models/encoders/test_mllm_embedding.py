@@ -259,7 +259,7 @@ def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava: Path, t
         "class OwnConfig(LlavaNextConfig):\n    model_type = 'own_kind'\n"
         "class Own(LlavaNextForConditionalGeneration):\n    config_class = OwnConfig\n"
     )
-    with pytest.raises(CannotDo, match=r"'own_kind'.*options.remote_code"):
+    with pytest.raises(CannotDo, match="own_kind"):
         load_e5_v(row(), CPU, tmp_path)
     with pytest.raises(BadInput, match="pin a revision"):
         load_e5_v(row(remote_code=True), CPU, tmp_path)

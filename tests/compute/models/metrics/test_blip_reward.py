@@ -149,14 +149,14 @@ def test_imagereward_needs_a_text_an_image_each_and_whole_weights(imagereward: P
     for wrong in ((pictures(), TEXTS), (pictures(), pictures())):
         with pytest.raises(CannotDo, match="texts come first"):
             model.compare(*wrong)
-    with pytest.raises(BadInput, match="3 texts beside 1 images"):
+    with pytest.raises(BadInput, match="3 texts"):
         model.compare(TEXTS, pictures()[:1])
     for file in imagereward.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     state = torch.load(imagereward / "ImageReward.pt", weights_only=True)
     del state["blip.text_encoder.encoder.layer.1.crossattention.self.key.weight"]
     torch.save(state, tmp_path / "ImageReward.pt")
-    with pytest.raises(BadInput, match="does not fit the text tower"):
+    with pytest.raises(BadInput, match="text tower"):
         load_imagereward(row(), CPU, tmp_path)
 
 

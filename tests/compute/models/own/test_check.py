@@ -193,7 +193,7 @@ def test_a_metric_that_raises_on_a_pair_names_it(tmp_path):
 
     own = versioned(distance, higher_is_better=False)
     first, second = pictures(1, 2, RED), pictures(1, 2, 3)
-    with pytest.raises(BadItem, match="image 2 against squares, image 2"):
+    with pytest.raises(BadItem, match="image 2"):
         subject(own, tmp_path).compare(first, second)
     rows = np.arange(2)
     assert subject(own, tmp_path).compare(first.take(rows), second.take(rows)) == pytest.approx(0)

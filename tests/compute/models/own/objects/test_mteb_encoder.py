@@ -102,7 +102,7 @@ def test_batches_look_as_those_of_mteb():
 def test_its_metadata_says_what_it_takes():
     own = versioned(Recording(("text",)))
     assert own.row.abilities == ("embed_text",)
-    with pytest.raises(BadInput, match="neither images nor texts"):
+    with pytest.raises(BadInput, match="audio"):
         versioned(Recording(("audio",)))
 
 
