@@ -55,11 +55,12 @@ def with_interval(row: GeneratorFigure, *, features: SetFeatures) -> GeneratorFi
         values = _without(row, features, blocks, paired=paired)
     except (BadInput, Undefined) as error:
         return replace(row, warnings=(*row.warnings, f"No interval: {error}"))
+    tested = row
     if not (paired and features.moments and row.metric in COMPARED):
         # Else no test of differences: other runs of these prompts leave them out of the reference too.
-        row = replace(row, left_out=tuple(values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
+        tested = replace(row, left_out=tuple(values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
     if row.low is not None:
-        return row
+        return tested
     metric = _ROWS[row.metric]
     found = interval(
         row.value,
@@ -70,7 +71,7 @@ def with_interval(row: GeneratorFigure, *, features: SetFeatures) -> GeneratorFi
     )
     if found.reason:
         return replace(row, warnings=(*row.warnings, f"No interval: {found.reason}"))
-    return replace(row, low=found.low, high=found.high, stderr=found.stderr)
+    return replace(tested, low=found.low, high=found.high, stderr=found.stderr)
 
 
 def with_limit(row: GeneratorFigure, *, features: SetFeatures) -> GeneratorFigure:

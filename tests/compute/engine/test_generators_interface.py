@@ -30,6 +30,10 @@ def test_features_give_the_metrics_own_values_with_intervals_around_them() -> No
     assert frame.loc["fd", "low"] < frame.loc["fd", "value"] < frame.loc["fd", "high"]
     assert frame.loc["fd", "limit_low"] <= frame.loc["fd", "limit"] <= frame.loc["fd", "limit_high"]
     assert frame.loc["fd", "limit"] < frame.loc["fd", "value"]  # few images pull the distance up
+    far = compute.frechet(reference=real, generated={"far": mine + 99}, condition=text, metrics="precision,fd")
+    rows = far.frame().set_index("metric")  # without spread there is no interval, and nothing to test differences by
+    assert rows.loc["precision", "low"] is None or np.isnan(rows.loc["precision", "low"])
+    assert rows.loc["precision", "left_out"] == () and len(rows.loc["fd", "left_out"]) == 20
 
 
 def test_bad_features_give_a_reason_never_nan() -> None:
