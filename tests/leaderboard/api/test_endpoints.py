@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import socket
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -86,10 +85,7 @@ def app(suite_cache, live) -> Iterator[gr.Blocks]:
         endpoints.add(suite_cache, live)
     launch: dict[str, Any] = {"ssr_mode": False}
     Tools(blocks).into(launch)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    blocks.launch(server_name="127.0.0.1", server_port=port, prevent_thread_lock=True, quiet=True, **launch)
+    blocks.launch(server_name="127.0.0.1", prevent_thread_lock=True, quiet=True, **launch)
     yield blocks
     blocks.close()
 
