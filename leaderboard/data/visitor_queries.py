@@ -42,9 +42,7 @@ ROWS_AT_ONCE = 100
 EXACT = 2**53  # JSON's whole numbers are exact below it
 TABLE_FUNCTIONS = frozenset({"range", "generate_series", "unnest", "json_each", "json_tree"})
 SYSTEM_VIEWS = "SELECT lower(view_name) FROM duckdb_views() WHERE internal"
-NO_FUNCTIONS = frozenset(
-    ("current_setting", "getvariable", "write_log", "sleep_ms", "pg_sleep", "nextval", "currval", "setval", "setseed")
-)
+NO_FUNCTIONS = frozenset(("current_setting", "getvariable", "write_log"))
 SHOWN = frozenset({"", '"tables"'})  # of DESCRIBE, SUMMARIZE and SHOW TABLES
 NAME = "likeness"  # of the database within the instance
 ZONES = ("pytz", "zoneinfo")  # what DuckDB imports for a time with a zone: before 2.0.1, and since
