@@ -22,7 +22,7 @@ from compute.training.bundled import lessons, losses, tiny, tokens
 from compute.types import BadInput
 
 TINY = ROOT / "assets" / "tiny"
-SHORT = tiny.TrainingPlan(steps=4, images=16, warm_up=2, dtype="float32")
+SHORT = tiny.TrainingPlan(steps=4, images=16, warm_up=2, dtype="float32", threads=1)
 
 
 @pytest.fixture
@@ -119,7 +119,9 @@ def test_the_command_writes_a_model_and_says_what_it_took(
     quick: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        tiny.TrainingPlan, "__init__", partialmethod(tiny.TrainingPlan.__init__, images=16, warm_up=1, dtype="float32")
+        tiny.TrainingPlan,
+        "__init__",
+        partialmethod(tiny.TrainingPlan.__init__, images=16, warm_up=1, dtype="float32", threads=1),
     )
     made = CliRunner().invoke(app, ["train", "tiny", "--to", str(tmp_path / "new"), "--steps", "2", "--seed", "4"])
     assert made.exit_code == 0, made.output
