@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from compute import drafts, records
 from compute.content.items import content_key
@@ -152,47 +154,44 @@ def read(path: Path) -> Manifest:
     return Manifest(pairs=pairs, about=about, path=path, digest=content_key(path.read_bytes()).decode())
 
 
+class Heading(BaseModel):
+    """What a file's metadata says of its pairs; it may say more."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
+    sources: dict[str, Any]
+    seed: int = 0
+    left_out: list[str] = []
+    notes: list[str] = []
+    near_copies: list[list[str]] = []
+    second_counterpart: bool = False
+    packages: dict[str, str] = {}
+    synthetic: bool | None = None
+    stored: Annotated[str, Field(pattern="^[^/\\\\]*$")] = ""  # a file beside the manifest
+
+    @field_validator("sources")
+    @classmethod
+    def found_again(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """A source has a kind, and what that kind needs to be opened."""
+        for name in ("kind", *sources.FIELDS.get(str(value.get("kind")), ())):
+            if not isinstance(value.get(name), str):
+                raise ValueError(f"the sources do not say their {name}")
+        return value
+
+
 def _about(heading: bytes, *, title: str) -> dict[str, Any]:
     """The heading, with what it may leave out. Raises BadInput."""
     try:
-        about = records.parse(heading.decode(), name="the heading")
-        if not isinstance(about, dict):
-            raise ValueError("it is no object")
+        return Heading.model_validate(records.parse(heading.decode(), name="the heading")).model_dump()
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise BadInput(
+            f"{title}: its heading is damaged: {where} is {records.short(first['input'])}: {first['msg']}. {AGAIN}"
+        ) from error
     except ValueError as error:
         raise BadInput(f"{title}: its heading is damaged ({_first_line(error)}). {AGAIN}") from error
-    if about.get("version") != VERSION:
-        version = records.short(about.get("version"))
-        raise BadInput(f"{title} is a manifest of version {version}; this program reads {VERSION}. {AGAIN}")
-    images = about.get("sources")
-    if not isinstance(images, dict) or not isinstance(images.get("kind"), str):
-        raise BadInput(f"{title}: its heading has no sources. {AGAIN}")
-    for name in sources.FIELDS.get(images["kind"], ()):
-        if not isinstance(images.get(name), str):
-            raise BadInput(f"{title}: its sources do not say their {name}. {AGAIN}")
-    about = {name: empty for name, (empty, _) in OPTIONAL.items()} | about
-    for name, (_, fits) in OPTIONAL.items():
-        if not fits(about[name]):
-            raise BadInput(f"{title}: its {name} are {records.short(about[name])}. {AGAIN}")
-    if Path(about["stored"]).name != about["stored"]:
-        raise BadInput(f"{title}: its stored images are not beside it. {AGAIN}")
-    return about
-
-
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
-# What a heading may leave out, and what it has to be otherwise.
-OPTIONAL: dict[str, tuple[Any, Callable[[Any], bool]]] = {
-    "seed": (0, lambda value: isinstance(value, int)),
-    "left_out": ([], _texts),
-    "notes": ([], _texts),
-    "near_copies": ([], lambda value: isinstance(value, list) and all(_texts(pair) for pair in value)),
-    "second_counterpart": (False, lambda value: isinstance(value, bool)),
-    "packages": ({}, lambda value: isinstance(value, dict) and _texts(list(value.values()))),
-    "synthetic": (None, lambda value: value is None or isinstance(value, bool)),
-    "stored": ("", lambda value: isinstance(value, str)),
-}
 
 
 def _typed(table: pa.Table, *, title: str) -> pa.Table:

@@ -274,10 +274,10 @@ def test_what_no_pair_can_hold_is_refused_before_an_image_is_made(written, colum
 
 
 HOSTILE_HEADINGS = {
-    "no JSON": (b"{sources", "heading is damaged"),
-    "a folder without a path": ({"sources": {"kind": "folder"}}, "its sources do not say their path"),
-    "stored images elsewhere": ({"stored": "../../images.parquet"}, "stored images are not beside it"),
-    "notes of another form": ({"notes": {"a": 1}}, "its notes are"),
+    "no JSON": (b"{sources", "heading"),
+    "a folder without a path": ({"sources": {"kind": "folder"}}, "path"),
+    "stored images elsewhere": ({"stored": "../../images.parquet"}, "stored"),
+    "notes of another form": ({"notes": {"a": 1}}, "notes"),
 }
 
 
