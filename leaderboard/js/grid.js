@@ -144,6 +144,7 @@ export class Grid {
       this.body.append(row.node);
     }
     if (hadFocus) this.refocus();
+    else this.node.tabIndex = this.element(this.active.row, this.active.column) ? -1 : 0; // or Tab would pass it by
   }
 
   drop(row) {

@@ -1,25 +1,23 @@
-"""The real app in a real browser: one server and one Chromium for the whole run, every tab watched."""
+"""The real app in a real browser: one server and one Chromium a process, every tab watched."""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
+import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-
-from tests.browser.trays import open_tray, stand_in, tray_address  # noqa: F401
+import uvicorn
 
 ROOT = Path(__file__).resolve().parents[2]
 ARGUMENTS = (
@@ -31,50 +29,55 @@ ARGUMENTS = (
     "--no-first-run",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # no name resolves: nothing gets out
 )
-PATIENCE = 60_000  # ms for anything to appear: on a busy machine a page takes many seconds
+PATIENCE = 90_000  # ms for anything to appear: on a busy machine a page or a model takes many seconds
 COMPUTED = ("unisim/imagenet-ooo", "unisim/roxford")  # tasks that stand-in models ran
 HOSTILE = '<img src=x onerror="window.harmed=1">${window.harmed=1}{{7*7}}'  # a model's title, out of an imported file
+STREAMS = re.compile(r"/heartbeat/|/queue/data")  # requests that end with the page
+BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text, .pg-waiting, .empty.large"
+SETTLED = """([ready, busy]) => {
+  const shown = (selector) => [...document.querySelectorAll(selector)].filter((node) => node.offsetParent);
+  return document.querySelector(ready) && document.querySelector('.site-bar-theme')?.dataset.ready === 'true'
+    && !shown(busy).length && document.fonts.status === 'loaded'
+    && shown('.js-plotly-plot').every((plot) => plot.querySelector('.main-svg'));
+}"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests run last: Playwright keeps an event loop in this thread, which other tests may want to start.
-
-    One that fails is tried once more, in a fresh page, and the summary names it: on a starved machine a page may be
-    read before its answer is drawn. What is wrong with the page itself fails twice.
-    """
+    """Browser tests run last: Playwright keeps an event loop in this thread, which other tests may want to start."""
     items.sort(key=lambda item: Path(__file__).parent in item.path.parents)
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="session")
 def app_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The shipped figures, a small import, and a few computed runs of stand-in models with a map of images.
-
-    The import has a new model with a hostile title, and one known model measured again.
-    """
+    """The shipped figures, and beside them: a small import with a hostile title, runs of stand-in models and judges
+    with a map of images, and a rated set of generators."""
     from compute.catalog import shipped
+    from compute.database import build
     from compute.importing import collection, read_scores_csv
-    from tests.leaderboard import stand_ins
+    from tests.leaderboard import generator_stand_ins, judge_stand_ins, stand_ins
 
     catalog = shipped()
     folder = tmp_path_factory.mktemp("app")
     tasks = [task for task in catalog.tasks if "unisim-core" in task.suites]
     lines = ["benchmark,model,task,metric,value,model_title,model_kind,n,source"]
     title = '"' + HOSTILE.replace('"', '""') + '"'
-    for place, task in enumerate(tasks):
-        lines.append(
-            f"unisim,example/hostile,{task.key},{task.metrics[0]},0.{60 + place},{title},encoder,1000,Example file"
-        )
-        lines.append(f"unisim,openai/clip-vit-base-patch32,{task.key},{task.metrics[0]},0.{65 + place},,,,Example file")
+    for at, task in enumerate(tasks):
+        where = f"{task.key},{task.metrics[0]}"
+        lines.append(f"unisim,example/hostile,{where},0.{60 + at},{title},encoder,1000,Example file")
+        lines.append(f"unisim,openai/clip-vit-base-patch32,{where},0.{65 + at},,,,Example file")
     table = folder / "example.csv"
     table.write_text("\n".join(lines) + "\n")
     results = folder / "results"
     collection.save(read_scores_csv(table, catalog=catalog), name="scores-example", folder=results / "imported")
     stand_ins.make(results, tasks=COMPUTED)
     stand_ins.make_map(results, task=COMPUTED[0])
-    return stand_ins.database(folder, results=results)
+    judge_stand_ins.make(results)
+    rates = dict(zip(generator_stand_ins.GENERATORS, (0.6, 0.55, 0.3, 0.1), strict=True))
+    generator_stand_ins.make(results, human=rates)
+    made_up = {row.key: row for row in (stand_ins.EYE, stand_ins.DIM, stand_ins.JUDGE, *judge_stand_ins.MODELS)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "shipped", lambda: replace(catalog, models=(*catalog.models, *made_up.values())))
+        return build.build(folder / "likeness.duckdb", results=results).path
 
 
 @pytest.fixture(scope="session")
@@ -85,44 +88,45 @@ def server(app_database: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serving(database: Path, *options: str, results: Path | None = None) -> Iterator[str]:
-    """`python app.py` on a database in a process of its own, with options and a results folder where they are named;
-    its address, ending in a slash."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def serving(database: Path, *options: str, environment: dict[str, str] | None = None) -> Iterator[str]:
+    """`python app.py` on a database in a process of its own, on the first port that it gets; its address.
+
+    Fails at the end where the server's log holds a traceback.
+    """
     place = {
+        "PYTHONUNBUFFERED": "1",
         "LIKENESS_DATABASE": str(database),
-        "GRADIO_SERVER_PORT": str(port),
-        "GRADIO_SERVER_NAME": "127.0.0.1",
-        **({"LIKENESS_RESULTS": str(results)} if results else {}),
-    }
+        "LIKENESS_RESULTS": str(database.with_name("results")),
+        "GRADIO_SERVER_PORT": str(20_000 + os.getpid() % 120 * 100),  # where Gradio begins to look for a free one
+    } | (environment or {})
     log = database.with_name("app.log")
+    command = [sys.executable, "app.py", "--host", "127.0.0.1", *options]
     with log.open("w") as out:
-        process = subprocess.Popen(
-            [sys.executable, "app.py", *options], cwd=ROOT, env=os.environ | place, stdout=out, stderr=subprocess.STDOUT
-        )
-        address = f"http://127.0.0.1:{port}/"
+        process = subprocess.Popen(command, cwd=ROOT, env=os.environ | place, stdout=out, stderr=subprocess.STDOUT)
         try:
-            _wait(address, process, log)
-            yield address
+            while not (found := re.search(r"Running on local URL:\s+(http://[\d.:]+)", log.read_text())):
+                assert process.poll() is None, f"app.py ended: {log.read_text()[-2000:]}"
+                time.sleep(0.05)
+            yield found[1] + "/"
         finally:
             process.terminate()
             process.wait(timeout=60)
-    assert "Traceback" not in log.read_text(), f"the server's log holds a traceback:\n{log.read_text()[-3000:]}"
+    assert "Traceback" not in log.read_text(), log.read_text()[-3000:]
 
 
-def _wait(address: str, process: subprocess.Popen, log: Path) -> None:
-    until = time.monotonic() + 180
-    while time.monotonic() < until:
-        if process.poll() is not None:
-            pytest.fail(f"app.py ended with {process.returncode}: {log.read_text()[-2000:]}")
-        try:
-            urllib.request.urlopen(address, timeout=5).close()
-            return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    pytest.fail(f"app.py did not answer within three minutes: {log.read_text()[-2000:]}")
+@contextmanager
+def in_thread(app: Any) -> Iterator[str]:
+    """Serves another site from a thread of its own, on a port that the system gives; its address, without a slash."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive(), "the server did not start"
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    server.force_exit = True
+    thread.join(timeout=10)
 
 
 @pytest.fixture(scope="session")
@@ -141,41 +145,54 @@ def browser() -> Iterator[Any]:
 
 
 class Watch:
-    """What one tab did that it must not: requests elsewhere, errors in its scripts or console."""
+    """What one tab asked for, and what it did that it must not: requests elsewhere, errors of scripts or console."""
 
-    def __init__(self, page: Any, *, server: str, expected: str) -> None:
-        self.page, self.host, self.expected = page, urlsplit(server).netloc, expected
-        self.requests: list[str] = []
+    def __init__(self, page: Any, *, host: str, expected: str) -> None:
+        self.page, self.host, self.expected = page, host, expected
+        self.paths: list[str] = []
         self.offences: list[str] = []
-        page.on("request", lambda request: self.request(request.url))
+        self.open: set[Any] = set()
+        page.on("request", self.request)
+        page.on("requestfinished", lambda request: self.open.discard(request))
+        page.on("requestfailed", lambda request: self.open.discard(request))
         page.on("pageerror", lambda error: self.offend(f"script error: {error}"))
         page.on("console", lambda message: message.type == "error" and self.offend(f"console: {message.text}"))
 
-    def request(self, url: str) -> None:
-        parts = urlsplit(url)
-        self.requests.append(parts.path)
+    def request(self, request: Any) -> None:
+        parts = urlsplit(request.url)
+        self.paths.append(parts.path)
         if parts.scheme not in ("data", "blob") and parts.netloc != self.host:
-            self.offences.append(f"request to {url}")
+            self.offend(f"request to {request.url}")
+        if not STREAMS.search(request.url):
+            self.open.add(request)
 
     def offend(self, text: str) -> None:
         if not (self.expected and re.search(self.expected, text)):
             self.offences.append(text)
 
 
+def settle(page: Any, ready: str = "h1") -> Any:
+    """Waits until `ready` is in the page, nothing is being asked for or drawn, and styles have followed."""
+    page.wait_for_function(SETTLED, arg=[ready, BUSY])
+    while page.watch.open:
+        page.wait_for_timeout(20)
+    page.wait_for_function(SETTLED, arg=[ready, BUSY])
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    return page
+
+
 @pytest.fixture(scope="session")
 def contexts(browser: Any) -> Iterator[Callable[..., Any]]:
-    """One browser profile a width and motion setting, so that later tabs find the files in its cache."""
-    made: dict[tuple, Any] = {}
+    """One browser profile a set of options, so that later tabs find the files in its cache."""
+    made: dict[str, Any] = {}
 
-    def context(*, width: int, reduced: bool) -> Any:
-        if (width, reduced) not in made:
-            made[width, reduced] = browser.new_context(
-                viewport={"width": width, "height": 900},
-                accept_downloads=True,
-                reduced_motion="reduce" if reduced else "no-preference",
-            )
-            made[width, reduced].set_default_timeout(PATIENCE)
-        return made[width, reduced]
+    def context(width: int, **options: Any) -> Any:
+        name = f"{width} {sorted(options.items())}"
+        if name not in made:
+            made[name] = browser.new_context(viewport={"width": width, "height": 900}, **options)
+            made[name].set_default_timeout(PATIENCE)
+            made[name].grant_permissions(["clipboard-read", "clipboard-write"])
+        return made[name]
 
     yield context
     for one in made.values():
@@ -183,28 +200,35 @@ def contexts(browser: Any) -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
-def visit(server: str, contexts: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
-    """Opens a path of the app in a new tab: visit("board?suite=mieb", width=390, dark=True). Fails at the end of the
-    test on a request to another host and on any error that `expected` (a pattern) does not name."""
+def visit(request: pytest.FixtureRequest, contexts: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """Opens a path of the app in a new tab: visit("board?suite=mieb", ready=TABLE, width=390, dark=True).
+
+    Other options are the browser profile's. Fails at the end of the test on a request to another host and on any error
+    that `expected` (a pattern) does not name.
+    """
     watches: list[Watch] = []
 
     def open_page(
         path: str = "",
         *,
+        ready: str = "h1",
+        site: str = "",
         width: int = 1280,
         dark: bool = False,
-        reduced: bool = False,
         expected: str = "",
-        ready: str = "h1",
-        before: Callable[[Any], None] | None = None,
+        before: Callable[[Any], None] | str | None = None,
+        **options: Any,
     ) -> Any:
-        page = contexts(width=width, reduced=reduced).new_page()
-        watches.append(Watch(page, server=server, expected=expected))
-        page.watch = watches[-1]
-        if before:
+        site = site or request.getfixturevalue("server")
+        page = contexts(width, **options).new_page()
+        page.watch = Watch(page, host=urlsplit(site).netloc, expected=expected)
+        watches.append(page.watch)
+        if isinstance(before, str):
+            page.add_init_script(before)
+        elif before:
             before(page)
         theme = f"{'&' if '?' in path else '?'}__theme={'dark' if dark else 'light'}"
-        page.goto(server + path + theme, wait_until="commit")
+        page.goto(site + path + theme, wait_until="commit")
         page.locator(ready).first.wait_for(state="attached")
         return page
 
@@ -215,11 +239,25 @@ def visit(server: str, contexts: Callable[..., Any]) -> Iterator[Callable[..., A
     assert not offences, "\n".join(offences)
 
 
-@pytest.fixture
-def open_board(visit: Callable[..., Any]) -> Callable[..., Any]:
-    """Opens the board with a query string and waits until its table is drawn."""
+def violations(page: Any) -> list[str]:
+    """What axe finds, but for its lightest class, a line each. Skips without axe's package."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+    return [
+        f"{rule['id']}: {node['target']} {node.get('failureSummary', '')}"
+        for rule in axe.Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+        if rule["impact"] != "minor"
+        for node in rule["nodes"][:4]
+    ]
 
-    def open_query(query: str = "", **how: Any) -> Any:
-        return visit(f"board{'?' if query else ''}{query}", ready=".likeness-board[data-ready=true]", **how)
 
-    return open_query
+def query(page: Any) -> dict[str, str]:
+    """The address's parameters, the theme apart."""
+    given = parse_qs(page.evaluate("location.search.slice(1)"))  # Playwright hears of a change later
+    return {key: values[0] for key, values in given.items() if key != "__theme"}
+
+
+def wait_query(page: Any, key: str, value: str | None) -> None:
+    """Until the address carries the parameter (or, with None, does not)."""
+    page.wait_for_function(
+        "([key, value]) => new URLSearchParams(location.search).get(key) === value", arg=[key, value]
+    )

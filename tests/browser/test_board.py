@@ -1,68 +1,108 @@
-"""The board in a browser: its state in the address, keys, cells, weights, files, and what it says to nonsense."""
+"""The board: its state in the address, keys, cells, weights, filters, columns, comparison, files, and a phone."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+import duckdb
+import pandas as pd
 import pytest
 
-from tests.browser.boards import BOARD, ROWS, header, idle, own_query, wait_query
+from compute.rounding import rounded
+from tests.browser.conftest import HOSTILE, query, violations, wait_query
 
-CHOSEN = "google/siglip-so400m-patch14-224~published,dreamsim-ensemble~published"
-QUERIES = {
-    "suite": "suite=mieb-lite",
-    "search": "q=clip",
-    "filters": "kind=encoder&origin=all",
-    "size": "suite=mieb&size=1b-5b",
-    "licence, year and training": "suite=mieb&license=mit,unknown&released=2023,2024&trained=no,unknown",
-    "sort": "sort=-title",
-    "sort by a task": "sort=-unisim/nights",
-    "columns": "families=IQA&columns=unisim/nights,unisim/bapps",
-    "weights": "w=Img-2AFC:0.5,IQA:2",
-    "coverage": "suite=mieb&coverage=0.5",
-    "selection": f"select={CHOSEN}",
-}
+BOARD = ".likeness-board"
+READY = f"{BOARD}[data-ready=true]:not([aria-busy])"
+SIGLIP, CLIP = "google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-patch14-336~published"
+DREAMSIM = "dreamsim-ensemble~published"
+VERDICT = "#comparison .bc-verdict"
+ROWS = """() => [...document.querySelectorAll('.lk-body .lk-row')].map((row) => ({
+  place: Number(row.getAttribute('aria-rowindex')),
+  title: row.querySelector('.lk-name')?.textContent,
+  rank: row.querySelector('.lk-rank b')?.textContent,
+})).sort((one, other) => one.place - other.place)"""
+CELLS = """(column) => [...document.querySelectorAll(`.lk-body [aria-colindex="${column}"]`)].map((cell) => ({
+  text: cell.textContent, mark: cell.dataset.mark ?? '', best: cell.classList.contains('lk-best'),
+  why: cell.ariaLabel ?? '',
+  shade: Number([...cell.classList].find((name) => name.startsWith('lk-shade-'))?.slice(9) ?? -1),
+}))"""
+IN_VIEW = """(key) => {
+  const grid = document.querySelector('.lk-grid').getBoundingClientRect();
+  const cell = document.querySelector(`.lk-titles [data-key="${key}"]`)?.getBoundingClientRect();
+  const ends = [...document.querySelectorAll('.lk-titles .lk-pin')].map((one) => one.getBoundingClientRect().right);
+  return !!cell && cell.left >= Math.max(grid.left, ...ends) - 1 && cell.right <= grid.right + 1;
+}"""
+# The names of all rows, drawn one screen after another: in full, as shown, and whether they fit their cells.
+NAMES = """async () => {
+  const grid = document.querySelector('.lk-grid');
+  const names = new Map();
+  for (let top = 0; ; top += grid.clientHeight / 2) {
+    grid.scrollTop = top;
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    for (const cell of grid.querySelectorAll('.lk-body .lk-model')) {
+      const name = cell.querySelector('.lk-name');
+      const shown = (name.firstElementChild ?? name).textContent.replace(/\\s+/g, ' ');
+      names.set(cell.title.split(' · ')[0], [shown, name.scrollWidth <= name.clientWidth]);
+    }
+    if (top + grid.clientHeight >= grid.scrollHeight) return [...names].map(([title, found]) => [title, ...found]);
+  }
+}"""
+
+
+@pytest.fixture
+def board(visit: Callable[..., Any]) -> Callable[..., Any]:
+    """Opens the board with a query string and waits until its table is drawn."""
+    return lambda given="", **how: visit(f"board{'?' if given else ''}{given}", ready=READY, **how)
+
+
+def header(page: Any, key: str) -> Any:
+    return page.locator(f'.lk-titles [data-key="{key}"]')
+
+
+def cells(page: Any, key: str) -> list[dict[str, Any]]:
+    return page.evaluate(CELLS, header(page, key).get_attribute("aria-colindex"))
+
+
+def idle(page: Any) -> None:
+    page.wait_for_selector(READY)
+
+
+def panel(page: Any, name: str) -> Any:
+    page.get_by_role("button", name=re.compile(f"^{name}")).first.click()
+    return page.get_by_role("dialog", name=name)
 
 
 # ---- the address
 
 
-@pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES.keys())
-def test_the_address_alone_gives_the_view_and_stays(open_board: Callable, query: str) -> None:
+@pytest.mark.parametrize(
+    "given",
+    [
+        "suite=mieb&kind=encoder&size=1b-5b&license=mit,unknown&released=2023,2024&trained=no,unknown&coverage=0.5",
+        f"families=IQA&columns=unisim/nights,unisim/bapps&sort=-unisim/nights&w=Img-2AFC:0.5,IQA:2&select={SIGLIP}",
+    ],
+    ids=["filters", "columns"],
+)
+def test_the_address_alone_gives_the_view_and_stays(board: Callable, given: str) -> None:
     """Whatever the address says is shown, nothing of it is refused, and a change and its undoing lead back to it."""
-    page = open_board(query)
-    wanted = {key: values[0] for key, values in parse_qs(query).items()}
-    idle(page)
+    page = board(given)
+    wanted = {key: values[0] for key, values in parse_qs(given).items()}
     assert page.locator(".lk-notice").is_hidden(), page.locator(".lk-notice").inner_text()
-    assert page.locator(BOARD).get_attribute("data-suite") == wanted.get("suite", "unisim-core")
-    search = page.get_by_label("Search models")
-    before = search.input_value()
-    search.fill("zzzz")
+    page.get_by_label("Search models").fill("zzzz")
     wait_query(page, "q", "zzzz")
-    search.fill(before)
-    wait_query(page, "q", before or None)
-    assert own_query(page) == wanted
+    page.locator(".lk-empty", has_text="No model matches").wait_for()
+    page.get_by_label("Search models").press("Escape")
+    wait_query(page, "q", None)
+    assert query(page) == wanted
 
 
-def test_an_address_with_a_selected_row_opens_where_it_stands(open_board: Callable) -> None:
-    """Of MIEB's rows, many more than the table has room for, the one at the bottom is in view when it is selected."""
-    page = open_board("suite=mieb")
-    payload = page.evaluate("fetch('data/board/mieb').then((answer) => answer.json())")
-    ranks, ids = payload["ranking"]["rank"], [row["id"] for row in payload["rows"]]
-    last = max((rank, name) for rank, name in zip(ranks, ids, strict=True) if rank and name.endswith("~published"))
-    page = open_board(f"suite=mieb&select={last[1]}")
-    ticked = page.locator(".lk-body").get_by_role("checkbox", checked=True)
-    assert ticked.count() == 1
-    box, table = ticked.bounding_box(), page.locator(".lk-grid").bounding_box()
-    assert table["y"] < box["y"] and box["y"] + box["height"] < table["y"] + table["height"]
-    assert page.locator(".lk-grid").evaluate("node => node.scrollTop") > 0
-
-
-def test_what_is_done_on_the_page_is_in_the_address_and_survives_a_reload(open_board: Callable) -> None:
-    page = open_board()
+def test_what_is_done_is_in_the_address_and_survives_a_reload_and_back(board: Callable) -> None:
+    page = board()
     page.get_by_role("button", name="MIEB-lite", exact=True).click()
     page.wait_for_selector(f"{BOARD}[data-suite=mieb-lite][data-ready=true]")
     page.get_by_label("Search models").fill("siglip")
@@ -71,269 +111,52 @@ def test_what_is_done_on_the_page_is_in_the_address_and_survives_a_reload(open_b
     wait_query(page, "sort", "title")
     page.get_by_role("checkbox").first.click()
     page.wait_for_function("new URLSearchParams(location.search).has('select')")
-    query, rows = own_query(page), page.evaluate(ROWS)
-    assert query["suite"] == "mieb-lite"
-    assert query["select"].endswith(("~published", "~imported"))
-    assert 0 < len(rows) < 20
-    assert all("siglip" in row["title"].lower() for row in rows)
+    asked, rows = query(page), page.evaluate(ROWS)
+    assert 0 < len(rows) < 20 and all("siglip" in row["title"].lower() for row in rows)
     page.reload()
     page.wait_for_selector(f"{BOARD}[data-suite=mieb-lite][data-ready=true]")
-    assert page.evaluate(ROWS) == rows
-    assert own_query(page) == query
+    assert page.evaluate(ROWS) == rows and query(page) == asked
     assert page.locator("[role=checkbox][aria-checked=true]").count() == 1
-
-
-def test_back_returns_to_the_suite_before(open_board: Callable) -> None:
-    page = open_board()
     page.get_by_role("button", name="PairBench", exact=True).click()
     page.wait_for_selector(f"{BOARD}[data-suite=pairbench][data-ready=true]")
     page.go_back()
-    page.wait_for_selector(f"{BOARD}[data-suite=unisim-core][data-ready=true]")
-    assert "suite" not in own_query(page)
+    page.wait_for_selector(f"{BOARD}[data-suite=mieb-lite][data-ready=true]")
 
 
-@pytest.mark.parametrize(
-    ("query", "named"),
-    [
-        ("suite=nowhere", "nowhere"),
-        ("models=nobody/nothing", "models"),
-        ("select=<script>window.harmed=1</script>", "select"),
-        ("sort=-<img src=x onerror=window.harmed=1>", "sort"),
-        ("w=IQA:1e9,Nope:2,IQA:-1,IQA:nan&coverage=7", "coverage"),
-        ("columns=__proto__,constructor&families=toString", "columns"),
-        ("released=9999-&trained=maybe&kind=spoon", "released"),
-    ],
-    ids=lambda value: value if "=" not in value else value.partition("=")[0],
-)
-def test_nonsense_in_the_address_gives_the_default_and_a_sentence(open_board: Callable, query: str, named: str) -> None:
-    page = open_board(query.replace(" ", "%20"), expected="400")
+def test_nonsense_in_the_address_gives_the_default_and_a_sentence(board: Callable) -> None:
+    given = (
+        "suite=nowhere&models=nobody/nothing&select=<script>window.harmed=1</script>&w=IQA:1e9,Nope:2,IQA:nan"
+        "&sort=-<img src=x onerror=window.harmed=1>&coverage=7&columns=__proto__,constructor&released=9999-&kind=spoon"
+    )
+    page = board(given.replace(" ", "%20"), expected="400")
     assert page.locator(BOARD).get_attribute("data-suite") == "unisim-core"
-    rows = page.evaluate(ROWS)
-    assert rows[0]["rank"] == "1"
+    assert page.evaluate(ROWS)[0]["rank"] == "1"
     notice = page.locator(".lk-notice").inner_text()
-    assert named in notice and "Ignored in the address" in notice
-    assert page.evaluate("window.harmed") is None
-    assert page.locator(f"{BOARD} img, {BOARD} script").count() == 0
+    assert [name for name in ("nowhere", "models", "select", "sort", "coverage", "columns") if name not in notice] == []
+    assert page.evaluate("window.harmed") is None and page.locator(f"{BOARD} img, {BOARD} script").count() == 0
 
 
-def test_a_title_out_of_a_file_stays_text(open_board: Callable) -> None:
-    page = open_board("origin=imported")
-    page.get_by_text("<img src=x").first.wait_for()  # the middle of a long name is left out
-    assert page.evaluate("window.harmed") is None
+def test_a_title_out_of_a_file_stays_text(board: Callable, visit: Callable) -> None:
+    page = board("origin=imported")
     page.locator(".lk-model", has_text="<img").click()
     dialog = page.locator("dialog[open]")
     assert "<img src=x" in dialog.inner_text() and "Imported" in dialog.inner_text()
-    assert page.locator(f"{BOARD} img").count() == 0
-    assert page.evaluate("window.harmed") is None
+    pages = {
+        page: f"{BOARD}, dialog[open]",
+        visit("models?q=example/hostile", ready=".lk-catalogue-name"): ".lk-catalogue-name",
+        visit("model?model=example/hostile", ready="h2.pg-name"): "h2.pg-name",
+    }
+    for one, place in pages.items():
+        one.locator(place, has_text="<img src=x").first.wait_for()
+        assert one.evaluate("window.harmed") is None and one.locator("img[src=x]").count() == 0
+    page = visit("about", ready=".site-bar-search[data-ready]")
+    page.keyboard.press("/")
+    page.locator(".se-input").fill("example/hostile")
+    page.locator(".se-title", has_text=HOSTILE).first.wait_for()
+    assert page.locator(".se-dialog img").count() == 0 and page.evaluate("window.harmed") is None
 
 
-# ---- the keyboard
-
-
-def test_escape_clears_the_filter_by_name(open_board: Callable) -> None:
-    page = open_board()
-    page.get_by_label("Search models", exact=True).focus()
-    page.keyboard.type("clip/")
-    wait_query(page, "q", "clip/")
-    page.keyboard.press("Escape")
-    wait_query(page, "q", None)
-
-
-def test_sorting_by_keyboard_alone(open_board: Callable) -> None:
-    """From the search box by Tab into the grid, up to the header, sideways, Enter and Space."""
-    page = open_board()
-    page.get_by_label("Search models", exact=True).focus()
-    for _ in range(12):
-        page.keyboard.press("Tab")
-        if page.evaluate("!!document.activeElement.closest('[role=grid]')"):
-            break
-    assert page.evaluate("!!document.activeElement.closest('[role=grid]')"), "Tab does not reach the grid"
-    page.keyboard.press("Control+Home")
-    page.keyboard.press("ArrowUp")
-    focused = "document.activeElement.closest('[role=columnheader]')?.dataset.key"
-    for _ in range(12):
-        if page.evaluate(focused) == "IQA":
-            break
-        page.keyboard.press("ArrowRight")
-    assert page.evaluate(focused) == "IQA"
-    assert header(page, "IQA").get_attribute("aria-sort") == "none"
-    page.keyboard.press("Enter")
-    page.wait_for_selector('.lk-titles [data-key="IQA"][aria-sort=descending]')
-    assert page.evaluate(focused) == "IQA", "the focus was lost by sorting"
-    page.keyboard.press("Space")
-    page.wait_for_selector('.lk-titles [data-key="IQA"][aria-sort=ascending]')
-    page.wait_for_selector('.lk-titles [data-key="rank"][aria-sort=none]')
-    wait_query(page, "sort", "IQA")
-    page.keyboard.press("End")
-    page.keyboard.press("ArrowDown")
-    assert page.evaluate("document.activeElement.closest('[role=gridcell]') !== null")
-
-
-def test_a_cell_opens_and_closes_by_keyboard_and_gives_the_focus_back(open_board: Callable) -> None:
-    page = open_board()
-    page.locator(".lk-body .lk-row[aria-rowindex='3'] .lk-model").focus()
-    page.keyboard.press("Enter")
-    page.locator("dialog[open]").wait_for()
-    page.keyboard.press("Escape")
-    page.locator("dialog[open]").wait_for(state="detached")
-    assert page.evaluate("!!document.activeElement.closest('[role=grid]')")
-
-
-# ---- the table
-
-
-def test_sorting_orders_numbers_and_keeps_the_missing_last(open_board: Callable) -> None:
-    page = open_board("suite=mieb&coverage=0&sort=mean&families=none&columns=mieb/stl10")
-    for column, down in (("mieb/stl10", True), ("mieb/stl10", False)):
-        header(page, column).get_by_role("button").click()
-        state = "descending" if down else "ascending"
-        page.wait_for_selector(f'.lk-titles [data-key="{column}"][aria-sort={state}]')
-        place = header(page, column).get_attribute("aria-colindex")
-        cells = page.locator(f".lk-body [aria-colindex='{place}']").all_inner_texts()
-        order = [float(cell) for cell in cells if cell != "—"]
-        assert len(order) > 5
-        assert order == sorted(order, reverse=down)
-        assert "—" not in cells[: len(order)]
-
-
-def test_the_model_stays_in_view_after_scrolling_sideways(open_board: Callable) -> None:
-    for width in (1280, 390):
-        page = open_board("suite=mieb&columns=all", width=width)
-        page.evaluate("document.querySelector('.lk-grid').scrollLeft = 4000")
-        page.wait_for_selector(".lk-grid.lk-aside")
-        seen = page.evaluate("""() => {
-          const grid = document.querySelector('.lk-grid').getBoundingClientRect();
-          const cell = document.querySelector('.lk-body .lk-model').getBoundingClientRect();
-          const top = document.elementFromPoint(cell.left + 30, cell.top + cell.height / 2);
-          return {inside: cell.left >= grid.left - 1 && cell.right <= grid.right + 1, on: !!top?.closest('.lk-model')};
-        }""")
-        assert seen == {"inside": True, "on": True}, f"at {width} px: {seen}"
-
-
-def test_columns_out_of_view_are_not_drawn(open_board: Callable) -> None:
-    page = open_board("suite=mieb&columns=all")
-    nodes = page.evaluate("document.querySelectorAll('*').length")
-    assert nodes <= 1500
-    grid = page.locator(".lk-grid")
-    assert int(grid.get_attribute("aria-colcount")) > 130
-    assert int(grid.get_attribute("aria-rowcount")) > 20
-    page.evaluate("document.querySelector('.lk-grid').scrollTo(9e5, 9e5)")
-    last = grid.get_attribute("aria-colcount")
-    page.locator(f".lk-body [aria-colindex='{last}']").first.wait_for()
-    assert page.evaluate("document.querySelectorAll('*').length") <= 1500
-
-
-def test_a_missing_figure_is_a_dash_with_its_reason(open_board: Callable) -> None:
-    page = open_board("suite=mieb&coverage=0&columns=all")
-    page.locator(".lk-missing").first.wait_for()
-    for cell in page.locator(".lk-body .lk-missing").all()[:20]:
-        assert cell.inner_text() == "—"
-        assert re.match(r"No value: \w.{8,}", cell.get_attribute("aria-label"))
-
-
-def test_a_cell_tells_where_its_figure_comes_from(open_board: Callable) -> None:
-    page = open_board("families=none&columns=unisim/nights&origin=published")
-    place = header(page, "unisim/nights").get_attribute("aria-colindex")
-    cell = page.locator(f".lk-body .lk-row[aria-rowindex='3'] [aria-colindex='{place}']")
-    figure = cell.inner_text()
-    cell.click()
-    dialog = page.locator("dialog[open]")
-    dialog.get_by_text("UniSim-Bench Table").first.wait_for()
-    text = dialog.inner_text()
-    assert figure in text and "As printed" in text and "Published" in text and "NIGHTS" in text
-    dialog.get_by_label("Close").click()
-    dialog.wait_for(state="detached")
-
-
-def test_weights_change_ranks_and_filters_do_not(open_board: Callable) -> None:
-    page = open_board()
-    usual = {row["title"]: row["rank"] for row in page.evaluate(ROWS)}
-    page.get_by_label("Search models").fill("clip")
-    wait_query(page, "q", "clip")
-    found = page.evaluate(ROWS)
-    assert 0 < len(found) < len(usual)
-    assert all(usual.get(row["title"], row["rank"]) == row["rank"] for row in found)
-    assert [row["rank"] for row in found] != [str(place + 1) for place in range(len(found))], "ranks were dealt anew"
-    page.get_by_label("Search models").fill("")
-    page.get_by_role("button", name="Weights", exact=True).click()
-    page.get_by_label("Weight of IQA, number").fill("5")
-    page.keyboard.press("Enter")
-    wait_query(page, "w", "IQA:5")
-    page.wait_for_function("[...document.querySelectorAll('.lk-rank em')].length > 0")
-    idle(page)
-    weighed = {row["title"]: row["rank"] for row in page.evaluate(ROWS)}
-    assert weighed != usual
-    page.get_by_role("button", name="The suite’s own mean", exact=True).click()
-    wait_query(page, "w", None)
-    page.wait_for_function("document.querySelectorAll('.lk-rank em').length === 0")
-    assert {row["title"]: row["rank"] for row in page.evaluate(ROWS)} == usual
-
-
-def test_a_filter_is_a_chip_and_counts(open_board: Callable) -> None:
-    page = open_board()
-    page.get_by_role("button", name="Filters", exact=True).click()
-    panel = page.get_by_role("dialog", name="Filters")
-    panel.get_by_label("Perceptual metric").check()
-    panel.get_by_role("button", name="Close").click()
-    wait_query(page, "kind", "metric")
-    chip = page.get_by_label("Remove the filter Kind: Perceptual metric")
-    shown = int(page.locator(BOARD).get_attribute("data-rows"))
-    assert 0 < shown < 25
-    assert f"{shown} of" in page.locator(".lk-status").inner_text()
-    chip.click()
-    wait_query(page, "kind", None)
-
-
-@pytest.mark.parametrize("look", [{}, {"dark": True}, {"width": 390}], ids=["light", "dark", "phone"])
-def test_licence_year_and_training_filter_by_keyboard(open_board: Callable, look: dict[str, Any]) -> None:
-    """Unknown is a choice of its own, tallied beside yes and no; nothing is called zero-shot; Reset takes all away."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
-    page = open_board("suite=mieb", **look)
-    every = int(page.locator(BOARD).get_attribute("data-rows"))
-    page.get_by_role("button", name="Filters", exact=True).press("Enter")
-    panel = page.get_by_role("dialog", name="Filters")
-    training = panel.get_by_role("group", name="Trained on these data sets")
-    words, tallies = training.locator("label").all_inner_texts(), training.locator(".lk-tally").all_inner_texts()
-    assert [text.partition(",")[0].split("\n")[0] for text in words][-1] == "Unknown" and len(words) >= 2
-    assert sum(map(int, tallies)) == every
-    assert not re.search(r"zero.?shot", panel.inner_text(), re.IGNORECASE)
-    found = axe.Axe().run(page).response["violations"]
-    grave = [f"{one['id']}: {one['nodes'][0]['target']}" for one in found if one["impact"] in ("serious", "critical")]
-    assert grave == []
-    unknown = training.get_by_label("Unknown")
-    unknown.focus()
-    page.keyboard.press("Space")
-    wait_query(page, "trained", "unknown")
-    assert page.locator(BOARD).get_attribute("data-rows") == tallies[-1]
-    panel.get_by_role("group", name="Licence").get_by_label("apache-2.0").check()
-    wait_query(page, "license", "apache-2.0")
-    year = panel.get_by_role("group", name="Released").get_by_label("2024")
-    year.scroll_into_view_if_needed()
-    year.check()
-    wait_query(page, "released", "2024")
-    left = int(page.locator(BOARD).get_attribute("data-rows"))
-    assert 0 < left < int(tallies[-1])
-    page.keyboard.press("Escape")
-    page.reload()
-    page.wait_for_selector(f"{BOARD}[data-ready=true]")
-    assert int(page.locator(BOARD).get_attribute("data-rows")) == left
-    assert page.get_by_label("Remove the filter Trained on these data sets: Unknown").count() == 1
-    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
-    page.locator(".lk-chips").get_by_role("button", name="Reset").click()
-    for key in ("trained", "license", "released"):
-        wait_query(page, key, None)
-    assert int(page.locator(BOARD).get_attribute("data-rows")) == every
-
-
-def test_no_match_says_so_and_offers_the_way_back(open_board: Callable) -> None:
-    page = open_board("q=zzzzzz")
-    assert "No model matches" in page.locator(".lk-empty").inner_text()
-    page.locator(".lk-empty").get_by_role("button", name="Reset").click()
-    wait_query(page, "q", None)
-    assert len(page.evaluate(ROWS)) > 10
-
-
-def test_a_server_that_fails_is_said_in_words_and_retried(open_board: Callable, visit: Callable) -> None:
+def test_a_server_that_fails_is_said_in_words_and_retried(visit: Callable) -> None:
     page = visit(
         "board",
         expected="Failed to load|ERR_FAILED|503",
@@ -343,34 +166,335 @@ def test_a_server_that_fails_is_said_in_words_and_retried(open_board: Callable, 
     assert "did not load" in page.locator(BOARD).inner_text()
     page.unroute("**/data/board/*")
     page.get_by_role("button", name="Retry").click()
-    page.wait_for_selector(f"{BOARD}[data-ready=true]")
+    idle(page)
 
 
-def test_a_double_click_on_a_cell_leaves_its_dialog_open(open_board: Callable) -> None:
-    page = open_board("suite=unisim-core")
-    cells = page.locator(".lk-body .lk-num")
-    cells.first.click()
-    dialog = page.locator("dialog.lk-dialog[open]")
-    around = dialog.bounding_box()
+# ---- the table
+
+
+def test_by_keyboard_alone(board: Callable) -> None:
+    """From the search box by Tab into the grid, up to the header, sideways, Enter and Space; then a cell."""
+    page = board()
+    page.get_by_label("Search models", exact=True).focus()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("!!document.activeElement.closest('[role=grid]')"):
+            break
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("ArrowUp")
+    focused = "document.activeElement.closest('[role=columnheader]')?.dataset.key"
+    for _ in range(12):
+        if page.evaluate(focused) == "IQA":
+            break
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate(focused) == "IQA" and header(page, "IQA").get_attribute("aria-sort") == "none"
+    page.keyboard.press("Enter")
+    page.wait_for_selector('.lk-titles [data-key="IQA"][aria-sort=descending]')
+    assert page.evaluate(focused) == "IQA", "the focus was lost by sorting"
+    page.keyboard.press("Space")
+    page.wait_for_selector('.lk-titles [data-key="IQA"][aria-sort=ascending]')
+    wait_query(page, "sort", "IQA")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator("dialog[open]").wait_for()
     page.keyboard.press("Escape")
+    page.locator("dialog[open]").wait_for(state="detached")
+    assert page.evaluate("!!document.activeElement.closest('[role=gridcell]')"), "the focus was lost by closing"
+
+
+def test_sorting_orders_numbers_and_a_missing_one_comes_last_with_its_reason(board: Callable) -> None:
+    page = board("suite=mieb&coverage=0&sort=mean&families=none&columns=mieb/stl10")
+    for state in ("descending", "ascending"):
+        header(page, "mieb/stl10").get_by_role("button").click()
+        page.wait_for_selector(f'.lk-titles [data-key="mieb/stl10"][aria-sort={state}]')
+        found = [cell["text"] for cell in cells(page, "mieb/stl10")]
+        order = [float(text) for text in found if text != "—"]
+        assert len(order) > 5 and order == sorted(order, reverse=state == "descending")
+        assert "—" not in found[: len(order)]
+    page = board("suite=mieb&coverage=0&columns=all")
+    missing = page.locator(".lk-body .lk-missing").first
+    assert missing.inner_text() == "—" and re.match(r"No value: \w.{8,}", missing.get_attribute("aria-label"))
+    page.evaluate("document.querySelector('.lk-grid').scrollTo(9e5, 9e5)")
+    last = page.locator(".lk-grid").get_attribute("aria-colcount")
+    page.locator(f".lk-body [aria-colindex='{last}']").first.wait_for()
+    assert int(last) > 130 and page.evaluate("document.querySelectorAll('*').length") <= 1500, "all cells are drawn"
+
+
+def test_a_cell_tells_where_its_figure_comes_from_and_leads_to_its_model(board: Callable) -> None:
+    page = board("families=none&columns=unisim/nights&origin=published")
+    at = header(page, "unisim/nights").get_attribute("aria-colindex")
+    cell = page.locator(f".lk-body .lk-row[aria-rowindex='3'] [aria-colindex='{at}']")
+    figure = cell.inner_text()
+    cell.click()
+    dialog = page.locator("dialog[open]")
+    dialog.get_by_text("UniSim-Bench Table").first.wait_for()
+    text = dialog.inner_text()
+    assert figure in text and "As printed" in text and "Published" in text and "NIGHTS" in text
+    dialog.get_by_label("Close").click()
     dialog.wait_for(state="detached")
-    boxes = [box for cell in cells.all() if (box := cell.bounding_box()) and 0 < box["y"] < 680]
-    # Where the second click hits no dialog, but the page behind it.
-    left, right, top, bottom = (
-        around["x"], around["x"] + around["width"], around["y"], around["y"] + around["height"],
-    )  # fmt: skip
-    box = next(
-        box
-        for box in boxes
-        if 0 < box["x"] < left - box["width"]
-        or right < box["x"] < 1280 - box["width"]
-        or box["y"] + box["height"] < top
-        or box["y"] > bottom
+    page.locator(".lk-body .lk-model").first.click()
+    title = dialog.locator("h3").inner_text()
+    dialog.get_by_role("link", name="The page of this model").click()
+    page.wait_for_url("**/model?model=*")
+    page.locator("h2", has_text=title).first.wait_for()
+
+
+def test_a_doubtful_figure_is_never_best_and_sets_no_colour(board: Callable) -> None:
+    """On WU-IT (b) of PairBench the highest figure is one in doubt."""
+    page = board("suite=pairbench&columns=pairbench/wu-it-b")
+    found = [cell for cell in cells(page, "pairbench/wu-it-b") if cell["text"] != "—"]
+    doubtful, sound = ([one for one in found if ("?" in one["mark"]) is wanted] for wanted in (True, False))
+    highest = max(float(one["text"]) for one in sound)
+    assert max(float(one["text"]) for one in doubtful) >= highest
+    assert {(one["best"], one["shade"]) for one in doubtful} == {(False, -1)}
+    assert {one["text"] for one in sound if one["best"]} == {f"{highest:.2f}"}
+    assert max(one["shade"] for one in sound) == 20 and min(one["shade"] for one in sound) == 0
+
+
+def test_weights_change_ranks_and_filters_do_not(board: Callable) -> None:
+    page = board()
+    usual = {row["title"]: row["rank"] for row in page.evaluate(ROWS)}
+    page.get_by_label("Search models").fill("clip")
+    wait_query(page, "q", "clip")
+    found = page.evaluate(ROWS)
+    assert 0 < len(found) < len(usual) and all(usual.get(row["title"], row["rank"]) == row["rank"] for row in found)
+    page.get_by_label("Search models").fill("")
+    page.get_by_role("button", name="Weights", exact=True).click()
+    slider = page.get_by_label("Weight of IQA", exact=True)
+    slider.focus()
+    for _ in range(9):
+        page.keyboard.press("ArrowRight")
+    wait_query(page, "w", "IQA:3.25")
+    idle(page)
+    line = page.locator(".lk-changed")
+    assert re.match(r"Your mean: IQA 3.25, others 1\s+· .*\d+ of \d+ ranks differ", line.inner_text(), re.DOTALL)
+    assert page.locator(".lk-rank em").count() > 0
+    assert {row["title"]: row["rank"] for row in page.evaluate(ROWS)} != usual
+    line.get_by_role("button", name="Reset").click()
+    wait_query(page, "w", None)
+    page.locator(".lk-about").wait_for()
+    assert {row["title"]: row["rank"] for row in page.evaluate(ROWS)} == usual and not line.is_visible()
+
+
+def test_filters_by_keyboard_are_chips_and_counts(board: Callable) -> None:
+    page = board("suite=mieb")
+    every = int(page.locator(BOARD).get_attribute("data-rows"))
+    page.get_by_role("button", name="Filters", exact=True).press("Enter")
+    filters = page.get_by_role("dialog", name="Filters")
+    training = filters.get_by_role("group", name="Trained on these data sets")
+    tallies = training.locator(".lk-tally").all_inner_texts()
+    assert sum(map(int, tallies)) == every
+    assert violations(page) == []
+    training.get_by_label("Unknown").focus()
+    page.keyboard.press("Space")
+    wait_query(page, "trained", "unknown")
+    assert page.locator(BOARD).get_attribute("data-rows") == tallies[-1]
+    filters.get_by_role("group", name="Licence").get_by_label("apache-2.0").check()
+    wait_query(page, "license", "apache-2.0")
+    left = int(page.locator(BOARD).get_attribute("data-rows"))
+    assert 0 < left < int(tallies[-1]) and f"{left} of" in page.locator(".lk-status").inner_text()
+    page.keyboard.press("Escape")
+    page.get_by_label("Remove the filter Trained on these data sets: Unknown").click()
+    wait_query(page, "trained", None)
+    page.locator(".lk-chips").get_by_role("button", name="Reset").click()
+    wait_query(page, "license", None)
+    assert int(page.locator(BOARD).get_attribute("data-rows")) == every
+
+
+def test_columns_are_switched_and_the_sorted_one_is_in_view(board: Callable) -> None:
+    board("suite=mieb&columns=all&sort=-mieb/stl10", width=390).wait_for_function(IN_VIEW, arg="mieb/stl10")
+    page = board("columns=unisim/nights&sort=-unisim/nights")
+    page.wait_for_function(IN_VIEW, arg="unisim/nights")
+    columns = panel(page, "Columns")
+    columns.get_by_label("NIGHTS", exact=True).uncheck()
+    wait_query(page, "columns", None)
+    assert page.evaluate(IN_VIEW, "unisim/nights"), "the table is sorted by what is not shown"
+    columns.get_by_label("Borda points").check()
+    columns.get_by_label("Intervals of the mean").check()
+    wait_query(page, "interval", "show")
+    page.keyboard.press("Escape")
+    assert header(page, "borda").count() == 1 and page.locator(".lk-axis i").count() >= 2
+    panel(page, "Columns").get_by_role("button", name="Default columns").click()
+    wait_query(page, "interval", None)
+    assert header(page, "borda").count() == 0
+
+
+def test_pairbench_is_cut_by_condition_data_set_and_split(board: Callable) -> None:
+    page = board("suite=pairbench&condition=blind", expected="400")
+    assert "condition=blind" in page.locator(".lk-notice").inner_text()
+    first = page.evaluate(ROWS)[0]["title"]
+    cuts = page.locator(".lk-cuts")
+    cuts.get_by_label("Condition").select_option("invariant")
+    wait_query(page, "condition", "invariant")
+    idle(page)
+    page.wait_for_function("(first) => document.querySelector('.lk-name').textContent !== first", arg=first)
+    assert not page.locator(".lk-changed").is_visible(), "a condition is no mean of one's own"
+    cuts.get_by_label("Data set").select_option("COCO")
+    page.get_by_text("Your mean: only COCO").wait_for()
+    cuts.get_by_label("Split").select_option("cj")
+    page.get_by_text("Your mean: only COCO: colour jitter").wait_for()
+    wait_query(page, "split", "cj")
+    idle(page)
+    assert header(page, "IN100").count() == 0
+    page.reload()
+    idle(page)
+    assert cuts.get_by_label("Condition").input_value() == "invariant"
+    page.get_by_role("button", name="Reset to the suite’s own mean").click()
+    wait_query(page, "dataset", None)
+    assert query(page) == {"suite": "pairbench", "condition": "invariant"}
+
+
+def test_reduced_motion_is_kept(board: Callable) -> None:
+    page = board(reduced_motion="reduce")
+    page.get_by_role("button", name="Weights", exact=True).click()
+    moving = page.evaluate("""() => [...document.querySelectorAll('.likeness-board, .likeness-board *')].filter((node) => {
+      const style = getComputedStyle(node);
+      const longest = (text) => Math.max(...text.split(',').map(parseFloat));
+      return style.animationName !== 'none' && longest(style.animationDuration) > 0.01
+        || longest(style.transitionDuration) > 0.01;
+    }).map((node) => node.className)""")
+    assert moving == []
+
+
+# ---- the comparison
+
+
+def verdict(page: Any, before: str = "") -> str:
+    """The sentence, once it is up to date and another than before."""
+    page.wait_for_function(
+        """([at, before]) => !document.querySelector('#comparison[data-stale]')
+          && (document.querySelector(at)?.innerText ?? before) !== before""",
+        arg=[VERDICT, before],
     )
-    page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    dialog.wait_for()
-    page.wait_for_timeout(300)
-    assert dialog.count() == 1
-    page.wait_for_timeout(600)  # a click of its own, after the time of a double-click
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    dialog.wait_for(state="detached")
+    return page.inner_text(VERDICT)
+
+
+def test_a_comparison_takes_the_focus_follows_the_table_and_says_when_it_is_late(board: Callable) -> None:
+    page = board(f"select={CLIP},{SIGLIP},{DREAMSIM}")
+    page.get_by_role("button", name="Compare 3").click()
+    three = verdict(page)
+    wait_query(page, "compare", "1")
+    page.wait_for_function("document.activeElement?.closest('#comparison') !== null")
+    page.wait_for_function("(text) => document.querySelector('.lk-unseen').textContent === text", arg=three)
+    panel(page, "Filters").get_by_label("Encoder").check()
+    two = verdict(page, three)
+    assert re.search(r"\d points (higher|lower)", two) and "in the mean" in two
+    assert re.search(r"Left out, since the filters hide it: DreamSim.*\.", page.inner_text("#comparison"))
+    page.keyboard.press("Escape")
+    held: list[Any] = []
+    event = "**/gradio_api/**"
+    page.route(event, lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    header(page, "IQA").get_by_role("button").click()
+    page.wait_for_selector("#comparison[data-stale]")
+    assert page.locator("#comparison .bc-stale").is_visible() and page.inner_text(VERDICT) == two
+    page.unroute(event)
+    for route in held:
+        route.continue_()
+    category = verdict(page, two)
+    assert " in IQA" in category and page.locator("#comparison .bc-category").count() == 1
+    header(page, "rank").get_by_role("button").click()
+    verdict(page, category)
+    page.get_by_role("button", name="Weights", exact=True).click()
+    page.get_by_label("Weight of IQA, number").fill("0")
+    page.keyboard.press("Enter")
+    page.locator("#comparison", has_text="Your mean: without IQA").wait_for()
+    page.get_by_role("button", name="Clear", exact=True).click()
+    page.wait_for_function("!document.querySelector('#comparison .bc-verdict')")
+    wait_query(page, "compare", None)
+
+
+def test_the_values_of_a_comparison_are_those_of_the_board(board: Callable) -> None:
+    """One line a mean, a category and a task; every number as in the cells of the board."""
+    page = board(f"select={CLIP},{SIGLIP}&compare=1")
+    verdict(page)
+    page.locator("#comparison summary").click()
+    assert violations(page) == []
+    shown = page.evaluate("fetch('data/board/unisim-core').then((answer) => answer.json())")
+    rows = [next(at for at, row in enumerate(shown["rows"]) if row["id"] == one) for one in (CLIP, SIGLIP)]
+    lines = page.locator("#comparison .pg-scroll table").inner_text().splitlines()
+    found = {tuple(cell.strip(" †?‡") for cell in line.split("\t")[:3]) for line in lines}
+    for at, column in enumerate(shown["columns"]):
+        texts = [f"{shown['cells'][row][at] / 10 ** column['digits']:.{column['digits']}f}" for row in rows]
+        assert (column["title"], *texts) in found
+    outside = page.evaluate("""() => [...document.querySelectorAll('#comparison .bc-track')].flatMap((track) => {
+      const room = track.getBoundingClientRect();
+      return [...track.children].map((mark) => mark.getBoundingClientRect()).map((box) => box.left + box.width / 2)
+        .filter((at) => at < room.left - 1 || at > room.right + 1);
+    })""")
+    assert outside == []
+
+
+# ---- files
+
+
+def download(page: Any, name: str, *, of: str, folder: Path) -> Path:
+    export = panel(page, "Export")
+    with page.expect_download() as waiting:
+        export.get_by_role("button" if of == "view" else "link", name=name, exact=True).click()
+    if of != "view":
+        export.press("Escape")
+    waiting.value.save_as(folder / waiting.value.suggested_filename)
+    return folder / waiting.value.suggested_filename
+
+
+def test_the_view_comes_as_files_that_open_again(board: Callable, tmp_path: Path) -> None:
+    """CSV, Parquet and JSON hold the rows of the view in its order; the texts hold a table; BibTeX cites the paper."""
+    page = board(
+        "q=clip&sort=-mean&families=IQA&columns=unisim/nights&origin=published&w=Img-2AFC:0,IT-2AFC:0,Text-2AFC:0"
+    )
+    titles = [row["title"] for row in page.evaluate(ROWS)]
+    names = ("CSV", "Parquet", "JSON", "Markdown", "LaTeX", "BibTeX")
+    csv, parquet, rows, markdown, latex, bib = (download(page, name, of="view", folder=tmp_path) for name in names)
+    assert (csv.suffix, latex.suffix, bib.suffix) == (".csv", ".tex", ".bib")
+    frame, same, rows = pd.read_csv(csv), duckdb.sql(f"SELECT * FROM '{parquet}'").df(), json.loads(rows.read_text())
+    assert list(frame["title"]) == list(same["title"]) == [row["title"] for row in rows] == titles
+    assert {"rank", "rank_low", "mean", "mean_high", "IQA", "unisim/nights"} <= set(frame.columns) == set(rows[0])
+    assert [rounded(value, 1) for value in frame["IQA"]] == [cell["text"] for cell in cells(page, "IQA")]
+    ranked = frame.dropna(subset=["mean"])
+    assert ((ranked["mean"] - ranked["IQA"]).abs() < 0.01).all(), "only IQA counts, so the mean is IQA"
+    assert sum(line.startswith("|") for line in markdown.read_text().splitlines()) == len(titles) + 2
+    assert latex.read_text().count("\\begin{") == 2 and "\\toprule" in latex.read_text()
+    assert re.search(r"@\w+\{\w+,.*author", bib.read_text(), re.DOTALL)
+    file = download(page, "DuckDB file", of="everything", folder=tmp_path)
+    with duckdb.connect(str(file), read_only=True) as database:
+        count = database.sql("SELECT count(*) FROM leaderboard_scores").fetchall()[0][0]
+    assert count == len(pd.read_csv(download(page, "CSV", of="everything", folder=tmp_path), low_memory=False)) > 5000
+    page.locator(BOARD).get_by_role("button", name="Copy link").click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text === location.href)")
+
+
+# ---- a phone
+
+
+@pytest.mark.parametrize("suite", ["unisim-core", "pairbench", "mieb", "cfred-hpdv2"])
+def test_on_a_phone_names_are_told_apart_and_nothing_lies_over_anything(board: Callable, suite: str) -> None:
+    page = board(f"suite={suite}&origin=all", width=390, has_touch=True, is_mobile=True)
+    covered = page.evaluate("""() => [...document.querySelectorAll('.lk-bar :is(button, input), .lk-body .lk-row:nth-child(-n+4) .lk-check')]
+      .filter((node) => {
+        const box = node.getBoundingClientRect();
+        if (!box.width || box.bottom <= 0 || box.top >= innerHeight) return false;
+        const top = document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2);
+        return !(node.contains(top) || top?.contains(node));
+      }).map((node) => node.outerHTML)""")
+    assert covered == []
+    page.evaluate("document.querySelector('.lk-grid').scrollLeft = 300")
+    page.wait_for_selector(".lk-grid.lk-aside")
+    check = page.locator(".lk-body .lk-select").first.bounding_box()
+    assert check["x"] >= 0 and check["width"] >= 24 and check["height"] >= 24, "a row can be selected from anywhere"
+    names = page.evaluate(NAMES)
+    assert len(names) > 8 and len({shown for _, shown, _ in names}) == len(names)
+    assert [title for title, _, fits in names if not fits] == []
+
+
+def test_on_a_phone_rows_are_selected_and_compared_by_touch(board: Callable) -> None:
+    page = board(width=390, has_touch=True, is_mobile=True)
+    for at in (0, 2):
+        page.locator(".lk-body .lk-row").nth(at).locator(".lk-select").tap()
+    bar = page.locator(".lk-selection")
+    box = bar.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["y"] + box["height"] <= 900
+    assert violations(page) == []
+    bar.get_by_role("button", name="Compare 2").tap()
+    page.locator("#comparison h2").wait_for()
+    page.wait_for_function("document.querySelector('#comparison h2').getBoundingClientRect().top < innerHeight")
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 390

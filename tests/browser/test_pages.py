@@ -1,4 +1,4 @@
-"""Every page, opened from its address alone: light, dark, on a phone, and without leaving the machine."""
+"""Every page, visited once a look from its address alone; whatever holds of all pages is asserted in that visit."""
 
 from __future__ import annotations
 
@@ -9,153 +9,145 @@ from typing import Any
 import pytest
 
 from leaderboard.pages import VIEWS
-from tests.browser.axe_rules import grave_violations
+from tests.browser.conftest import query, settle, violations
 
-LOOKS = {"light": {}, "dark": {"dark": True}, "phone": {"width": 390}}
-KEYS = [view.key for view in VIEWS]
-NAMES = [view.key or "overview" for view in VIEWS]
-BUSY = ".likeness-board[data-ready=false], [aria-busy=true], .progress-text, .pg-waiting, .empty.large"  # a figure last
-NONSENSE = (
-    "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3E&paper=none&q=%00&sort=-&n=1e999&page=-7"
-)
-
-
-def settle(page: Any) -> None:
-    """Until the page's load event has been answered and its figures stand."""
-    page.wait_for_load_state("networkidle")
-    page.wait_for_function(
-        "(busy) => ![...document.querySelectorAll(busy)].some((node) => node.offsetParent)", arg=BUSY
-    )
-    page.wait_for_function("""() => {
-      const plots = [...document.querySelectorAll('.js-plotly-plot')].filter((node) => node.offsetParent);
-      return plots.every((plot) => plot.querySelector('.main-svg'));
-    }""")
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")  # styles follow
-
-
-@pytest.fixture
-def open_page(visit: Callable[..., Any]) -> Callable[..., Any]:
-    def open_key(key: str, **how: Any) -> Any:
-        page = visit(key, **how)
-        page.locator("h1").first.wait_for()
-        page.wait_for_load_state("load")
-        settle(page)
-        return page
-
-    return open_key
+TABLE = ".likeness-board[data-ready=true]:not([aria-busy])"
+# Address and what stands there once its answer does.
+PAGES = {
+    "": "#overview table",
+    "board": TABLE,
+    "board?suite=mieb": TABLE,
+    "compare?mode=choice&inputs=cat,cat-face,cat-cheek&models=tiny,ssim": ".cp-result[data-done=yes] .cp-strip",
+    "correlations": "#correlations-figure [data-listens=pair]",
+    "map": "#map-figure [data-listens=selection]",
+    "models?size=1b": ".lk-catalogue[data-ready]",
+    "tasks": ".lk-catalogue[data-ready]",
+    "languages": ".pg-names .js-plotly-plot[data-named]",
+    "choose": "#shortlist .pg-lead",
+    "model?model=example/eye": ".lk-run",
+    "task?task=unisim/imagenet-ooo": ".lk-items[data-ready] .lk-item",
+    "task?task=mini/pairs-cj&items=example/leaning": ".lk-items[data-ready] .lk-item",
+    "judges?suite=mini-pairs&judge=example/leaning": ".jd-detail .jd-flips",
+    "generators?set=generators-pictures&metric=clipscore": ".gn-pictures img",
+    "smaller-suite": ".js-plotly-plot",
+    "cost": "#cost-figure .main-svg",
+    "claims": ".lk-claims[data-ready]",
+    "sql": ".lk-sql[data-ready]",
+    "about": ".pg-table",
+}
+LOOKS = {"light": {}, "dark": {"dark": True, "locale": "de"}, "phone": {"width": 390, "locale": "sw"}}
+TOOLS = {"board", "compare", "choose", "sql"}  # controls first: they are what the page is for
+SHOWN_BADLY = re.compile(r"Traceback|Exception|Something failed|\bundefined\b|\bNaN\b|\[object|Loading|\bcommon\.\w+")
+# Sums up the layout's shifts by session (less than 1 s apart, at most 5 s), as web.dev/articles/cls has it, and keeps
+# every name of a text that Gradio has in no language, as soon as it stands or is spoken anywhere.
+WATCH = r"""
+window.shift = 0; window.moved = []; window.keys = [];
+let first = -1e9, last = -1e9, total = 0;
+new PerformanceObserver((list) => list.getEntries().filter((one) => !one.hadRecentInput).forEach((one) => {
+  if (one.startTime - last > 1000 || one.startTime - first > 5000) [first, total] = [one.startTime, 0];
+  last = one.startTime; total += one.value; window.shift = Math.max(window.shift, total);
+  window.moved.push(...one.sources.map(({ node, previousRect, currentRect }) =>
+    `${node?.nodeName} ${node?.id ?? ''} ${node?.className ?? ''} from ${previousRect.y} to ${currentRect.y}`));
+})).observe({ type: 'layout-shift', buffered: true });
+new MutationObserver((all) => all.forEach(({ target, addedNodes }) => [target, ...addedNodes].forEach((node) => {
+  if (node === target && addedNodes.length || node.querySelector?.('script')) return;
+  if ((node.nodeType === 3 ? node.parentElement : node)?.closest?.('head, script, style')) return;
+  const text = node.nodeType === 3 ? node.nodeValue : node.outerHTML ?? '';
+  window.keys.push(...text.match(/\bcommon\.\w+|__i18n__\w*/g) ?? []);
+}))).observe(document, { childList: true, subtree: true, characterData: true, attributes: true });
+"""
+# What can be measured of any page: the tops of its parts, its headings, what of its figures cannot be read.
+MEASURE = r"""() => {
+  const shown = (selector) => [...document.querySelectorAll(selector)].filter((node) => {
+    const { width, height } = node.getBoundingClientRect();
+    return width && height && getComputedStyle(node).visibility !== 'hidden';
+  });
+  const top = (selector) => Math.min(...shown(selector).map((node) => node.getBoundingClientRect().top + scrollY));
+  const box = (node) => node.getBoundingClientRect();
+  const numbers = (text) => (text.match(/[\d.]+/g) ?? []).map(Number);
+  const luminance = (colour) => numbers(colour).slice(0, 3).map((byte) => byte / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
+  const ground = luminance(getComputedStyle(document.body).backgroundColor);
+  const contrast = (node) => {
+    const [low, high] = [luminance(getComputedStyle(node).fill), ground].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const words = ['.xtick text', '.ytick text', '.xtitle', '.ytitle', '.legendtext'];
+  const labels = shown(words.map((one) => `.js-plotly-plot ${one}`).join());
+  const names = shown(':is(.pg-names, #cost-figure) .textpoint text');
+  const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2;
+  const meta = (name) => document.querySelector(`meta[property="${name}"], meta[name="${name}"]`)?.content ?? '';
+  return {
+    tops: ['h1', '.pg-lead, .pg-findings, h2.pg-name, .jd-leads', '.js-plotly-plot, .jd-panels', '.pg-controls'].map(top),
+    title: document.title, shared: ['og:title', 'og:description', 'og:image', 'description'].map(meta),
+    canonical: document.querySelector('link[rel=canonical]')?.href,
+    headings: document.querySelectorAll('h1').length,
+    sentence: document.querySelector('h1 + p')?.innerText ?? '',
+    dark: document.body.classList.contains('dark'),
+    wide: document.scrollingElement.scrollWidth - innerWidth,
+    text: document.body.innerText,
+    current: [...document.querySelectorAll('.site-bar [aria-current=page]')].map((node) => node.textContent.trim()),
+    bar: box(document.querySelector('.site-bar')).height,
+    tabbed: [...document.querySelectorAll('[tabindex]')].filter((node) => node.tabIndex > 0).map((node) => node.outerHTML),
+    bars: [shown('.nav-holder').length, shown('.js-plotly-plot .modebar').length],
+    plots: document.querySelectorAll('.js-plotly-plot').length,
+    pale: labels.filter((node) => contrast(node) < 4.5).map((node) => node.textContent),
+    small: labels.filter((node) => parseFloat(getComputedStyle(node).fontSize) < 9).map((node) => node.textContent),
+    cut: labels.filter((node) => box(node).left < -1 || box(node).right > innerWidth + 1).map((node) => node.textContent),
+    covered: names.filter((one) => names.some((other) => other !== one && meet(box(one), box(other))))
+      .map((node) => node.textContent),
+    broken: shown('img').filter((image) => image.complete && !image.naturalWidth).map((image) => image.src),
+    links: [...document.querySelectorAll('a[href]')].map((link) => link.href)
+      .filter((href) => href.startsWith(document.baseURI)).map((href) => href.slice(document.baseURI.length)),
+  };
+}"""
+KNOWN = {view.key for view in VIEWS} | {"export", "docs", "data"}
 
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS.keys())
-@pytest.mark.parametrize("key", KEYS, ids=NAMES)
-def test_a_page_opens_from_its_address_and_can_be_read_by_all(
-    open_page: Callable, key: str, look: dict[str, Any]
-) -> None:
-    """One title, one sentence, no serious violation of the rules for access, nothing to scroll sideways."""
-    page = open_page(key, **look)
-    assert page.locator("h1").count() == 1
-    sentence = page.locator("h1 + p").first.inner_text()
-    assert len(sentence.split()) >= 5 and sentence.strip().endswith("."), sentence
-    assert page.evaluate("document.body.classList.contains('dark')") is look.get("dark", False)
-    assert "Something failed" not in page.locator("body").inner_text()
-    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
-    grave = grave_violations(page)
-    assert grave == [], "\n".join(grave)
+@pytest.mark.parametrize("address", PAGES, ids=[address[:30] or "overview" for address in PAGES])
+def test_a_page(visit: Callable[..., Any], address: str, look: dict[str, Any]) -> None:
+    page = settle(visit(address, before=WATCH, **look), PAGES[address])
+    found, phone = page.evaluate(MEASURE), "width" in look
+    key = address.partition("?")[0]
+    view = next(view for view in VIEWS if view.key == key)
+    tops = [top for top in found["tops"] if top is not None]
+    several = sum(other.group == view.group for other in VIEWS) > 1
+    title = "Likeness" if key == "" else view.title if several else view.group
+    links = {link.partition("?")[0].partition("#")[0].strip("/").partition("/")[0] for link in found["links"]}
+    og_title, og_sentence, og_image, sentence = found["shared"]
+    wrong = {
+        "accessibility": violations(page),
+        "headings": found["headings"] != 1,
+        "sentence": len(found["sentence"].split()) < 5 or not found["sentence"].strip().endswith("."),
+        "theme": found["dark"] != look.get("dark", False),
+        "scrolls sideways by": max(0, found["wide"]),
+        "layout shift": page.evaluate("[window.shift, ...window.moved]") if page.evaluate("shift") >= 0.1 else [],
+        "order of answer, picture, controls": [] if key in TOOLS or tops == sorted(tops) else tops,
+        "shown badly": SHOWN_BADLY.findall(found["text"]),
+        "untranslated": page.evaluate("window.keys"),
+        "marked in the bar": [] if found["current"] == [title] * view.listed else found["current"],
+        "height of the bar": found["bar"] if phone and found["bar"] > 60 else 0,
+        "own order of Tab": found["tabbed"],
+        "Gradio's list of pages": found["bars"][0],
+        "plotly's bar on a phone": phone and found["bars"][1],
+        "plotly without a figure": not found["plots"] and any("plotly" in path for path in page.watch.paths),
+        "pale in a figure": found["pale"],
+        "small in a figure": found["small"],
+        "cut in a figure": found["cut"],
+        "names over each other": found["covered"],
+        "broken images": found["broken"],
+        "links to no page": sorted(links - KNOWN),
+        "share head": not (og_title.endswith("Likeness") and og_sentence == sentence != "" and "/share/" in og_image)
+        or found["title"] != og_title
+        or f"/{key}" not in found["canonical"],
+        "address": query(page).items() ^ dict(part.split("=") for part in address.partition("?")[2].split("&") if part).items(),
+        "search fetched before it is used": any(path.endswith("/data/search") for path in page.watch.paths),
+    }  # fmt: skip
+    report = "\n".join(f"{name}: {what}" for name, what in wrong.items() if what)
+    assert not report, report
 
 
-@pytest.mark.parametrize("key", KEYS, ids=NAMES)
-def test_nonsense_in_the_address_shows_the_page_all_the_same(open_page: Callable, key: str) -> None:
-    page = open_page(f"{key}?{NONSENSE}", expected="400")
-    assert page.locator("h1").count() == 1
-    text = page.locator("body").inner_text()
-    assert not re.search(r"Traceback|Exception|\bError:|undefined|\bNaN\b|\[object", text)
-    assert page.locator("body script:text('nowhere'), img[src=x]").count() == 0
-
-
-def test_first_page_links_reach_the_others(open_page: Callable) -> None:
-    """Whatever the first page links to within the app is a page of it."""
-    page = open_page("")
-    hrefs = page.evaluate("""() => [...document.querySelectorAll('a[href]')].map((link) => link.href)
-      .filter((href) => href.startsWith(document.baseURI)).map((href) => href.slice(document.baseURI.length))""")
-    paths = {href.partition("?")[0].partition("#")[0].strip("/") for href in hrefs}
-    known = {*KEYS, "export/everything"}
-    assert paths <= known, sorted(paths - known)
-    listed = {view.key for view in VIEWS if view.listed}
-    assert listed <= paths | {""}, f"the navigation lacks {sorted(listed - paths)}"
-    for view in VIEWS:
-        if not view.listed:  # a page of one model or task, whose list the first page links to
-            page = open_page(f"{view.key}s")
-            page.locator(f"main a[href^='{view.key}?']").first.wait_for()
-
-
-def test_no_name_resolves_in_this_browser(visit: Callable) -> None:
-    """The pages above were read with name resolution off; this holds that it was."""
-    page = visit("", expected="ERR_NAME_NOT_RESOLVED|Failed to load")
-    page.watch.host = ""  # this one request is meant to go elsewhere
-    page.watch.offences.clear()
-    answer = page.evaluate("fetch('http://example.org/', {mode: 'no-cors'}).then(() => 'reached', () => 'nowhere')")
-    assert answer == "nowhere"
-    page.watch.offences = [one for one in page.watch.offences if "example.org" not in one]
-
-
-@pytest.mark.parametrize("key", KEYS, ids=NAMES)
-def test_plotly_is_only_fetched_where_a_figure_stands(open_page: Callable, key: str) -> None:
-    page = open_page(key)
-    if page.locator(".js-plotly-plot").count() == 0:
-        assert not [path for path in page.watch.requests if "plotly" in path.lower()]
-    if key == "board":
-        assert page.locator(".js-plotly-plot").count() == 0
-
-
-# Notes in which order the answer was painted, which is before the frame after the one that shows it, and plotly ran.
-ORDER = """
-window.order = [];
-Object.defineProperty(window, 'Plotly', { set() { order.push('plotly'); }, configurable: true });
-(function look() {
-  if (document.querySelector('.pg-lead')) requestAnimationFrame(() => order.push('answer'));
-  else requestAnimationFrame(look);
-})();
-"""
-
-
-@pytest.mark.parametrize("key", ["cost", "generators", "languages", "map"])
-def test_the_answer_is_painted_before_plotly_runs(visit: Callable, key: str) -> None:
-    page = visit(key, before=lambda page: page.add_init_script(ORDER))
-    page.wait_for_function("order.length === 2", timeout=60_000)
-    assert page.evaluate("order") == ["answer", "plotly"]
-
-
-EVENTS = "**/gradio_api/run/**"
-
-
-def refuse_events(page: Any) -> None:
-    """Has the server refuse what a page asks for when it is opened."""
-    page.route(EVENTS, lambda route: route.fulfill(status=503, json={"error": "Many visitors"}))
-
-
-@pytest.mark.parametrize("key", ["", "about"], ids=["overview", "about"])
-def test_a_page_whose_event_fails_says_so_and_can_be_tried_again(visit: Callable, key: str) -> None:
-    """These pages wait for one event; without its answer they once said "Loading" for good."""
-    page = visit(key, expected="503", before=refuse_events)
-    message = page.locator("main .pg-message")
-    message.wait_for()
-    assert "could not be loaded. The server could not answer." in message.inner_text()
-    assert page.locator(".pg-waiting").count() == 0 and grave_violations(page) == []
-    page.unroute(EVENTS)
-    page.get_by_role("link", name="Try again").click()
-    page.locator("main h2").first.wait_for()
-    settle(page)
-    assert message.count() == 0
-
-
-@pytest.mark.parametrize(
-    ("key", "messages"), [("", 1), ("tasks", 1), ("models", 0)], ids=["overview", "tasks", "models"]
-)
-def test_text_that_came_with_the_page_stays_where_its_event_fails(visit: Callable, key: str, messages: int) -> None:
-    """Once a message stood in its place, on Tasks twice, and the link to `#types` led nowhere."""
-    page = visit(key, expected="503", before=refuse_events)
-    page.locator("main .pg-starts a, main .pg-lead a").first.wait_for()
-    settle(page)
-    assert page.locator("main .pg-message").count() == messages
-    assert page.locator("main .pg-starts a, main .pg-lead a").count() > 3
-    if key == "tasks":
-        assert "What each type of task asks could not be loaded." in page.locator("#types .pg-message").inner_text()
+def test_every_page_is_visited() -> None:
+    assert {view.key for view in VIEWS} - {"lens"} == {address.partition("?")[0] for address in PAGES}

@@ -1,278 +1,472 @@
-"""What each page does: its state in the address, its figures and the tables behind them, clicks that open things."""
+"""What visitors do on the other pages: the bar, the search, lists, figures, claims, SQL, judges, items, errors."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.browser.conftest import PATIENCE
+from leaderboard.pages import VIEWS
+from tests.browser.conftest import query, settle, violations, wait_query
 
-PLOT = ".js-plotly-plot .main-svg"
-CHOSEN = "dreamsim-ensemble~published,google/siglip-so400m-patch14-224~published,liqe-mix~published"
-
-
-def query_of(page: Any) -> dict[str, str]:
-    return {
-        key: values[0]
-        for key, values in parse_qs(page.evaluate("location.search.slice(1)")).items()
-        if key != "__theme"
-    }
+MESSAGE = ".pg-message:visible"
+CORRELATIONS, MAP = "#correlations-figure [data-listens=pair]", "#map-figure [data-listens=selection]"
+CATALOGUE, CLAIMS, SQL = ".lk-catalogue[data-ready]", ".lk-claims[data-ready]", ".lk-sql[data-ready]"
+TASK = "task?task=unisim/imagenet-ooo"
+ITEMS = ".lk-items[data-ready] .lk-item"
 
 
-def wait_query(page: Any, key: str, value: str) -> None:
+def choose(page: Any, label: str, typed: str, option: str = "") -> None:
+    """Types into one of Gradio's lists and takes an option by keyboard."""
+    box = page.get_by_label(label)
+    box.focus()
+    box.fill(typed)
+    page.get_by_role("option", name=option or typed).first.wait_for()
+    page.keyboard.press("Enter")
+
+
+def in_view(page: Any, selector: str) -> None:
+    """Waits until the beginning of an element stands within the window."""
     page.wait_for_function(
-        "([key, value]) => new URLSearchParams(location.search).get(key) === value", arg=[key, value]
+        """(selector) => {
+          const top = document.querySelector(selector)?.getBoundingClientRect().top;
+          return top >= -1 && top < innerHeight - 100;
+        }""",
+        arg=selector,
     )
 
 
-@pytest.fixture
-def open_page(visit: Callable[..., Any]) -> Callable[..., Any]:
-    def open_address(address: str, **how: Any) -> Any:
-        page = visit(address, **how)
-        page.wait_for_load_state("networkidle")
-        return page
-
-    return open_address
+# ---- the bar and the search
 
 
-# ---- state
+def test_the_bar_by_keyboard_and_its_theme(visit: Callable) -> None:
+    page = settle(visit("about"))
+    below = [view.title for view in VIEWS if view.group == "Insights" and view.listed]
+    bar = page.locator("header.site-bar")
+    expanded, focused = bar.locator("[aria-expanded=true]"), "document.activeElement.textContent.trim()"
+    bar.get_by_role("button", name="Insights").focus()
+    page.keyboard.press("Enter")
+    assert expanded.all_inner_texts() == ["Insights"]
+    page.keyboard.press("Escape")
+    assert expanded.count() == 0 and page.evaluate(focused) == "Insights"
+    for key, name in (("ArrowDown", below[0]), ("End", below[-1]), ("ArrowDown", below[0]), ("ArrowUp", below[-1])):
+        page.keyboard.press(key)
+        assert page.evaluate(focused) == name
+    bar.get_by_role("button", name="Models & tasks").click()
+    assert expanded.all_inner_texts() == ["Models & tasks"] and violations(page) == []
+    page.locator("h1").click(position={"x": 5, "y": 5})
+    assert expanded.count() == 0
+    page.get_by_role("button", name="Dark theme").click()
+    page.goto(page.url.replace("about?__theme=light", "claims"))
+    page.wait_for_function("document.body.classList.contains('dark')")
+    page.evaluate("localStorage.clear()")
 
 
-@pytest.mark.parametrize(
-    ("address", "shown"),
-    [
-        ("correlations?suites=mieb&level=tasks&method=kendall", "Kendall"),
-        ("map?of=models&colour=family", "Family"),
-        ("model?model=google/siglip-so400m-patch14-384&by=task", "SigLIP"),
-        ("task?task=mieb/stl10", "STL10"),
-        ("generators?set=parti&metric=fid", "Parti"),
-        ("languages?language=jpn&model=royokong/e5-v", "Highest for Japanese"),
-        ("claims?paper=PairBench&verdict=conflict", "PairBench"),
-    ],
-    ids=lambda value: value.partition("?")[0] if "?" in value else "",
-)
-def test_the_address_alone_gives_the_view(open_page: Callable, address: str, shown: str) -> None:
-    page = open_page(address)
-    page.get_by_text(shown).first.wait_for(state="attached")
-    assert page.locator(".pg-message:visible").count() == 0
-    wanted = {key: values[0] for key, values in parse_qs(urlsplit(address).query).items()}
-    assert query_of(page) == wanted
+def test_the_menu_on_a_phone(visit: Callable) -> None:
+    page = settle(visit("about", width=390))
+    bar = page.locator("header.site-bar")
+    bar.get_by_role("button", name="Menu").click()
+    bar.get_by_role("button", name="Insights").click()
+    box = bar.bounding_box()
+    assert page.locator("h1").bounding_box()["y"] >= box["y"] + box["height"], "the menu lies over the page"
+    assert violations(page) == [] and page.evaluate("document.scrollingElement.scrollWidth") <= 390
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    assert bar.bounding_box()["height"] < 60 and bar.locator("[aria-expanded=true]").count() == 0
+    bar.get_by_role("button", name="Menu").click()
+    bar.get_by_role("link", name="Claims").click()
+    page.wait_for_url("**/claims")
 
 
-@pytest.mark.parametrize(
-    ("address", "named"),
-    [
-        ("correlations?method=guess", "method"),
-        ("correlations?minimum=1e999", "minimum"),
-        ("map?colour=plaid", "colour"),
-        ("model?model=%3Cscript%3Ewindow.harmed=1%3C/script%3E", "model"),
-        ("task?task=nowhere/nothing", "task"),
-        ("generators?set=%22%3E%3Cimg%20src=x%20onerror=window.harmed=1%3E", "set"),
-        ("claims?paper=Nobody", "paper"),
-    ],
-    ids=lambda value: value.partition("?")[0],
-)
-def test_an_unknown_value_gives_the_default_and_a_sentence(open_page: Callable, address: str, named: str) -> None:
-    page = open_page(address)
-    message = page.locator(".pg-message:visible, .lk-notice:visible").first
-    message.wait_for()
-    assert named in message.inner_text()
-    assert page.evaluate("window.harmed") is None
+def test_without_storage_every_control_works(visit: Callable) -> None:
+    """A visitor may forbid a site to store anything: a look at the storage is an error then."""
+    forbid = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('', 'SecurityError'); } })"
+    page = settle(visit("claims", ready=CLAIMS, before=forbid), CLAIMS)
+    page.get_by_role("button", name="Dark theme").click()
+    assert page.evaluate("document.body.classList.contains('dark')")
 
 
-# ---- pages
+def test_the_search_by_keyboard(visit: Callable) -> None:
+    page = visit("claims", ready=".site-bar-search[data-ready]", expected="Failed to load|ERR_FAILED")
+    field = page.get_by_label("Search claims")
+    field.fill("Table 2")
+    field.press("/")
+    assert field.input_value() == "Table 2/" and page.locator(".se-dialog[open]").count() == 0
+    page.route("**/data/search", lambda route: route.abort())
+    button = page.get_by_role("button", name="Search the site")
+    button.press("Enter")
+    page.get_by_text("The search could not be loaded.").wait_for()
+    page.unroute("**/data/search")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.className") == "site-bar-search", "the focus comes back"
+    page.keyboard.press("/")
+
+    def search(text: str) -> list[str]:
+        page.locator(".se-input").fill(text)
+        page.wait_for_function("(text) => document.querySelector('.se-dialog').dataset.query === text", arg=text[:100])
+        return page.locator(".se-dialog .se-title").all_inner_texts()
+
+    def active() -> str:
+        return page.locator(".se-option[aria-selected=true] .se-title").inner_text()
+
+    titles = search("clip l/14")
+    assert "CLIP ViT-L/14" in titles and active() == titles[0] and violations(page) == []
+    page.keyboard.press("ArrowDown")
+    assert active() == titles[1]
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    assert active() == titles[-1], "the list goes round"
+    assert "SigLIP" in " ".join(search("siglpi")), "one letter off"
+    assert search("lacks in symmetry and smoothness") and search("<b>" + "x" * 150) == []
+    assert len(page.locator(".se-input").input_value()) == 100
+    search("symm")
+    page.locator(".se-option", has_text="1-RelaxSym").click()
+    page.locator(".likeness-board[data-ready=true] [aria-sort=descending]", has_text="1-RelaxSym").wait_for()
+    page.keyboard.press("/")
+    search("swahili")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/languages?language=swa")
+    page.get_by_text("score of Swahili alone").first.wait_for()
 
 
-def test_a_title_out_of_a_file_stays_text_on_its_page(open_page: Callable) -> None:
-    page = open_page("model?model=example/hostile")
-    page.locator("h2", has_text="<img src=x onerror=").wait_for()
-    assert page.evaluate("window.harmed") is None
-    assert page.locator("img[src=x]").count() == 0
+# ---- lists
 
 
-def test_another_method_redraws_and_is_in_the_address(open_page: Callable) -> None:
-    page = open_page("correlations")
-    page.locator(f"#correlations-figure {PLOT}").first.wait_for()
+def test_a_list_filters_sorts_and_opens_a_model_by_keyboard(visit: Callable) -> None:
+    page = visit("models?suite=unisim-core&sort=rank", ready=CATALOGUE)
+    whole = page.locator(CATALOGUE).get_attribute("data-rows")
+    ranks = [text.split()[0] for text in page.locator(".lk-body a[href^='board?']").all_inner_texts()]
+    ranks = [int(rank) for rank in ranks if rank.isdecimal()]
+    assert ranks[0] == 1 and ranks == sorted(ranks) and len(set(ranks)) > 5
+    page.get_by_role("button", name="Model", exact=True).click()
+    wait_query(page, "sort", "title")
+    letters = [name[0].lower() for name in page.locator(".lk-catalogue-name").all_inner_texts()]
+    assert letters == sorted(letters) and len(set(letters)) > 5
+    page.get_by_label("Licence").select_option("permissive")
+    page.get_by_label("Filter models by name").fill("siglip")
+    wait_query(page, "q", "siglip")
+    wait_query(page, "license", "permissive")
+    rows = page.locator(CATALOGUE).get_attribute("data-rows")
+    assert 0 < int(rows) < int(whole)
+    again = visit(page.url.rpartition("/")[2].replace("__theme=light&", ""), ready=CATALOGUE)
+    assert again.locator(CATALOGUE).get_attribute("data-rows") == rows
+    hrefs = page.locator(".lk-body a").evaluate_all("(links) => links.map((link) => link.getAttribute('href'))")
+    assert any(href.startswith("https://huggingface.co/google/siglip") for href in hrefs)
+    again.get_by_role("button", name="Show all").click()
+    wait_query(again, "license", None)
+    page.locator(".lk-body [aria-rowindex='2'] [role=gridcell]").first.focus()
+    page.keyboard.press("Enter")
+    page.locator("h2.pg-name").wait_for()
+    assert "/model?model=" in page.url
+
+
+def test_a_type_of_task_is_explained_and_leads_to_its_tasks(visit: Callable) -> None:
+    page = visit("tasks", ready=CATALOGUE)
+    first = page.locator("#types li").first
+    count = first.locator("h3 .pg-quiet").inner_text().split()[0]
+    first.locator("h3 a").click()
+    page.wait_for_url("**/tasks?type=*")
+    page.locator(f"{CATALOGUE}[data-rows='{count}']").wait_for()
+
+
+def test_a_shortlist_follows_the_questions(visit: Callable) -> None:
+    first = "#shortlist .ch-list li"
+    page = visit("choose?need=documents&size=1b", ready=first)
+    before = page.locator(first).all_inner_texts()
+    assert page.get_by_label("What for").input_value() == "Find pages and documents" and 1 <= len(before) <= 5
+    page.get_by_label("Size").click()
+    page.get_by_role("option", name="Any", exact=True).click()
+    wait_query(page, "size", None)
+    page.wait_for_function("([at, before]) => document.querySelector(at).innerText !== before", arg=[first, before[0]])
+    assert query(page)["need"] == "documents"
+
+
+# ---- figures
+
+
+def test_correlations_follow_controls_and_a_click_opens_two_columns(visit: Callable) -> None:
+    page = settle(visit("correlations", ready=CORRELATIONS), CORRELATIONS)
     page.get_by_label("Method").click()
     page.get_by_role("option", name="Pearson r").click()
     wait_query(page, "method", "pearson")
     page.get_by_text("Pearson").first.wait_for()
-    from playwright.sync_api import expect
-
-    page.reload()
-    page.wait_for_load_state("networkidle")
-    expect(page.get_by_label("Method")).to_have_value("Pearson r", timeout=PATIENCE)
-
-
-def test_a_click_on_a_correlation_opens_the_two_columns(open_page: Callable) -> None:
-    page = open_page("correlations")
-    page.locator("#correlations-figure [data-listens=pair]").wait_for(state="attached")
-    box = page.locator("#correlations-figure .nsewdrag").first.bounding_box()
-    page.mouse.move(box["x"] + 0.05 * box["width"], box["y"] + 0.55 * box["height"])
-    page.mouse.click(box["x"] + 0.05 * box["width"], box["y"] + 0.55 * box["height"])
-    page.wait_for_function("new URLSearchParams(location.search).get('pair')?.includes(',')")
-    page.wait_for_function(f"document.querySelectorAll('{PLOT}').length > 3")  # main-svg: three a figure
-
-
-def test_a_page_that_opens_with_an_error_does_not_wait_for_ever(open_page: Callable) -> None:
-    """Nobody published figures of the drawn suite. It is still said to be drawn; its own figures bring the matrix."""
-    page = open_page("correlations?suites=mini&origin=published")
-    page.wait_for_selector(".pg-message")
-    page.wait_for_selector(".pg-warning")
-    assert "Computing the correlations" not in page.inner_text("body")
-    assert not page.is_visible(f"#correlations-figure {PLOT}")
-    page.get_by_label("Figures").first.click()
-    page.get_by_role("option", name="Computed").click()
-    page.locator(f"#correlations-figure {PLOT}").first.wait_for()
-
-
-@pytest.mark.parametrize("address", ["correlations?suites=mieb-lite&level=tasks", "model", "task"])
-def test_the_table_behind_a_figure_loads_when_it_is_opened(open_page: Callable, address: str) -> None:
-    page = open_page(address)
-    places = page.locator(".lk-data")
-    places.first.wait_for(state="attached")
+    with page.expect_navigation(wait_until="commit"):
+        page.get_by_text("MIEB's tasks").click()
+    settle(page, CORRELATIONS)
+    places = page.locator(".lk-data").first
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    place = places.first
-    place.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('.lk-data[data-ready]')")
-    assert int(page.locator(".lk-data[data-ready]").first.get_attribute("data-ready")) > 2
-    grid = page.locator(".lk-data [role=grid]").first
-    assert int(grid.get_attribute("aria-rowcount")) > 2
-    head = grid.locator("[role=columnheader] button").first
-    head.focus()
-    page.keyboard.press("Enter")
-    sorted_by = grid.locator("[aria-sort=ascending], [aria-sort=descending]")
-    sorted_by.first.wait_for()
-    assert sorted_by.count() == 1
+    places.scroll_into_view_if_needed()
+    page.locator(".lk-data[data-ready] [role=columnheader] button").first.press("Enter")
+    page.locator(".lk-data :is([aria-sort=ascending], [aria-sort=descending])").first.wait_for()
 
 
-def test_claims_filter_by_verdict_and_paper(open_page: Callable) -> None:
-    page = open_page("claims")
-    grid = page.locator("[role=grid]")
-    grid.wait_for()
-    everything = int(grid.get_attribute("aria-rowcount"))
+def test_on_a_phone_what_a_press_brings_comes_into_view(visit: Callable) -> None:
+    page = settle(visit("correlations", ready=CORRELATIONS, width=390), CORRELATIONS)
+    area = page.locator("#correlations-figure .nsewdrag").first
+    area.scroll_into_view_if_needed()
+    box = area.bounding_box()
+    page.mouse.click(box["x"] + 0.05 * box["width"], box["y"] + 0.55 * box["height"])
+    page.locator("[data-pair]").wait_for()
+    in_view(page, "[data-pair]")
+    page.wait_for_function("document.activeElement.matches('[data-pair]')")  # and is read aloud
+    assert "," in query(page)["pair"]
+    page = visit("claims", ready=CLAIMS, width=390)
+    page.get_by_label("The answer").get_by_role("link").first.click()
+    in_view(page, ".lk-detail")
+    page = visit("sql", ready=SQL, width=390)
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.locator(".lk-sql[data-state=answered]").wait_for()
+    in_view(page, ".lk-result")
+
+
+def test_the_map_recolours_and_finds_a_model_with_its_nearest(visit: Callable) -> None:
+    page = settle(visit("map", ready=MAP), MAP)
+    page.get_by_role("radio", name="Models").check()
+    wait_query(page, "of", "models")
+    page.get_by_label("Colour by").click()
+    page.get_by_role("option", name="Family", exact=True).click()
+    wait_query(page, "colour", "family")
+    settle(page, MAP)
+    find = page.get_by_label("Find a model")
+    find.fill("dinov2 giant")
+    find.press("Enter")
+    near = page.locator(".pg-near")
+    near.get_by_role("link", name="DINOv2 giant").wait_for()
+    assert near.locator("tbody tr").count() == 6 and "DINOv2 large" in near.inner_text()
+    wait_query(page, "point", "facebook/dinov2-giant")
+    again = visit(page.url.rpartition("/")[2].replace("__theme=light&", ""), ready=".pg-near tbody tr", width=390)
+    find = again.get_by_label("Find a model")
+    find.fill("nothing of this name")
+    find.press("Enter")
+    again.get_by_text("Nothing on this map is called").wait_for()
+
+
+def test_size_and_cost_follow_their_controls(visit: Callable) -> None:
+    page = settle(visit("cost?suite=mieb&category=Document%20Understanding"), "#cost-figure .main-svg")
+    states = page.locator(".pg-table tbody tr td:nth-of-type(1)").all_inner_texts()
+    assert f"{states.count('On the front')} are on the front" in page.locator(".pg-lead").inner_text()
+    page.get_by_label("Release date", exact=True).check()
+    wait_query(page, "axis", "age")
+    page.locator(".pg-lead", has_text="known release date").wait_for()
+    page.get_by_label("Encode time per image").check()
+    page.locator(".pg-lead", has_text="none of these has been run here").wait_for()
+    page.locator("#cost-figure .main-svg").first.wait_for(state="hidden")
+    page = settle(visit("cost?suite=mini&axis=time"))
+    assert "Synthetic" in page.locator(".pg-warning").inner_text()
+
+
+def test_another_language_is_another_figure(visit: Callable) -> None:
+    page = settle(visit("languages?language=deu"), ".pg-names .js-plotly-plot[data-named]")
+    choose(page, "Language (type to search)", "Japanese")
+    wait_query(page, "language", "jpn")
+    page.locator(".pg-answer", has_text="Japanese").first.wait_for()
+
+
+def test_generators_are_compared_by_prompt_on_ones_own_set_alone(visit: Callable) -> None:
+    page = settle(visit("generators?set=generators-pictures&metric=clipscore"), ".gn-pictures img")
+    assert page.locator(".gn-pictures img").count() == 36
+    choose(page, "with", "worst")
+    page.get_by_role("heading", name="and worst").wait_for()
+    page.wait_for_function("location.search.includes('second=own/worst')")
+    page.get_by_label("HPDv2").check()
+    page.get_by_role("heading", name="CLIPScore on HPDv2").wait_for()
+    page.wait_for_function("!document.querySelector('.gn-directions')")
+
+
+def test_judges_show_examples_and_lead_to_their_pages(visit: Callable) -> None:
+    page = settle(visit("judges?suite=mini-pairs&judge=example/leaning"), ".jd-flips li")
+    first = page.locator(".jd-flips li").first
+    first.scroll_into_view_if_needed()
+    page.wait_for_function(
+        "[...document.querySelectorAll('.jd-flips li:first-child img')].every((i) => i.naturalWidth)"
+    )
+    replies = first.locator(".jd-replies dd").all_inner_texts()
+    assert len(replies) == 2 and all(reply.startswith("Score: ") and "Reason:" in reply for reply in replies)
+    assert "<img src=x" in replies[0], "markup in a reply is text"
+    assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
+    choose(page, "Judge in detail (type to search)", "Steady", "Steady Judge")
+    page.locator(".jd-detail h2", has_text="Steady Judge on Mini pairs").wait_for()
+    wait_query(page, "judge", "example/steady")
+    page.locator(".jd-panel a", has_text="Example Eye").first.click()
+    page.locator(".jd-detail h2", has_text="Example Eye on Mini pairs").wait_for()
+    page.get_by_role("link", name="Everything about Example Eye").click()
+    page.get_by_role("heading", name="As a judge").wait_for()
+
+
+# ---- claims and SQL
+
+
+def test_claims_filter_and_each_has_an_address_and_a_report(visit: Callable) -> None:
+    page = visit("claims", ready=CLAIMS)
     page.get_by_role("button", name="cFreD, conflict").click()
     wait_query(page, "verdict", "conflict")
-    wait_query(page, "paper", "cFreD")
-    page.wait_for_function(
-        "([grid, every]) => grid.ariaRowCount > 1 && grid.ariaRowCount < every", arg=[grid.element_handle(), everything]
-    )
+    page.locator("[role=gridcell][aria-colindex='3']", has_text="UniSim").first.wait_for(state="detached")
     assert set(page.locator("[role=gridcell][aria-colindex='3']").all_inner_texts()) == {"cFreD"}
-    page.locator("[role=gridcell]").first.click()
-    page.get_by_label("The chosen claim").filter(has_text="cFreD").wait_for()
-
-
-def test_generators_say_where_a_set_proves_nothing(open_page: Callable) -> None:
-    page = open_page("generators?set=parti")
-    page.get_by_text("too few").first.wait_for()
-    page.locator(PLOT).first.wait_for()
-
-
-def test_the_map_draws_what_is_shipped_and_recolours(open_page: Callable) -> None:
-    page = open_page("map")
-    page.locator(f"#map-figure {PLOT}").first.wait_for()
-    page.get_by_label("Colour by").click()
-    page.get_by_role("option", name="Category", exact=True).click()
-    wait_query(page, "colour", "category")
-
-
-def test_chosen_rows_are_compared_and_the_comparison_is_in_the_address(open_page: Callable) -> None:
-    page = open_page(f"board?select={CHOSEN}")
-    page.get_by_role("button", name="Compare 3").click()
-    wait_query(page, "compare", "1")
-    panel = page.locator("#comparison")
-    panel.locator(".bc-chart").first.wait_for()
-    assert panel.locator("tbody tr").count() >= 2
-    assert "Compared with" in panel.inner_text()
-    again = open_page(f"board?select={CHOSEN}&compare=1")
-    again.locator("#comparison .bc-chart").first.wait_for()
-
-
-def test_a_link_of_a_cell_leads_to_its_model(open_page: Callable) -> None:
-    page = open_page("board")
-    page.locator(".lk-body .lk-model").first.click()
-    dialog = page.locator("dialog[open]")
-    title = dialog.locator("h3").inner_text()
-    dialog.get_by_role("link", name="The page of this model").click()
-    page.wait_for_url("**/model?model=*")
-    page.locator("h2", has_text=title).first.wait_for()
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("address", ["correlations", "map", "model", "task", "generators"])
-def test_figure_text_stands_out(open_page: Callable, address: str, dark: bool) -> None:
-    """Plotly does not follow dark mode by itself: axis text against the page, at least 4.5."""
-    page = open_page(address, dark=dark)
-    page.locator(PLOT).first.wait_for()
-    weak = page.evaluate("""() => {
-      const parse = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
-      const luminance = ([r, g, b]) => [r, g, b].map((byte) => byte / 255)
-        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
-        .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0);
-      const behind = (node) => {
-        for (let one = node; one; one = one.parentElement) {
-          const colour = parse(getComputedStyle(one).backgroundColor);
-          if (colour.length === 3 || colour[3] === 1) return colour;
-        }
-        return [255, 255, 255];
-      };
-      const words = ['.xtick text', '.ytick text', '.xtitle', '.ytitle', '.legendtext'];
-      return [...document.querySelectorAll(words.map((one) => `.js-plotly-plot ${one}`).join())]
-        .filter((node) => node.getClientRects().length).map((node) => {
-          const pair = [luminance(parse(getComputedStyle(node).fill)), luminance(behind(node))].sort((a, b) => b - a);
-          return [(pair[0] + 0.05) / (pair[1] + 0.05), node.textContent];
-        }).filter(([ratio]) => ratio < 4.5).slice(0, 5);
-    }""")
-    assert weak == []
-
-
-def test_a_claim_has_an_address_and_a_report_of_a_mistake(open_page: Callable) -> None:
-    page = open_page("claims")
-    answer = page.get_by_label("The answer")
-    answer.wait_for()
-    assert re.search(r"\d+ of [\d,]+ claims fail", answer.inner_text())
-    headline = answer.get_by_role("link").first
+    headline = page.get_by_label("The answer").get_by_role("link").first
     name = headline.inner_text()
     headline.click()
     page.wait_for_function("new URLSearchParams(location.search).has('claim')")
     card = page.get_by_label("The chosen claim")
-    assert card.get_by_role("heading").inner_text() == name
+    card.get_by_role("heading", name=name, exact=True).wait_for()
     page.reload()
     card.get_by_role("heading", name=name, exact=True).wait_for()
-    assert card.bounding_box()["y"] < answer.bounding_box()["y"], "who follows the link of a claim reads it first"
     card.get_by_text("Report a mistake").press("Enter")
     report = card.get_by_label("Report of a mistake").input_value()
-    assert name in report and f"claim={query_of(page)['claim']}" in report and "What is wrong:" in report
+    assert name in report and f"claim={query(page)['claim']}" in report
 
 
-def test_claims_filter_by_severity_and_name_an_unknown_claim(open_page: Callable) -> None:
-    page = open_page("claims?severity=headline&verdict=conflict")
-    page.locator("[role=gridcell]").first.wait_for()
-    assert set(page.locator("[role=gridcell][aria-colindex='2']").all_inner_texts()) == {"Headline"}
-    page.get_by_label("Severity").select_option("detail")
-    wait_query(page, "severity", "detail")
-    assert set(page.locator("[role=gridcell][aria-colindex='2']").all_inner_texts()) == {"Detail"}
-    page = open_page("claims?claim=nothing")
-    assert "claim" in page.locator(".lk-notice:visible").inner_text()
+def test_sql_from_a_link_runs_by_a_press_alone_and_is_saved(visit: Callable) -> None:
+    page = settle(visit("sql?query=SELECT%20'%3D1%2B1'%20AS%20risky,%20-2%20AS%20n", expected="400"), SQL)
+    assert "came with the link" in page.locator(".lk-said").inner_text() and page.get_by_role("grid").count() == 0
+    assert page.watch.paths.count("/data/sql") == 1, "more than its examples and tables was asked for"
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_role("gridcell", name="=1+1").wait_for()
+    assert violations(page) == []
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as CSV").click()
+    assert Path(saved.value.path()).read_text() == "risky,n\n'=1+1,-2\n"
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as JSON").click()
+    assert json.loads(Path(saved.value.path()).read_text())["rows"] == [["=1+1", -2]]
+    written = page.get_by_label("SQL query")
+    written.fill("FROM read_text('/etc/passwd')")
+    written.press("ControlOrMeta+Enter")
+    page.locator(".lk-said", has_text="'read_text'").wait_for()
+    written.fill("SELECT '<img src=x onerror=window.harmed=1>' AS text")
+    written.press("ControlOrMeta+Enter")
+    page.get_by_role("gridcell", name="<img src=x").wait_for()
+    assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_a_point_of_the_map_is_found_with_its_nearest_in_the_data(visit: Callable, width: int) -> None:
-    page = visit("map?of=models", width=width)
-    page.locator("#map-figure [data-listens=selection]").wait_for(state="attached")
-    page.get_by_label("Find a model").fill("dinov2 giant")
-    page.get_by_label("Find a model").press("Enter")
-    panel = page.locator(".pg-near")
-    panel.get_by_role("link", name="DINOv2 giant").wait_for()
-    assert panel.locator("tbody tr").count() == 6 and "DINOv2 large" in panel.inner_text()
-    wait_query(page, "point", "facebook/dinov2-giant")
-    again = visit(page.url.rpartition("/")[2], width=width)
-    again.locator(".pg-near tbody tr").first.wait_for()
-    assert again.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
-    again.get_by_label("Find a model").fill("nothing of this name")
-    again.get_by_label("Find a model").press("Enter")
-    again.get_by_text("Nothing on this map is called").wait_for()
+# ---- single items
+
+
+def test_items_of_two_models_by_group_and_page(visit: Callable) -> None:
+    page = settle(visit(TASK), ITEMS)
+    first = page.locator(".lk-item").first
+    assert page.locator(".lk-group-of[aria-pressed=true]").inner_text().startswith("Wrong")
+    assert "✗ wrong" in first.inner_text() and first.locator("img").count() == 3
+    page.get_by_label("Beside it").select_option("example/judge")
+    page.locator(".lk-group-of", has_text="Only Example Judge right").click()
+    wait_query(page, "show", "second")
+    page.locator(".lk-group-of[aria-pressed=true]", has_text="Only Example Judge right").wait_for()
+    page.wait_for_function("/✗ wrong[^]*✓ right/.test(document.querySelector('.lk-item').innerText)")
+    page.locator(".lk-run summary").first.click()
+    page.locator(".lk-run-body dl").first.wait_for()
+    assert "Fingerprint" in page.locator(".lk-run").first.inner_text()
+    page = settle(visit(f"{TASK}&items=example/judge&show=all", expected="ERR_FAILED|Failed to load"), ITEMS)
+    page.locator(".lk-item blockquote", has_text="<img src=x onerror='window.harmed=1'> (A)").first.wait_for()
+    assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
+    names = page.locator(".lk-item-name").all_inner_texts()
+    page.get_by_role("button", name="Next").press("Enter")
+    wait_query(page, "part", "2")
+    page.wait_for_function("(name) => document.querySelector('.lk-item-name').innerText !== name", arg=names[0])
+    assert not set(names) & set(page.locator(".lk-item-name").all_inner_texts())
+    assert page.evaluate("document.activeElement.textContent") == "Next"
+    page.route("**/data/items*", lambda route: route.abort())
+    page.locator(".lk-group-of", has_text="Unread").click()
+    page.locator(".lk-items", has_text="The server did not answer").wait_for()
+    page.unroute("**/data/items*")
+    page.locator(".lk-items").get_by_role("button", name="Try again").click()
+    page.locator(".lk-item blockquote", has_text="Both look alike to me.").first.wait_for()
+
+
+def test_a_mark_of_the_map_of_images_shows_its_image(visit: Callable) -> None:
+    page = settle(visit(TASK), "#item-map [data-listens=pictures]")
+    page.locator("#item-map").scroll_into_view_if_needed()
+    box = page.locator("#item-map .scatterlayer .point").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2 - 1, box["y"] + box["height"] / 2)
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.locator("#item-map .pg-hover img").wait_for()
+    page.get_by_label("Look at").select_option(label="odd one (60)")
+    page.locator(".pg-pictures img").first.wait_for()
+    assert {one.get_attribute("alt") for one in page.locator(".pg-pictures img").all()} == {"odd one"}
+
+
+# ---- what does not exist, fails, or would do harm
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("model?model=openai/clip-vit-base-patch23", "Did you mean"),
+        ("task?task=mieb/stl11", "Did you mean 'mieb/stl10'?"),
+        ("correlations?suites=mieb-light", "Did you mean 'mieb-lite'?"),
+        ("judges?judge=gpt-4o-2024-11-2", "Did you mean 'gpt-4o-2024-11-20'?"),
+        ("generators?metric=fidd", "Did you mean 'fid'?"),
+    ],
+    ids=lambda value: value.partition("?")[0] if "=" in value else "",
+)
+def test_in_place_of_what_does_not_exist_stands_a_list(visit: Callable, address: str, words: str) -> None:
+    page = settle(visit(address), MESSAGE.replace(":visible", ""))
+    assert words in page.locator(MESSAGE).first.inner_text()
+    tops = [page.locator(one).first.bounding_box()["y"] for one in ("h1", MESSAGE, ".pg-index")]
+    assert tops == sorted(tops), "the message stands above the list"
+    assert page.locator("h2.pg-name, .js-plotly-plot:visible").count() == 0, "another thing is shown"
+    page.locator(".pg-index a").first.click()
+    page.locator(".pg-index").first.wait_for(state="detached")
+    assert page.locator(MESSAGE).count() == 0
+
+
+def test_nonsense_in_the_address_shows_every_page_all_the_same(visit: Callable) -> None:
+    nonsense = (
+        "suite=nowhere&model=no/body&task=x/y&method=guess&metric=%3Cscript%3Ewindow.harmed=1%3C/script%3E&paper=none"
+        "&set=%22%3E%3Cimg%20src=x%20onerror=window.harmed=1%3E&q=%00&sort=-&n=1e999&page=-7&claim=nothing&pair=a,b"
+    )
+    page = visit("about", expected="400")
+    root = page.url.partition("about")[0]
+    for view in VIEWS:
+        page.goto(f"{root}{view.key}?{nonsense}", wait_until="commit")
+        settle(page)
+        text = page.locator("body").inner_text()
+        assert not re.search(r"Traceback|Exception|\bError:|undefined|\bNaN\b|\[object|Something failed", text), (
+            view.key
+        )
+        assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
+
+
+def test_an_address_without_a_page_is_a_page_of_the_site(visit: Callable) -> None:
+    page = visit("boards", expected="404", width=390, dark=True)
+    assert page.title() == "Page not found · Likeness" and page.evaluate("document.body.classList.contains('dark')")
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth") and violations(page) == []
+    page.locator("main").get_by_role("link", name="Board", exact=True).click()
+    page.wait_for_selector(".likeness-board[data-ready=true]")
+
+
+def test_a_page_whose_event_fails_keeps_what_it_has_and_can_be_tried_again(visit: Callable) -> None:
+    events = "**/gradio_api/run/**"
+
+    def refuse(page: Any) -> None:
+        page.route(events, lambda route: route.fulfill(status=503, json={"error": "Many visitors"}))
+
+    page = visit("", expected="503", before=refuse)
+    page.locator("main .pg-message", has_text="could not be loaded. The server could not answer.").wait_for()
+    assert page.locator("main .pg-starts a, main .pg-lead a").count() > 3 and page.locator(".pg-waiting").count() == 0
+    page.unroute(events)
+    page.get_by_role("link", name="Try again").click()
+    settle(page, "#overview table")
+    assert page.locator("main .pg-message").count() == 0
+    page = visit("correlations?suites=mini&origin=published")  # nobody published these
+    page.wait_for_selector(".pg-message")
+    page.get_by_label("Figures").first.click()
+    page.get_by_role("option", name="Computed").click()
+    page.locator("#correlations-figure .main-svg").first.wait_for()
+
+
+def test_scripts_in_markup_do_not_run(visit: Callable) -> None:
+    page = visit("about", expected="Content Security Policy")
+    page.evaluate("""() => {
+      window.violations = 0;
+      addEventListener('securitypolicyviolation', () => { window.violations += 1; });
+      const node = document.body.appendChild(document.createElement('div'));
+      node.innerHTML = '<img src="data:," onerror="window.harmed = 1"><a href="javascript:window.harmed = 1">x</a>';
+      node.querySelector('a').click();
+      node.appendChild(document.createElement('script')).textContent = 'window.harmed = 1';
+      node.appendChild(document.createElement('script')).src = 'data:text/javascript,window.harmed = 1';
+    }""")
+    page.wait_for_function("window.violations >= 4")
+    assert page.evaluate("window.harmed") is None
