@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -48,16 +49,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def app_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def app_database(once: Callable[..., Path]) -> Path:
+    return once("app", _database)
+
+
+def _database(folder: Path) -> Path:
     """The shipped figures, and beside them: a small import with a hostile title, runs of stand-in models and judges
-    with a map of images, and a rated set of generators."""
+    with a map of images, a rated set of generators, and one under a grid of backbones."""
     from compute.catalog import shipped
     from compute.database import build
     from compute.importing import collection, read_scores_csv
-    from tests.leaderboard import generator_stand_ins, judge_stand_ins, stand_ins
+    from tests.leaderboard import generator_stand_ins, grid_stand_ins, judge_stand_ins, stand_ins
 
     catalog = shipped()
-    folder = tmp_path_factory.mktemp("app")
     tasks = [task for task in catalog.tasks if "unisim-core" in task.suites]
     lines = ["benchmark,model,task,metric,value,model_title,model_kind,n,source"]
     title = '"' + HOSTILE.replace('"', '""') + '"'
@@ -74,6 +78,7 @@ def app_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     judge_stand_ins.make(results)
     rates = dict(zip(generator_stand_ins.GENERATORS, (0.6, 0.55, 0.3, 0.1), strict=True))
     generator_stand_ins.make(results, human=rates)
+    grid_stand_ins.make(results)
     made_up = {row.key: row for row in (stand_ins.EYE, stand_ins.DIM, stand_ins.JUDGE, *judge_stand_ins.MODELS)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "shipped", lambda: replace(catalog, models=(*catalog.models, *made_up.values())))
@@ -99,9 +104,8 @@ def serving(database: Path, *options: str, environment: dict[str, str] | None = 
         "LIKENESS_RESULTS": str(database.with_name("results")),
         "GRADIO_SERVER_PORT": str(20_000 + os.getpid() % 120 * 100),  # where Gradio begins to look for a free one
     } | (environment or {})
-    log = database.with_name("app.log")
     command = [sys.executable, "app.py", "--host", "127.0.0.1", *options]
-    with log.open("w") as out:
+    with tempfile.TemporaryDirectory() as folder, (log := Path(folder) / "log").open("w") as out:
         process = subprocess.Popen(command, cwd=ROOT, env=os.environ | place, stdout=out, stderr=subprocess.STDOUT)
         try:
             while not (found := re.search(r"Running on local URL:\s+(http://[\d.:]+)", log.read_text())):
@@ -111,7 +115,7 @@ def serving(database: Path, *options: str, environment: dict[str, str] | None = 
         finally:
             process.terminate()
             process.wait(timeout=60)
-    assert "Traceback" not in log.read_text(), log.read_text()[-3000:]
+        assert "Traceback" not in log.read_text(), log.read_text()[-3000:]
 
 
 @contextmanager
@@ -203,7 +207,7 @@ def contexts(browser: Any) -> Iterator[Callable[..., Any]]:
 def visit(request: pytest.FixtureRequest, contexts: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     """Opens a path of the app in a new tab: visit("board?suite=mieb", ready=TABLE, width=390, dark=True).
 
-    Other options are the browser profile's. Fails at the end of the test on a request to another host and on any error
+    `dark=None` leaves the address as it is. Other options are the browser profile's. Fails at the end of the test on a request to another host and on any error
     that `expected` (a pattern) does not name.
     """
     watches: list[Watch] = []
@@ -214,7 +218,7 @@ def visit(request: pytest.FixtureRequest, contexts: Callable[..., Any]) -> Itera
         ready: str = "h1",
         site: str = "",
         width: int = 1280,
-        dark: bool = False,
+        dark: bool | None = False,
         expected: str = "",
         before: Callable[[Any], None] | str | None = None,
         **options: Any,
@@ -228,7 +232,7 @@ def visit(request: pytest.FixtureRequest, contexts: Callable[..., Any]) -> Itera
         elif before:
             before(page)
         theme = f"{'&' if '?' in path else '?'}__theme={'dark' if dark else 'light'}"
-        page.goto(site + path + theme, wait_until="commit")
+        page.goto(site + path + theme * (dark is not None), wait_until="commit")
         page.locator(ready).first.wait_for(state="attached")
         return page
 

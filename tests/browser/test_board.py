@@ -347,7 +347,7 @@ def test_pairbench_is_cut_by_condition_data_set_and_split(board: Callable) -> No
 def test_reduced_motion_is_kept(board: Callable) -> None:
     page = board(reduced_motion="reduce")
     page.get_by_role("button", name="Weights", exact=True).click()
-    moving = page.evaluate("""() => [...document.querySelectorAll('.likeness-board, .likeness-board *')].filter((node) => {
+    moving = page.evaluate("""() => [...document.querySelectorAll('.likeness-board *')].filter((node) => {
       const style = getComputedStyle(node);
       const longest = (text) => Math.max(...text.split(',').map(parseFloat));
       return style.animationName !== 'none' && longest(style.animationDuration) > 0.01
@@ -469,13 +469,15 @@ def test_the_view_comes_as_files_that_open_again(board: Callable, tmp_path: Path
 @pytest.mark.parametrize("suite", ["unisim-core", "pairbench", "mieb", "cfred-hpdv2"])
 def test_on_a_phone_names_are_told_apart_and_nothing_lies_over_anything(board: Callable, suite: str) -> None:
     page = board(f"suite={suite}&origin=all", width=390, has_touch=True, is_mobile=True)
-    covered = page.evaluate("""() => [...document.querySelectorAll('.lk-bar :is(button, input), .lk-body .lk-row:nth-child(-n+4) .lk-check')]
-      .filter((node) => {
+    covered = page.evaluate("""() => {
+      const pressed = document.querySelectorAll('.lk-bar :is(button, input), .lk-row:nth-child(-n+4) .lk-check');
+      return [...pressed].filter((node) => {
         const box = node.getBoundingClientRect();
         if (!box.width || box.bottom <= 0 || box.top >= innerHeight) return false;
         const top = document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2);
         return !(node.contains(top) || top?.contains(node));
-      }).map((node) => node.outerHTML)""")
+      }).map((node) => node.outerHTML);
+    }""")
     assert covered == []
     page.evaluate("document.querySelector('.lk-grid').scrollLeft = 300")
     page.wait_for_selector(".lk-grid.lk-aside")

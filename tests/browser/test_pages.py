@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -37,7 +38,7 @@ PAGES = {
 }
 LOOKS = {"light": {}, "dark": {"dark": True, "locale": "de"}, "phone": {"width": 390, "locale": "sw"}}
 TOOLS = {"board", "compare", "choose", "sql"}  # controls first: they are what the page is for
-SHOWN_BADLY = re.compile(r"Traceback|Exception|Something failed|\bundefined\b|\bNaN\b|\[object|Loading|\bcommon\.\w+")
+SHOWN_BADLY = re.compile(r"Traceback|Exception|Something failed|\bundefined\b|\bNaN\b|\[object|\bcommon\.\w+")
 # Sums up the layout's shifts by session (less than 1 s apart, at most 5 s), as web.dev/articles/cls has it, and keeps
 # every name of a text that Gradio has in no language, as soon as it stands or is spoken anywhere.
 WATCH = r"""
@@ -78,8 +79,9 @@ MEASURE = r"""() => {
   const names = shown(':is(.pg-names, #cost-figure) .textpoint text');
   const meet = (a, b) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom - 2 && b.top + 2 < a.bottom - 2;
   const meta = (name) => document.querySelector(`meta[property="${name}"], meta[name="${name}"]`)?.content ?? '';
+  const answer = '.pg-lead, .pg-findings, h2.pg-name, .jd-leads';
   return {
-    tops: ['h1', '.pg-lead, .pg-findings, h2.pg-name, .jd-leads', '.js-plotly-plot, .jd-panels', '.pg-controls'].map(top),
+    tops: ['h1', answer, '.js-plotly-plot, .jd-panels', '.pg-controls'].map(top),
     title: document.title, shared: ['og:title', 'og:description', 'og:image', 'description'].map(meta),
     canonical: document.querySelector('link[rel=canonical]')?.href,
     headings: document.querySelectorAll('h1').length,
@@ -89,12 +91,13 @@ MEASURE = r"""() => {
     text: document.body.innerText,
     current: [...document.querySelectorAll('.site-bar [aria-current=page]')].map((node) => node.textContent.trim()),
     bar: box(document.querySelector('.site-bar')).height,
-    tabbed: [...document.querySelectorAll('[tabindex]')].filter((node) => node.tabIndex > 0).map((node) => node.outerHTML),
+    tabbed: shown('[tabindex]').filter((node) => node.tabIndex > 0).map((node) => node.outerHTML),
     bars: [shown('.nav-holder').length, shown('.js-plotly-plot .modebar').length],
     plots: document.querySelectorAll('.js-plotly-plot').length,
     pale: labels.filter((node) => contrast(node) < 4.5).map((node) => node.textContent),
     small: labels.filter((node) => parseFloat(getComputedStyle(node).fontSize) < 9).map((node) => node.textContent),
-    cut: labels.filter((node) => box(node).left < -1 || box(node).right > innerWidth + 1).map((node) => node.textContent),
+    cut: labels.filter((node) => box(node).left < -1 || box(node).right > innerWidth + 1)
+      .map((node) => node.textContent),
     covered: names.filter((one) => names.some((other) => other !== one && meet(box(one), box(other))))
       .map((node) => node.textContent),
     broken: shown('img').filter((image) => image.complete && !image.naturalWidth).map((image) => image.src),
@@ -142,7 +145,7 @@ def test_a_page(visit: Callable[..., Any], address: str, look: dict[str, Any]) -
         "share head": not (og_title.endswith("Likeness") and og_sentence == sentence != "" and "/share/" in og_image)
         or found["title"] != og_title
         or f"/{key}" not in found["canonical"],
-        "address": query(page).items() ^ dict(part.split("=") for part in address.partition("?")[2].split("&") if part).items(),
+        "address": query(page).items() ^ dict(parse_qsl(address.partition("?")[2])).items(),
         "search fetched before it is used": any(path.endswith("/data/search") for path in page.watch.paths),
     }  # fmt: skip
     report = "\n".join(f"{name}: {what}" for name, what in wrong.items() if what)
@@ -150,4 +153,4 @@ def test_a_page(visit: Callable[..., Any], address: str, look: dict[str, Any]) -
 
 
 def test_every_page_is_visited() -> None:
-    assert {view.key for view in VIEWS} - {"lens"} == {address.partition("?")[0] for address in PAGES}
+    assert {view.key for view in VIEWS} == {address.partition("?")[0] for address in PAGES}

@@ -12,7 +12,7 @@ export const unseen = (text, attributes = {}) => el('span', { class: 'tr-unseen'
 
 /** A titled part of the page, its title beside its content. */
 export function section(title, ...nodes) {
-  return el('section', { class: 'tr-section', 'aria-label': title }, el('h3', {}, title), el('div', {}, ...nodes));
+  return el('section', { class: 'tr-section', 'aria-label': title }, el('h2', {}, title), el('div', {}, ...nodes));
 }
 
 /** Puts `nodes` into `parent` in this order, leaves nodes that are already there untouched, and keeps the focus. */

@@ -1,0 +1,121 @@
+"""The pages that commands write as one file, opened from disk: nothing is loaded, and type is legible anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import compute
+from compute.interface.pages import training as training_page
+from compute.interface.pages.training import CurvePoint
+from compute.training.unisim.curves import TaskChange
+from tests.browser.conftest import HOSTILE, Watch, violations
+
+MODELS = 30
+PLOTS = """() => [...document.querySelectorAll('.plot text')].filter((text) => {
+  const [box, plot] = [text.getBoundingClientRect(), text.ownerSVGElement.getBoundingClientRect()];
+  const size = text.ownerSVGElement.getScreenCTM().a * parseFloat(getComputedStyle(text).fontSize);
+  return size < 9.5 || size > 16 || box.left < plot.left - 1 || box.right > plot.right + 1 || box.top < plot.top - 1
+    || box.bottom > plot.bottom + 1;
+}).map((text) => text.textContent)"""
+
+
+def ranking(path: Path) -> None:
+    """Thirty models, one of them hostile and one without a score on a task; two categories."""
+    values = 0.4 + 0.01 * np.arange(MODELS)[:, None] + 0.03 * np.random.default_rng(4).normal(size=(MODELS, 14))
+    tasks = [
+        "a-task-with-a-name-that-has-no-place-to-break-however-narrow-it-is",
+        HOSTILE,
+        *(f"task {i}" for i in range(12)),
+    ]
+    frame = pd.DataFrame(values, columns=tasks)
+    frame.insert(0, "model", [HOSTILE if at == 4 else f"model {at}" for at in range(MODELS)])
+    frame.loc[7, "task 3"] = None
+    ranked = compute.rank(frame, categories={"First": tasks[:6], "Second": tasks[6:]})
+    ranked.save_html(path, title=f"Mine {HOSTILE}")
+
+
+def training(path: Path) -> None:
+    """Made-up curves: core rises, out of distribution falls, and both end close together."""
+    steps = range(0, 2001, 100)
+    points = [CurvePoint(step=at, core=0.55 + 0.2 * (at / 2000) ** 0.5, ood=0.84 - 0.08 * at / 2000) for at in steps]
+    changes = {("core", "Core"): 0.2, ("ood", "Out of distribution"): -0.08, ("core", f"Quality {HOSTILE}"): 0.2}
+    rows = [
+        TaskChange(key=title, title=title, side=side, before=0.5, after=0.5 + by, low=by - 0.03, high=by + 0.03)
+        for (side, title), by in changes.items()
+    ]
+    path.write_text(
+        training_page.page(title=f"tuned {HOSTILE}", lead=["Made up."], points=points, rows=rows, best=1500)
+    )
+
+
+@pytest.fixture
+def from_disk(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """Writes a page and opens it; fails at the end on a request for anything else, or an error."""
+    contexts, watches = [], []
+
+    def opened(write: Callable[[Path], None], *, width: int = 1280, scheme: str = "light", expected: str = "") -> Any:
+        write(tmp_path / "page.html")
+        contexts.append(browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme))
+        page = contexts[-1].new_page()
+        watches.append(Watch(page, host="", expected=expected))
+        page.goto((tmp_path / "page.html").as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [offence for watch in watches for offence in watch.offences] == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+@pytest.mark.parametrize("write", [ranking, training])
+def test_it_can_be_read_by_all(from_disk: Callable, write: Callable, width: int, scheme: str) -> None:
+    page = from_disk(write, width=width, scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page) == [] and page.evaluate(PLOTS) == []
+    assert HOSTILE in page.get_by_role("heading", level=1).inner_text()
+    assert page.evaluate("window.harmed") is None and page.locator("img").count() == 0
+
+
+def column(page: Any, heading: str) -> list[str]:
+    """The texts of a column from top to bottom."""
+    return page.evaluate(
+        """(heading) => {
+            const table = document.querySelector('table');
+            const at = [...table.tHead.rows[0].cells].findIndex(
+                (cell) => cell.querySelector('button').textContent === heading);
+            return [...table.tBodies[0].rows].map((row) => row.cells[at].textContent);
+        }""",
+        heading,
+    )
+
+
+def test_a_ranking_sorts_by_its_headings_and_runs_no_other_script(from_disk: Callable) -> None:
+    page = from_disk(ranking, expected="Content Security Policy")
+    assert column(page, "Rank") == [*(str(rank) for rank in range(1, MODELS)), "–"]
+    head = page.get_by_role("button", name="task 3", exact=True)
+    for reverse in (True, False):
+        head.press("Enter")
+        values = column(page, "task 3")
+        numbers = list(map(float, values[:-1]))
+        assert values[-1] == "–" and numbers == sorted(numbers, reverse=reverse)
+    page.get_by_role("button", name="Class", exact=True).click()
+    classes = column(page, "Class")[:-1]
+    assert classes == sorted(classes, key=lambda letter: (len(letter), letter)) and len(set(classes)) > 2
+    page.evaluate("""() => {
+      const script = document.createElement('script');
+      script.textContent = 'window.harmed = 1';
+      try { document.body.append(script); } catch { /* refused */ }
+    }""")
+    assert page.evaluate("window.harmed") is None
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.get_by_text("Scroll the table sideways for more columns.").wait_for()
+    page.get_by_role("region", name="Ranking").evaluate("node => { node.scrollLeft = 600; }")
+    box = page.locator("tbody th").first.bounding_box()
+    assert 0 <= box["x"] < 60 and box["width"] < 200, "the model stays beside the scores"

@@ -1,0 +1,377 @@
+"""The Try page: what comes in, what it asks, the answers, a closer look, tables of pairs, and many visitors at once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.browser.conftest import HOSTILE, query, settle, violations, wait_query
+from tests.compute.live import zips
+from tests.compute.live.pictures import png
+
+TRAY = ".likeness-tray[data-ready=true][data-busy=false]"
+DONE = ".cp-result[data-done=yes]"
+BATCH = ".likeness-batch"
+PUT = """async ([target, url, kind]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([await (await fetch(url)).blob()], `${kind}.webp`, { type: 'image/webp' }));
+  const node = document.querySelector(target);
+  if (kind === 'paste') node.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }));
+  else for (const type of ['dragenter', 'dragover', 'drop']) {
+    node.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
+  }
+}"""
+CAMERA = """navigator.mediaDevices.getUserMedia = async () => {
+  const pen = Object.assign(document.createElement('canvas'), { width: 320, height: 240 }).getContext('2d');
+  setInterval(() => pen.fillRect(0, 0, 320, 240), 30);
+  window.stream = pen.canvas.captureStream(30);
+  return window.stream;
+};"""
+OVERLAPS = """() => [...document.querySelectorAll('.cp-strip')].flatMap((strip) => {
+  const axis = strip.getBoundingClientRect();
+  return ['.cp-letters b', '.cp-ticks span', '.cp-lane span'].flatMap((kind) => {
+    const boxes = [...strip.querySelectorAll(kind)].map((node) => node.getBoundingClientRect());
+    const outside = boxes.filter(({ left, right }) => left < axis.left - 1 || right > axis.right + 1);
+    const crossed = boxes.filter((one, at) => boxes.some((other, index) => index > at && one.left < other.right
+      && other.left < one.right && one.top < other.bottom - 1 && other.top < one.bottom - 1));
+    return [...outside, ...crossed].map(({ left, right }) => `${kind} ${left}-${right}`);
+  });
+})"""
+
+
+@pytest.fixture
+def tray(visit: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda given="", **how: visit(f"compare{'?' if given else ''}{given}", ready=TRAY, **how)
+
+
+@pytest.fixture
+def answered(tray: Callable[..., Any]) -> Callable[..., Any]:
+    """Opens a link that answers by itself, and waits for the answer."""
+
+    def opened(given: str, **how: Any) -> Any:
+        page = tray(given, **how)
+        page.locator(DONE).wait_for()
+        return page
+
+    return opened
+
+
+def files(*names: str) -> list[dict[str, Any]]:
+    return [{"name": f"{name}.png", "mimeType": "image/png", "buffer": png(name, (64, 64))} for name in names]
+
+
+def count(page: Any, number: int) -> None:
+    """Waits until the tray holds so many inputs and nothing is under way."""
+    page.wait_for_selector(f"{TRAY}[data-count='{number}']")
+
+
+def names(page: Any) -> list[str]:
+    """What each slot holds, after its label."""
+    return page.evaluate("""() => [...document.querySelectorAll('.tr-slot[data-id]')].map((slot) =>
+      `${slot.querySelector('.tr-letter').textContent}: ${
+        slot.querySelector('.tr-title')?.textContent ?? slot.querySelector('textarea').value}`)""")
+
+
+def empty(page: Any) -> Any:
+    page.get_by_role("button", name="Clear", exact=True).click()
+    count(page, 0)
+    return page
+
+
+def example(page: Any, key: str) -> Any:
+    return page.locator(f".tr-example[data-key='{key}']")
+
+
+def ask(page: Any) -> None:
+    """Presses Compare and waits for another answer than the one that stands there."""
+    before = page.evaluate(f"document.querySelector('{DONE}')?.dataset.at ?? ''")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.wait_for_function(
+        "([done, before]) => (document.querySelector(done)?.dataset.at ?? before) !== before", arg=[DONE, before]
+    )
+
+
+# ---- what comes in
+
+
+def test_images_come_in_by_choosing_dropping_pasting_and_the_camera_and_leave_with_the_visitor(tray: Callable) -> None:
+    page = empty(tray(before=CAMERA))
+    page.get_by_label("Image files").set_input_files(files("red"))
+    count(page, 1)
+    picture = example(page, "cat").locator("img").get_attribute("src")
+    page.evaluate(PUT, [".tr-models", picture, "drop"])
+    count(page, 2)
+    page.evaluate(PUT, ["body", picture, "paste"])
+    count(page, 3)
+    page.get_by_role("button", name="Camera", exact=True).click()
+    page.wait_for_function("document.querySelector('video').videoWidth > 0")
+    page.get_by_role("button", name="Take picture").click()
+    count(page, 4)
+    assert page.evaluate("window.stream.getTracks().map(({ readyState }) => readyState)") == ["ended"]
+    assert [name.partition(": ")[2] for name in names(page)] == ["red.png", "drop.webp", "paste.webp", "Camera picture"]
+    page.evaluate(PUT, [".tr-slot:nth-child(2) .tr-shown", picture, "drop"])
+    page.wait_for_function("document.querySelectorAll(\".tr-slot img[alt='drop.webp']\").length === 1")
+    count(page, 4)
+    ask(page)
+    assert "inputs" not in query(page), "uploads never enter the address"
+    page.get_by_role("button", name="Copy link").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert "inputs" not in urlsplit(page.evaluate("navigator.clipboard.readText()")).query
+    with page.expect_request("**/live/forget"):
+        empty(page)
+    assert not page.locator(DONE).is_visible()
+
+
+def test_what_cannot_be_used_is_said_in_its_slot_and_a_lost_server_is_asked_again(tray: Callable) -> None:
+    page = empty(tray(expected="400|ERR_FAILED"))
+    page.get_by_label("Image files").set_input_files(
+        [
+            {"name": "notes.pdf", "mimeType": "application/pdf", "buffer": b"x"},
+            {"name": "large.png", "mimeType": "image/png", "buffer": b"0" * 8_400_000},
+            {"name": "broken.png", "mimeType": "image/png", "buffer": b"not an image at all"},
+        ]
+    )
+    count(page, 3)
+    said = page.locator(".tr-slot[data-state=failed]").all_inner_texts()
+    assert "not an image" in said[0] and "at most 8 MB" in said[1] and "broken.png" in said[2]
+    assert "A holds no image" in page.locator(".tr-reason").inner_text()
+    empty(page)
+    page.route("**/live/input", lambda route: route.abort())
+    page.get_by_label("Image files").set_input_files(files("red"))
+    page.get_by_text("The server did not answer").first.wait_for()
+    page.unroute("**/live/input")
+    page.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(".tr-slot[data-state=ready]")
+
+
+def test_slots_are_ordered_by_button_and_drag_and_texts_are_text(tray: Callable) -> None:
+    page = tray("mode=choice&inputs=cat,cat-face,coffee&models=none")
+    page.get_by_role("button", name="Make B the reference").click()
+    assert names(page)[0].endswith("coffee")
+    left = page.locator(".tr-slot").nth(2).get_by_role("button", name="Move B to the left")
+    left.press("Enter")
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Move A to the left", "focus was lost"
+    before = names(page)
+    page.locator(".tr-slot").nth(2).locator(".tr-shown").drag_to(page.locator(".tr-slot").nth(0))
+    page.wait_for_function("document.querySelectorAll('.tr-slot')[0].innerText.includes('Reference')")
+    assert names(page) != before
+    example(page, "rocket").drag_to(page.locator(".tr-slot").nth(1))
+    assert "A: Rocket" in names(page)[1]
+    page.get_by_role("button", name="Write text").click()
+    page.keyboard.type(HOSTILE)
+    count(page, 4)
+    assert any(name.endswith(HOSTILE) for name in names(page)) and page.evaluate("window.harmed") is None
+    page.get_by_text("Credits").click()
+    assert page.locator(".tr-credits li").count() == page.locator(".tr-example").count()
+
+
+# ---- what is asked
+
+
+def test_the_mode_follows_the_inputs_until_it_is_chosen(tray: Callable) -> None:
+    page, seen = empty(tray()), []
+    for key in ("cat", "coffee", "rocket"):
+        example(page, key).click()
+        page.wait_for_selector(f"{TRAY}:not([data-mode=''])[data-count='{len(seen) + 1}']")
+        seen.append(page.locator(TRAY).get_attribute("data-mode"))
+    assert seen == ["quality", "pair", "choice"]
+    pair = page.get_by_role("radio", name="How alike are two")
+    why = pair.evaluate("(node) => document.getElementById(node.getAttribute('aria-describedby')).textContent")
+    assert pair.is_disabled() and "2" in why
+    page.get_by_role("radio", name="Odd one out").check()
+    page.wait_for_selector(f"{TRAY}[data-mode=odd]")
+    ask(page)
+    assert query(page)["mode"] == "odd" and " odd " in page.locator(f"{DONE} .pg-lead").inner_text()
+    page.get_by_role("button", name="Remove A").press("Enter")
+    assert page.evaluate("!!document.activeElement.closest('.likeness-tray')"), "the focus was lost"
+    page.wait_for_selector(f"{TRAY}[data-mode=pair]")
+    page.get_by_role("radio", name="Quality").check()
+    page.wait_for_selector(f"{TRAY}[data-mode=quality]")
+    page.get_by_label("Question").select_option("Sharpness")
+    wait_query(page, "question", "sharpness")
+    ask(page)
+
+
+def test_models_are_found_and_a_choice_survives_a_link(tray: Callable) -> None:
+    page = tray("mode=pair&inputs=cat,coffee&models=ssim")
+    more = page.locator(".tr-more")
+    more.locator("> summary").click()
+    more.locator(".tr-group > summary").first.wait_for()
+    assert violations(page) == []
+    find = more.get_by_label("Find a model")
+    find.fill("zzz")
+    assert "No model matches" in more.inner_text()
+    find.fill("dinov2")
+    found = more.locator("li:visible")
+    assert found.count() > 0 and "DINO" in found.first.inner_text()
+    page.locator(".tr-pick[data-key=tiny] input").check()
+    wait_query(page, "models", "ssim,tiny")
+    page.locator(".tr-models input:checked").first.click()
+    page.locator(".tr-models input:checked").first.click()
+    wait_query(page, "models", "none")
+    assert "Tick at least one model" in page.locator(".tr-reason").inner_text()
+
+
+def test_nonsense_in_a_link_is_a_sentence_and_no_other_model_stands_in(tray: Callable) -> None:
+    page = tray("inputs=cat,coffee&models=nobody/nothing,tinyy&mode=__proto__&question=<img src=x onerror=harmed=1>")
+    page.locator(".tr-notice").wait_for()
+    words = page.locator(".tr-notice").inner_text()
+    assert "nobody/nothing" in words and "Did you mean “tiny”?" in words and "__proto__" in words
+    assert page.locator(".tr-models input:checked").count() == 0 and page.locator(DONE).count() == 0
+    assert page.evaluate("window.harmed") is None and page.locator("img[src=x]").count() == 0
+
+
+# ---- the answers
+
+
+def test_one_press_answers_a_first_visit_and_the_answer_takes_the_focus(tray: Callable) -> None:
+    page = tray(width=390)
+    page.get_by_role("button", name="Compare", exact=True).focus()
+    page.keyboard.press("Enter")
+    page.locator(DONE).wait_for()
+    page.wait_for_function("document.activeElement.matches('.cp-result')")
+    lead = page.locator(".cp-result .pg-lead")
+    page.wait_for_function(
+        "(lead) => document.querySelector('.likeness-tray > [role=status]').textContent === lead.textContent",
+        arg=lead.element_handle(),
+    )
+    page.wait_for_function(
+        "(lead) => { const { top, bottom } = lead.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; }",
+        arg=lead.element_handle(),
+    )
+    assert "models pick" in lead.inner_text()
+    assert page.locator(".cp-row").count() == page.locator(".tr-models input:checked").count() >= 6
+    assert "synthetic" in page.locator(".cp-row[data-model=tiny] .cp-records").inner_text()
+    assert page.evaluate(OVERLAPS) == []
+    example(page, "rocket").click()
+    page.get_by_text("The inputs have changed since: compare again.").wait_for()
+
+
+def test_a_percentile_is_given_where_a_model_was_calibrated_and_the_page_says_where_not(answered: Callable) -> None:
+    page = answered("mode=pair&inputs=heart-left,text-heart-left&models=tiny")
+    assert "percentile" in page.locator(".cp-strip").get_attribute("aria-label").lower()
+    page = answered("mode=pair&inputs=cat,cat-face&models=tiny,efficientnet-lite0")
+    tiny, other = (page.locator(f".cp-row[data-model={key}]").inner_text() for key in ("tiny", "efficientnet-lite0"))
+    assert "no percentile: outside what this model was calibrated on: drawn scenes" in tiny
+    assert "no percentile: calibrated on 14 photographs, and a percentile needs 40" in other
+
+
+def test_where_two_images_agree(answered: Callable) -> None:
+    page = answered("mode=pair&inputs=cat,cat-face&models=tiny")
+    page.get_by_role("button", name="Where do they agree?").click()
+    page.get_by_role("button", name="Show", exact=True).click()
+    page.locator(".cp-patches[data-drawn]").wait_for()
+    page.locator(".cp-side canvas").first.focus()
+    page.keyboard.press("ArrowRight")
+    said = page.locator(".cp-legend + p").inner_text()
+    assert said.startswith("First image, row 1, column 2: most like row")
+
+
+def test_a_perturbed_image_draws_curves_and_is_rated_and_the_link_shows_it_again(answered: Callable) -> None:
+    page = answered("mode=pair&inputs=coffee,coffee-blurred&models=ssim,tiny")
+    page.get_by_role("button", name="Perturb").click()
+    slider = page.get_by_role("slider", name="Rotation (degrees)").first
+    slider.focus()
+    page.keyboard.press("End")
+    page.locator(".likeness-judging[data-shown='rotate 45'][data-settled=true]").wait_for(state="attached")
+    page.locator(".cp-preview img").wait_for()
+    page.locator("#closer .js-plotly-plot .main-svg").first.wait_for()
+    ratings = [cell.inner_text() for cell in page.locator("#rated tr[data-model=ssim] td").all()]
+    assert len(ratings) == 2 and all("then" in rating for rating in ratings)
+    found = query(page)
+    assert (found["change"], found["by"], found["amount"]) == ("coffee", "rotate", "45")
+    assert violations(page) == []
+    page = answered("mode=pair&inputs=cat,coffee&models=ssim&change=coffee&by=rotate&amount=22.5")
+    page.locator(".likeness-judging[data-shown='rotate 22.5'][data-settled=true]").wait_for(state="attached")
+    assert page.get_by_role("slider", name="Rotation (degrees)").first.input_value() == "22.5"
+
+
+# ---- tables of pairs
+
+
+def add(page: Any, data: bytes, name: str) -> None:
+    page.locator(f"{BATCH} input[type=file]").set_input_files(
+        {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+    )
+
+
+def scores(page: Any) -> list[dict[str, str]]:
+    page.locator(f"{BATCH}[data-state=idle]").wait_for()
+    with page.expect_download() as file:
+        page.locator(f"{BATCH} .bt-download").click()
+    with open(file.value.path(), encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def test_tables_of_pairs_are_scored_and_a_row_that_fails_says_why(tray: Callable) -> None:
+    page = tray("models=tiny&inputs=astronaut,text-astronaut")
+    page.locator(f"{BATCH} summary").click()
+    page.get_by_role("button", name="Run the sample").click()
+    page.locator(f"{BATCH} .bt-download").wait_for()
+    sample = scores(page)
+    assert len(sample) > 3 and all(-1 <= float(row["tiny score"]) <= 1 and row["problem"] == "" for row in sample)
+    out = io.StringIO()
+    rows = [["red.png", "a red square", "=cmd()"], ["red.png", "none.png", HOSTILE], ["red.png", HOSTILE, "third"]]
+    csv.writer(out).writerows([["first", "second", "name"], *rows])
+    add(page, zips.packed({"set/a.csv": out.getvalue().encode(), "set/red.png": png("red")}), "set.zip")
+    page.locator(f"{BATCH} [role=status]", has_text="3 pairs done.").wait_for()
+    first, second, third = scores(page)
+    assert first["name"] == "'=cmd()" and first["tiny score"] and third["tiny score"] and third["second"] == HOSTILE
+    assert second["tiny score"] == "" and "none.png" in second["problem"]
+    assert page.locator(f"{BATCH} img").count() == 0 and page.evaluate("window.harmed") is None
+    add(page, b"left,right\na,b\n", "wrong.csv")
+    page.locator(f"{BATCH} [role=status]", has_text="needs a heading with the columns first and second").wait_for()
+
+
+def test_others_are_answered_while_a_table_is_at_work_and_a_cancel_keeps_what_is_done(
+    tray: Callable, answered: Callable
+) -> None:
+    page = tray("models=tiny,ms-ssim&inputs=astronaut,rocket")
+    page.locator(f"{BATCH} summary").click()
+    pictures = {f"{number}.png": png("red", (2000 + number, 1500)) for number in range(21)}
+    table = "first,second\n" + "".join(f"{one}.png,{two}.png\n" for one, two in [*combinations(range(21), 2)][:200])
+    add(page, zips.packed({"a.csv": table.encode(), **pictures}), "long.zip")
+    page.locator(f"{BATCH}[data-state=running]").wait_for()
+    answered("mode=pair&models=tiny&inputs=astronaut,text-astronaut")
+    assert page.locator(BATCH).get_attribute("data-state") == "running"
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    found = scores(page)
+    said = page.locator(f"{BATCH} [role=status]").inner_text()
+    assert re.match(r"Stopped: \d+ of 200 pairs", said) and 0 < len(found) < 200
+
+
+# ---- many visitors
+
+
+def test_an_open_page_works_on_beside_many_visitors(server: str, answered: Callable, visit: Callable) -> None:
+    """After many sessions were opened in every way, and while another visitor has as many map jobs as one may."""
+    page = answered("mode=pair&inputs=cat,cat-face&models=ssim")
+    jobs = {"headers": {"x-forwarded-for": "198.51.100.77"}, "data": ["tasks", ["unisim-core"], "published"]}
+    with httpx.Client(base_url=f"{server}gradio_api/", timeout=60) as client:
+        for number in range(30):
+            sent, from_there = {"data": []}, {"x-forwarded-for": f"203.0.113.{number}"}
+            client.post("run/list_suites", json=sent | {"session_hash": f"run{number}"})
+            client.post("call/list_suites", json=sent | {"session_hash": f"call{number}"}, headers=from_there)
+        listed = httpx.get(f"{server}config", timeout=60).json()["dependencies"]
+        work = next(each["id"] for each in listed if each["api_name"] == "work")
+        joined = []
+        for seed in range(65):
+            values = [*jobs["data"], "cluster", 10, 0.1, 1000 + seed]
+            sent = {"data": values, "fn_index": work, "session_hash": f"many{seed // 8}"}
+            joined.append(client.post("queue/join", json=sent, headers=jobs["headers"]).status_code)
+        assert joined == [200] * 64 + [429]
+        ask(page)
+        settle(visit("map"), "#map-figure [data-listens=selection]")
+        for number in range(9):  # who leaves takes the jobs along
+            with client.stream("GET", f"queue/data?session_hash=many{number}") as stream:
+                lines = stream.iter_raw()
+                next(lines, None)
+    assert page.locator(".pg-message:visible, .toast-body:visible").count() == 0
