@@ -121,7 +121,7 @@ def serving(database: Path, *options: str, environment: dict[str, str] | None = 
 @contextmanager
 def in_thread(app: Any) -> Iterator[str]:
     """Serves another site from a thread of its own, on a port that the system gives; its address, without a slash."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, lifespan="off", log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
@@ -207,8 +207,8 @@ def contexts(browser: Any) -> Iterator[Callable[..., Any]]:
 def visit(request: pytest.FixtureRequest, contexts: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
     """Opens a path of the app in a new tab: visit("board?suite=mieb", ready=TABLE, width=390, dark=True).
 
-    `dark=None` leaves the address as it is. Other options are the browser profile's. Fails at the end of the test on a request to another host and on any error
-    that `expected` (a pattern) does not name.
+    `dark=None` leaves the address as it is; other options are the browser profile's. Fails at the end of the test on a
+    request to another host and on any error that `expected` (a pattern) does not name.
     """
     watches: list[Watch] = []
 
