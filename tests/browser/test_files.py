@@ -12,8 +12,8 @@ import pytest
 
 import compute
 from compute.interface.pages import training as training_page
-from compute.interface.pages.training import CurvePoint
-from compute.training.unisim.curves import TaskChange
+from compute.training.curves import TaskChange
+from compute.training.run_folder import StepMeasurement
 from tests.browser.conftest import HOSTILE, Watch, violations
 
 MODELS = 30
@@ -43,7 +43,10 @@ def ranking(path: Path) -> None:
 def training(path: Path) -> None:
     """Made-up curves: core rises, out of distribution falls, and both end close together."""
     steps = range(0, 2001, 100)
-    points = [CurvePoint(step=at, core=0.55 + 0.2 * (at / 2000) ** 0.5, ood=0.84 - 0.08 * at / 2000) for at in steps]
+    points = [
+        StepMeasurement(step=at, core=0.55 + 0.2 * (at / 2000) ** 0.5, ood=0.84 - 0.08 * at / 2000, tasks={})
+        for at in steps
+    ]
     changes = {("core", "Core"): 0.2, ("ood", "Out of distribution"): -0.08, ("core", f"Quality {HOSTILE}"): 0.2}
     rows = [
         TaskChange(key=title, title=title, side=side, before=0.5, after=0.5 + by, low=by - 0.03, high=by + 0.03)
