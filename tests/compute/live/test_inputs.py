@@ -32,14 +32,6 @@ def apart(one: Image.Image, other: Image.Image) -> float:
     return float(np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float)).mean())
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "GIF"])
-def test_every_format_by_the_rules_of_the_tasks(kind: str) -> None:
-    data = saved(picture(), kind)
-    found = read(data)
-    assert (found.modality, found.key, found.name, found.note) == ("image", content_key(data), "The image", "")
-    assert found.content.mode == "RGB" and apart(found.content, decoding.decode(data)) == 0
-
-
 def test_what_was_done_is_noted() -> None:
     image, exif = picture(), Image.Exif()
     exif[0x0112] = 6
@@ -52,6 +44,7 @@ def test_what_was_done_is_noted() -> None:
     notes = {
         "animation": saved(frames[0], "GIF", **several),
         "animation ": saved(frames[0], "WEBP", **several),
+        " ": saved(image, "MPO", **several),  # a phone's second view
         "turned upright": saved(image, "JPEG", exif=exif),
         "turned": saved(image, "PNG", exif=exif),
         "transparency": saved(clear, "PNG"),
@@ -62,21 +55,9 @@ def test_what_was_done_is_noted() -> None:
     }
     for words, data in notes.items():
         found = read(data)
-        assert (words.strip() in found.note) if words else found.note == "", (words, found.note)
+        assert (words.strip() in found.note) if words.strip() else found.note == "", (words, found.note)
         assert apart(found.content, decoding.decode(data)) == 0, words
     assert read(notes["turned upright"]).content.size == read(notes["turned"]).content.size == (16, 24)
-
-
-def test_a_phone_s_second_view_is_no_animation() -> None:
-    data = saved(picture(), "MPO", save_all=True, append_images=[picture(seed=1)])
-    assert read(data).note == ""
-
-
-@pytest.mark.parametrize(("size", "kept"), [((3000, 2000), (2449, 1632)), ((1, 5_000_000), (1, 4_000_000))])
-def test_beyond_four_megapixels_it_is_reduced(size: tuple[int, int], kept: tuple[int, int]) -> None:
-    found = read(saved(Image.new("L", size, 70), "PNG"))
-    assert found.content.size == kept and found.content.getpixel((0, 0)) == (70, 70, 70)
-    assert found.note == f"reduced from {size[0]} x {size[1]} pixels"
 
 
 def test_a_reduced_photograph_looks_as_one_reduced_by_hand() -> None:
@@ -99,33 +80,8 @@ def test_nothing_of_the_file_stays_behind_the_picture() -> None:
     again = Image.open(io.BytesIO(found.file()))
     assert again.format == "PNG" and not again.getexif() and "icc_profile" not in again.info
     assert apart(again, found.content) == 0
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b"", "an empty file"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n", "not an image"),
-        (saved(picture(), "TIFF"), "not an image in a format that is read"),
-        (saved(picture(width=200, height=200), "JPEG")[:900], "damaged"),
-        (b"\x89PNG\r\n\x1a\n", ""),
-    ],
-    ids=["empty", "eps", "tiff", "truncated", "signature"],
-)
-def test_what_is_no_sound_image_is_refused_in_a_sentence(data: bytes, words: str) -> None:
-    assert words in refusal(data)
-
-
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
-@pytest.mark.parametrize("size", [(8000, 5001), (2**31 - 1, 2**31 - 1)])
-def test_too_many_pixels_are_refused_by_the_header(size: tuple[int, int]) -> None:
-    assert "more than 40 megapixels. Reduce it" in refusal(png_header(*size))
-    assert "megapixels" not in refusal(png_header(8000, 5000))  # it has no pixels, but not too many
-
-
-def test_too_many_bytes_are_refused_before_they_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoding, "opened", lambda *_, **__: pytest.fail("looked at"))
-    assert "has 9.0 MB, more than 8 MB" in refusal(saved(picture(), "PNG") + bytes(9_000_000))
+    with pytest.raises(BadInput, match="text"):
+        inputs.text("a cat", name="Input 2").file()
 
 
 def test_a_spent_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +92,7 @@ def test_a_spent_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "too much memory" in refusal(saved(picture(), "PNG"))
 
 
-FAMILY, RIGHT_TO_LEFT, CODE = "\U0001f469\u200d\U0001f680", "\u05e9\u05dc\u05d5\u05dd \u200fab", "<b>{{x}} ${y}</b>"
+FAMILY = "\U0001f469\u200d\U0001f680"
 
 
 @pytest.mark.parametrize(
@@ -146,10 +102,9 @@ FAMILY, RIGHT_TO_LEFT, CODE = "\U0001f469\u200d\U0001f680", "\u05e9\u05dc\u05d5\
         ("a\r\nb\rc", "a\nb\nc", ""),
         ("a\0cat", "acat", "1 control character removed"),
         ("\x1b[31ma\x07\x9f", "[31ma", "3 control characters removed"),
+        ("\u0f56\u0f66\u0f92\u0fb2\u0f74" * 300, "\u0f56\u0f66\u0f92\u0fb2\u0f74" * 300, ""),
         ("a \ud800 cat", "a \ufffd cat", "1 broken character replaced"),
-        ("\udc00\ud800", "\ufffd\ufffd", "2 broken characters"),
         (FAMILY, FAMILY, ""),
-        (RIGHT_TO_LEFT, RIGHT_TO_LEFT, ""),
         ("a" * 2001, "a" * 2001, "long: most models read only the beginning"),
     ],
     ids=lambda words: ascii(words[:12]),
@@ -160,22 +115,6 @@ def test_texts(words: str, kept: str, note: str) -> None:
     assert note in found.note if note else not found.note
 
 
-@pytest.mark.parametrize("words", ["", "  \n\t", "\0\x01", "\u200b\u200f\ufeff", "\u3000\u00a0"], ids=ascii)
-def test_an_empty_text_is_refused(words: str) -> None:
-    with pytest.raises(BadInput, match="^Input 2 is empty. Write"):
-        inputs.text(words, name="Input 2")
-
-
-def test_too_long_a_text_is_refused() -> None:
-    with pytest.raises(BadInput, match="^Input 2 has 100,001 characters, more than 100,000. Shorten it"):
-        inputs.text("a" * 100_001, name="Input 2")
-
-
-def test_a_text_has_no_file() -> None:
-    with pytest.raises(BadInput, match="Input 2 is a text"):
-        inputs.text("a cat", name="Input 2").file()
-
-
 @pytest.mark.parametrize("size", [(1, 1), (1, 10_000), (300, 200)])
 def test_a_thumbnail_is_small_and_leaves_the_picture(size: tuple[int, int]) -> None:
     image = Image.new("RGB", size, (9, 99, 199))
@@ -183,9 +122,32 @@ def test_a_thumbnail_is_small_and_leaves_the_picture(size: tuple[int, int]) -> N
     assert small.format == "WEBP" and max(small.size) == min(256, max(size)) and image.size == size
 
 
-def test_a_text_of_nothing_but_accents_is_refused_and_languages_with_many_are_not() -> None:
-    for marks in ("\u0301\u0316" * 50_000, "\u0f73" * 100_000):
-        with pytest.raises(BadInput, match="^Input 1 has a letter with more than 100 accents"):
-            inputs.text(marks, name="Input 1")
-    for words in ("e\u0301" * 50_000, "a" + "\u0301" * 100, "\u0f56\u0f66\u0f92\u0fb2\u0f74" * 20_000, "中" * 100_000):
-        assert inputs.text(words, name="Input 1").content == words
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
+@pytest.mark.parametrize(
+    ("data", "word"),
+    [
+        (b"", "empty"),
+        (saved(picture(), "TIFF"), "format"),
+        (saved(picture(width=200, height=200), "JPEG")[:900], "damaged"),
+        (png_header(8000, 5001), "megapixels"),
+        (bytes(9_000_000), "MB"),
+    ],
+    ids=["empty", "tiff", "truncated", "pixels", "bytes"],
+)
+def test_what_is_no_sound_image_is_refused_in_a_sentence(data: bytes, word: str) -> None:
+    assert word in refusal(data)
+
+
+def test_a_very_long_image_is_reduced_too() -> None:
+    found = read(saved(Image.new("L", (1, 5_000_000), 70), "PNG"))
+    assert found.content.size == (1, 4_000_000) and found.content.getpixel((0, 0)) == (70, 70, 70)
+
+
+@pytest.mark.parametrize(
+    ("words", "word"),
+    [(" \u200b\t", "empty"), ("\0", "empty"), ("a" * 100_001, "characters"), ("\u0301\u0316" * 50_000, "accents")],
+    ids=["invisible", "control", "long", "accents"],
+)
+def test_a_text_that_is_refused(words: str, word: str) -> None:
+    with pytest.raises(BadInput, match=word):
+        inputs.text(words, name="Input 2")

@@ -23,7 +23,6 @@ KILLED = {  # by the limit of processor time
     "png_profile_bombs",
     "jpeg_tiny_exif_segments",
     "jpeg_after_its_end",
-    "jpeg_hidden_segments",
     "gif_comment_of_bytes",
     "gif_comment_of_blocks",
     "gif_many_comments",
@@ -45,11 +44,11 @@ def outcome(pool: DecoderPool, data: bytes) -> str:
     return ""
 
 
-@pytest.mark.parametrize("name", [*hostile.IMAGES, *hostile.HARMLESS])
+@pytest.mark.parametrize("name", hostile.IMAGES)
 def test_each_is_refused_or_read_and_the_next_file_is_read(name: str, pool: DecoderPool) -> None:
-    said = outcome(pool, (hostile.IMAGES | hostile.HARMLESS)[name]())
+    said = outcome(pool, hostile.IMAGES[name]())
     assert ("too much time" in said) == (name in KILLED), said
-    if name.startswith(("tiff", "bigtiff", "avif", "jpeg2000", "bmp", "ppm")):
+    if name.startswith(("tiff", "avif")):
         assert "not an image in a format that is read" in said
     assert outcome(pool, saved(picture(), "PNG")) == ""
 
