@@ -13,7 +13,7 @@ from compute.calibration.making import CalibrationOutcome
 from compute.content import items
 from compute.procedures import choice
 from compute.procedures.shared.similarity import symmetric
-from compute.types import BadInput, Model, NotHere
+from compute.types import BadInput, Model
 from tests.compute.small_bench import MODELS, TASKS, World, data
 
 EYE, DIM, VISION, GAUGE, PAPER = MODELS
@@ -85,27 +85,6 @@ def test_what_is_there_stays_until_settings_change(world: World) -> None:
     assert states == {"image-image": "stored", "image-text": "stored", "quality": "made"}
 
 
-def test_a_run_that_was_stopped_goes_on(world: World) -> None:
-    """The second run encodes only what the first had not, and ends with the scores of a run that was not stopped."""
-    left = iter(range(3))
-
-    def stop() -> None:
-        if next(left, None) is None:
-            raise KeyboardInterrupt
-
-    world.before_batch = stop
-    with pytest.raises(KeyboardInterrupt):
-        made(world, EYE)
-    before = world.encoded
-    world.before_batch = lambda: None
-    outcomes = made(world, EYE)
-    other = World(folder=world.folder / "other")
-    whole = made(other, EYE)
-    assert before > 0 and world.encoded <= other.encoded + 4, "one batch was lost"
-    for one, same in zip(outcomes, whole, strict=True):
-        assert one.stored.path.read_bytes() == same.stored.path.read_bytes()
-
-
 def test_items_that_cannot_be_used_are_left_out(world: World) -> None:
     held = data(NEAR)
     files = [held.reference.read(row) for row in range(12)]
@@ -143,33 +122,3 @@ def test_a_model_that_fails_costs_only_itself(world: World) -> None:
     world.before_batch = burst
     [outcome] = made(world, DIM, tasks=(NEAR,))
     assert (outcome.state, outcome.reason) == ("failed", "RuntimeError: out of order")
-
-
-def test_missing_data_are_said_before_anything_is_scored(world: World) -> None:
-    world.changed["unisim/near"] = NotHere("near.tar is not here: hf download made/near")
-    with pytest.raises(NotHere, match="hf download"):
-        made(world, EYE)
-    assert world.loaded == 0
-
-
-@pytest.mark.parametrize(
-    ("abilities", "modalities", "adapter", "wanted"),
-    [
-        (
-            ("embed_image", "embed_text"),
-            ("image", "text"),
-            "clip",
-            {"image-image", "image-text", "text-text", "quality"},
-        ),
-        (("embed_image",), ("image",), "vision", {"image-image"}),
-        (("embed_text",), ("text",), "bert", {"text-text"}),
-        (("compare",), ("image",), "ssim", {"image-image"}),
-        (("compare",), ("image",), "aesthetic", {"quality"}),
-        (("embed_image", "compare"), ("image", "text"), "imagereward", {"image-image", "image-text", "quality"}),
-        (("embed_image", "compare"), ("image", "text"), "dreamsim", {"image-image"}),
-        (("choose", "score_pair"), ("image", "text"), "vlm", set()),
-    ],
-)
-def test_which_pairings_a_model_can_score(abilities: tuple, modalities: tuple, adapter: str, wanted: set) -> None:
-    row = Model(key="m", title="M", adapter=adapter, abilities=abilities, modalities=modalities)
-    assert {one for one in ("image-image", "image-text", "text-text", "quality") if making.able(row, one)} == wanted

@@ -7,7 +7,7 @@ import numpy as np
 from compute.calibration import pairs
 from compute.calibration.pairs import Pairs, deranged, matching, material
 from compute.content.items import Column, images, texts
-from compute.tasks.data import Choices, Clusters, Labelled, Matches, Mixed, OddOneOut, Retrieval
+from compute.tasks.data import Choices, Matches, Mixed, Retrieval
 
 N = 40
 
@@ -84,22 +84,6 @@ def test_queries_match_relevant_documents_and_texts_of_one_image_match() -> None
     rows = np.arange(4)
     assert across.related(np.array([0, 1]), rows).tolist() == [[True, True, False, True], [False, False, True, False]]
     assert of_one.related(np.array([0, 2]), np.array([1, 2])).tolist() == [[True, False], [False, True]]
-
-
-def test_what_shares_a_kind_gives_no_pairs() -> None:
-    names = tuple(map(str, range(N)))
-    assert (
-        matching(
-            OddOneOut(names=names, members=(pictures("a"), pictures("b"), pictures("c")), odd=np.zeros(N, dtype=int))
-        )
-        == []
-    )
-    assert (
-        matching(
-            Clusters(test=Labelled(names=names, items=pictures("a"), labels=np.zeros(N, dtype=int), classes=("x",)))
-        )
-        == []
-    )
 
 
 def test_unrelated_pairs_are_of_the_same_items_and_never_match() -> None:

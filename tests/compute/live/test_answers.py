@@ -14,7 +14,7 @@ from compute.live.question import LiveQuestion
 from compute.models.adapter import Hardware
 from compute.procedures import choice, odd_one_out
 from compute.tasks.data import Choices, OddOneOut
-from compute.types import BadInput, CannotDo
+from compute.types import BadInput
 from tests.compute.live.pictures import png
 
 ROWS = {row.key: row for row in shipped().models}
@@ -146,24 +146,3 @@ def test_what_does_not_fit_is_said(tiny: object, mode: str, keys: tuple[str, ...
     question = asked(mode, *keys)
     with pytest.raises(BadInput, match=said):
         answers.answer(subject("tiny", tiny, question.inputs), question)
-
-
-def test_a_model_that_cannot_says_why() -> None:
-    model = models.load(ROWS["ssim"], hardware=CPU)
-    question = asked("pair", "cat", "text-cat")
-    with pytest.raises(CannotDo, match="It compares no image with text"):
-        answers.answer(subject("ssim", model, question.inputs), question)
-
-
-@pytest.mark.parametrize("size", [(1, 1), (1, 10_000), (10_000, 1), (11, 11)])
-def test_strange_sizes_give_a_number_or_a_sentence(tiny: object, size: tuple[int, int]) -> None:
-    one, other = (inputs.image(png(colour, size), name=colour) for colour in ("red", "blue"))
-    question = LiveQuestion(mode="pair", inputs=(one, other))
-    for key in ("tiny", "ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"):
-        model = tiny if key == "tiny" else models.load(ROWS[key], hardware=CPU)
-        try:
-            found = answers.answer(subject(key, model, (one, other)), question)
-        except BadInput as error:
-            assert str(error) and "\n" not in str(error)
-        else:
-            assert np.isfinite(found.scores).all()

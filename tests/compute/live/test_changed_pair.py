@@ -100,15 +100,6 @@ def test_without_a_prompt_the_invariant_condition_is_the_mean_of_five_applicatio
     assert rated(ROWS["ssim"], ssim, "invariant").numbers[0] == pytest.approx(np.mean(by_hand))
 
 
-@pytest.mark.parametrize(
-    ("strength", "condition", "score"),
-    [(0, "sensitive", 10), (0, "invariant", 10), (0.5, "sensitive", 8), (0.5, "invariant", 10)],
-)
-def test_the_expected_score_is_that_of_the_pairs_type(strength: float, condition: str, score: int) -> None:
-    pair = ChangedPair(image=COFFEE, kind="rotate", strength=strength)
-    assert pair.rated(JUDGE, condition).expected.tolist() == [score]
-
-
 def test_who_cannot_rate_two_images_says_why() -> None:
     assert cannot(ROWS["psnr"]).startswith("Its own scores have no lowest and highest value.")
     with pytest.raises(CannotDo, match="no lowest and highest"):

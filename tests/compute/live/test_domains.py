@@ -11,16 +11,14 @@ import pytest
 from PIL import Image
 
 from compute import paths
-from compute.analysis import domain
 from compute.analysis.domain import Calibrations, DomainCheck
-from compute.calibration import drawn, files, photographs
+from compute.calibration import drawn, files
 from compute.catalog import shipped
 from compute.content.items import content_key
 from compute.live import domains, examples
 from compute.live.inputs import Input, text
 from compute.live.models.subject import LiveSubject
 from compute.models import load
-from compute.tasks.drawing.photographs import photo_path
 from compute.tasks.drawing.variants import Shown
 from tests.compute.models.checkpoints import CPU
 
@@ -91,29 +89,6 @@ def test_fresh_drawn_scenes_are_outside_as_rarely_as_stated(calibrations: Calibr
     stated, count = region.false_outside, 150
     lost = sum(not judged(calibrations, name, scene, scene).has_percentile for scene in fresh(count))
     assert region.scenes == 500 and lost / count <= stated + 3 * np.sqrt(stated * (1 - stated) / count)
-
-
-def test_each_photograph_left_out_is_inside_as_often_as_stated() -> None:
-    """EfficientNet: the domain of thirteen photographs, asked for the fourteenth, whole and as a part of it."""
-    whole = []
-    for file in photographs.CAPTIONS:
-        with Image.open(photo_path(file)) as stored:
-            picture = stored.convert("RGB")
-        picture.thumbnail((384, 384), Image.Resampling.LANCZOS)
-        whole.append(image(picture))
-    subject = LiveSubject(
-        row=ROWS["efficientnet-lite0"], model=model("efficientnet-lite0"), inputs={each.key: each for each in whole}
-    )
-    seen = [domains.observed(subject, each) for each in whole]
-    lost = 0
-    for left in range(len(seen)):
-        others = [one for at, one in enumerate(seen) if at != left]
-        region = domain.of_vectors(
-            np.stack([one.vector for one in others]), model="m", name="photographs", modality="image"
-        )
-        assert region.false_outside == pytest.approx(1 / 14, abs=1e-3)
-        lost += region.distance(seen[left]) > 1
-    assert lost <= 3, "14 tries at 1 in 14: more than three have a probability of 2%"
 
 
 def test_sentences_have_a_place_on_wordllamas_scale(calibrations: Calibrations) -> None:

@@ -30,14 +30,6 @@ def test_an_image_agrees_with_itself_place_by_place() -> None:
     assert (found.ranks.argmax(axis=1) == np.arange(rows * columns)).mean() > 0.9
 
 
-def test_it_says_which_part_was_seen() -> None:
-    cat = examples.load("cat")  # wider than high: its middle square is seen
-    seen = patches.agree(subject("tiny"), first=cat, second=cat).seen[0]
-    width, height = cat.content.size
-    assert (seen.top, seen.bottom) == (pytest.approx(0, abs=0.01), pytest.approx(1, abs=0.01))
-    assert seen.right - seen.left == pytest.approx(height / width, abs=0.02)
-
-
 def test_texts_and_models_without_patches_are_refused() -> None:
     cat, words = examples.load("cat"), examples.load("text-cat")
     with pytest.raises(BadInput, match="a map needs two images"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from functools import partial
 from pathlib import Path
 
@@ -13,8 +12,6 @@ from compute.analysis.domain import IMAGE_FACTS, Calibrations, Domain
 from compute.live import inputs as live_inputs
 from compute.live.models import roster
 from compute.live.models.availability import READY, Availability
-from compute.models import has_patches
-from compute.paths import ROOT
 from compute.types import BadInput, LikenessError
 from leaderboard.live.live import LONGEST, MISSING, OUT_OF_TIME, Live
 from leaderboard.web.errors import FAILED
@@ -161,34 +158,6 @@ def test_a_model_that_fails_leaves_the_others(
     assert "ssim failed" in caplog.text
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("pytorch_model.bin", pickle.dumps(Path("x"), protocol=2), "its folder holds more than tensors"),
-        ("preprocessor_config.json", b"{", "no image preprocessing in its folder"),
-    ],
-    ids=["weights", "preprocessing"],
-)
-def test_no_folder_of_the_host_is_told(
-    live: Live, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, content: bytes, said: str
-) -> None:
-    """A damaged checkpoint: the reason is told, and not where it lies."""
-    row = live.roster.row("openai/clip-vit-base-patch32")
-    folder = tmp_path / "the host's hub" / f"models--{row.weights.replace('/', '--')}" / "snapshots" / row.revision
-    folder.mkdir(parents=True)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "the host's hub"))
-    for file in (ROOT / "assets" / "tiny").iterdir():
-        if not (name.endswith(".bin") and file.suffix == ".safetensors"):
-            (folder / file.name).write_bytes(file.read_bytes())
-    (folder / name).write_bytes(content)
-    live.roster.forget(row)
-    asked, _ = live.read(payload(CAT, FACE))
-    found = next(live.answers(asked, [row], calibrations=Calibrations()))
-    live.roster.forget(row)
-    assert found.problem.startswith(f"{row.key}: {said}")
-    assert not {part for part in found.problem.replace(row.key, "").split() if "/" in part}, found.problem
-
-
 def test_a_model_that_is_not_ready_is_not_loaded(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     there = Availability(state="download", why="Will download about 605 MB")
     monkeypatch.setattr(live.roster, "availability", lambda row: there)
@@ -226,26 +195,11 @@ def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatc
         assert seen == [2, 8, 2]  # of the second visitor, only what is his own: the cat and the upload
 
 
-def test_models_for_programs(live: Live) -> None:
-    every = live.roster.records()
-    assert {"key", "title", "kind", "abilities", "state", "reason"} == set(every[0])
-    assert len(every) > len(live.roster.records("odd")) > 0
-    with pytest.raises(BadInput, match="There is no mode"):
-        live.roster.records("guess")
-
-
 def test_a_pair_of_a_program(live: Live) -> None:
     asked, rows = live.pair([("text", "a cat"), ("example", "cat")], [])
     assert asked.kinds == ("text", "image") and [row.key for row in rows] == ["conse", "tiny"]
     asked, rows = live.pair([("image", png("red")), ("image", png("blue"))], ["ssim"])
     assert [row.key for row in rows] == ["ssim"]
-
-
-def test_a_map_says_why_there_is_none(live: Live) -> None:
-    asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
-    with pytest.raises(BadInput, match="no patch tokens"):
-        live.patches(*asked.inputs, rows[0])
-    assert not has_patches(rows[0]) and has_patches(live.roster.row("tiny"))
 
 
 JUDGE = "gpt-4o-2024-11-20"

@@ -14,11 +14,9 @@ from compute.live.models.loading import CHANGED
 from compute.live.models.roster import OWN_FIRST
 from compute.live.question import Answer
 from compute.types import BadInput, Model
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host import own_models
 from leaderboard.live.calibrated import calibrated_answer
 from leaderboard.live.live import MOST_MODELS, Live
-from leaderboard.live.panel import Panel
 from leaderboard.pages.compare import answers
 from tests.compute.models import checkpoints
 
@@ -96,12 +94,6 @@ def test_they_answer_as_others_do(live: Live) -> None:
         assert answer.problem == "" and answer.pick == 1
 
 
-def test_patches_take_them(live: Live, rows: tuple[Model, ...]) -> None:
-    question, _ = live.read({"session": "", "inputs": [CAT, FACE], "mode": "pair", "models": ["tiny"]})
-    for row in rows:
-        assert live.patches(*question.inputs, row).cosines
-
-
 def test_the_answers_mark_them(live: Live, rows: tuple[Model, ...]) -> None:
     question, chosen = live.read(
         {"session": "", "inputs": [CAT, FACE], "mode": "pair", "models": ["own/images", "tiny"]}
@@ -115,17 +107,6 @@ def test_the_answers_mark_them(live: Live, rows: tuple[Model, ...]) -> None:
         tuned = [replace(calibrated[0], row=replace(chosen[0], trained_on=trained_on)), calibrated[1]]
         markup = answers.result(question, tuned, pending=(), records={})
         assert markup.count("understands only drawn scenes") == marked, "tiny itself is one"
-
-
-def test_programs_find_and_ask_them(suite_cache: SuiteCache, rows: tuple[Model, ...], folder: Path) -> None:
-    panel = Panel(suite_cache, own=rows)
-    first, *_ = panel.models("")
-    assert (first["key"], first["state"]) == ("own/both-towers", "ready")
-    pair = [("example", "cat"), ("example", "cat-face")]
-    (record,) = panel.score(pair, ["own/images"])
-    assert record["problem"] == "" and record["nearer_than_unrelated"][1] == 8
-    assert {row.key for row in panel.live.pair(pair, [])[1]} > {row.key for row in rows}
-    assert str(folder.parent) not in json.dumps([panel.models(""), record])
 
 
 def test_visitors_name_no_folder(live: Live, folder: Path) -> None:

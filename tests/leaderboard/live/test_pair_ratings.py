@@ -69,15 +69,6 @@ def test_each_condition_counts_as_a_question_and_a_refusal_is_shown_until_it_pas
         assert isinstance(scores(live, JUDGE, judges=lambda: 0.0)[JUDGE, "invariant"], PairRating)
 
 
-def test_an_endpoint_that_is_down_is_a_sentence_and_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running() as server:
-        address = server.url
-    monkeypatch.setenv("LIKENESS_ENDPOINT", address)
-    found = scores(Live(), JUDGE, "ssim", judges=lambda: 0.0)
-    assert isinstance(found[JUDGE, "sensitive"], str) and "Traceback" not in found[JUDGE, "sensitive"]
-    assert isinstance(found["ssim", "sensitive"], PairRating)
-
-
 def test_what_runs_elsewhere_can_be_pickled() -> None:
     live, of = Live(), pair()
     (row,) = live.models(["ssim"])

@@ -74,16 +74,6 @@ def test_a_pair_of_a_program_comes_with_its_meaning(panel: Panel) -> None:
     assert same["no_percentile"] == "" and same["nearer_than_unrelated"] is None
 
 
-def test_a_fault_of_ours_is_a_sentence(
-    panel: Panel, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(panel.live, "read", lambda payload: 1 / 0)
-    site = SimpleNamespace(panel=panel, db=panel.suite_cache.db, suite_cache=panel.suite_cache)
-    ((markup, done),) = page.answered(site, {}, asking())
-    assert "Something failed on the server" in markup and "division" not in markup and done is None
-    assert "answered failed" in caplog.text
-
-
 JUDGE = "gpt-4o-2024-11-20"
 
 

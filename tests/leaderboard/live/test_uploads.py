@@ -6,7 +6,6 @@ import base64
 import io
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +15,6 @@ from PIL import Image
 
 from compute.content import decoding
 from compute.live import batch, examples, inputs
-from compute.live.decoder import POOL
 from compute.live.patches import PatchMap
 from compute.live.question import Answer
 from compute.models.encoders.framing import Seen
@@ -157,10 +155,6 @@ def test_of_too_many_bytes_too_and_the_last_one_always_stays(case: Case) -> None
     assert there(uploads, ONE, [*keys, large]) == [False, False, False, True]
 
 
-def test_nine_of_the_largest_images_fit_into_one_session() -> None:
-    assert UploadLimits().image_bytes >= 9 * 4 * inputs.PIXELS
-
-
 def test_all_sessions_together_the_longest_unused_first(case: Case) -> None:
     uploads = case.made(total_bytes=1200)
     sessions = [f"{number:032x}" for number in range(4)]
@@ -294,26 +288,3 @@ def test_all_that_is_kept_counts() -> None:
     table = "first,second\n" + f"{'a' * 30_000},b\n" * 100
     memory["table"] = PairScoring(batch=batch.read(table.encode()), models=(Model(key="m", title="M", kind="encoder"),))
     assert 3_000_000 <= memory.nbytes < 6_000_000
-
-
-def test_reading_an_image_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, go_on = threading.Event(), threading.Event()
-
-    def slow(data: bytes, *, read: Callable = POOL.image_with_thumbnail, **names: str) -> Any:
-        reading.set()
-        assert go_on.wait(20)
-        return read(data, **names)
-
-    def started(work: Callable[[], Any]) -> threading.Thread:
-        thread = threading.Thread(target=work)
-        thread.start()
-        return thread
-
-    monkeypatch.setattr(POOL, "image_with_thumbnail", slow)
-    uploads = Uploads(sweep=None)
-    thread = started(lambda: uploads.add_image(ONE, file(0)))
-    assert reading.wait(20)
-    assert uploads.results(OTHER) is not None and len(uploads) == 1
-    go_on.set()
-    thread.join(20)
-    assert len(uploads) == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import threading
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,24 +98,6 @@ def test_too_large_for_the_memory_or_the_disk(cache: Path, monkeypatch: pytest.M
     monkeypatch.setattr(availability, "free_disk", lambda: 1_200_000_000)
     full = found(key, network=True)
     assert full.state == IMPOSSIBLE and full.why == "Its weights take 604 MB, and the disk has 1.2 GB left"
-
-
-def reachable(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A network that brings a few bytes for whatever address is asked, or an archive of them; and what was asked."""
-    asked = []
-
-    def bring(url: str, target: str, **options: object) -> None:
-        asked.append(url)
-        if target.endswith(".zip"):
-            with zipfile.ZipFile(target, "w") as archive:
-                archive.writestr("weights.pth", "0")
-        else:
-            Path(target).write_bytes(b"0")
-
-    monkeypatch.setattr("torch.hub.download_url_to_file", bring)
-    monkeypatch.setattr("compute.models.files.downloads.digest", lambda file, algorithm: file.stem.split("-")[-1])
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    return asked
 
 
 def test_an_endpoint_needs_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:

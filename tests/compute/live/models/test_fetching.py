@@ -74,20 +74,6 @@ def test_a_failure_is_the_commands_own_sentence(program: Callable) -> None:
         list(fetcher.fetch(ROW, room=5000))
 
 
-def test_one_download_for_two_who_ask_for_the_same(program: Callable) -> None:
-    started, fetcher, here = program("print(7, 10, flush=True)", WAITS), Fetcher(), [False]
-    first = fetcher.fetch(ROW, room=5000, needed=lambda: not here[0])
-    second = fetcher.fetch(ROW, room=5000, needed=lambda: not here[0])
-    seen = [next(first)]
-    seen.append(next(second))
-    while len(started) == 1 and started[0].poll() is None:
-        next(first, None)
-    list(first)
-    here[0] = True
-    assert list(second) == [] and len(started) == 1
-    assert seen[1].behind == ""
-
-
 def test_another_model_waits_for_its_turn_and_may_be_stopped(program: Callable) -> None:
     started, fetcher, stop = program(WAITS), Fetcher(), threading.Event()
     first, second = fetcher.fetch(ROW, room=5000), fetcher.fetch(OTHER, room=5000, stop=stop.is_set)
@@ -98,8 +84,3 @@ def test_another_model_waits_for_its_turn_and_may_be_stopped(program: Callable) 
         next(second)
     assert started[0].poll() is None
     first.close()
-
-
-def test_what_is_here_is_not_fetched(program: Callable) -> None:
-    started = program()
-    assert list(Fetcher().fetch(ROW, room=5000, needed=lambda: False)) == [] and started == []

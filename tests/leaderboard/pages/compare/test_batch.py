@@ -241,14 +241,6 @@ def test_text_is_given_back_shortened_and_is_no_formula() -> None:
     assert lines[0][4] == "'=evil score" and {len(line) for line in lines} == {9}
 
 
-def test_encodings_are_bounded() -> None:
-    begun, most = work(*(f"a,b,{number}" for number in range(20)), keys=("one", "two")), 0
-    while begun.batch:
-        begun.turn(Judge(), NONE, seconds=0)
-        most = max(most, sum(value.nbytes for cache in begun._cache.values() for value in cache.values()))
-    assert batch.CACHE_BYTES < most <= batch.CACHE_BYTES + 4_000_000
-
-
 class Catalogue(Judge):
     """Stands in for the panel and for Live where tables begin: three models, one of which is here."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import tempfile
 import threading
@@ -12,7 +11,6 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from starlette.applications import Starlette
@@ -21,10 +19,10 @@ from starlette.testclient import TestClient
 from compute.live.decoder import POOL, DecoderUnavailable
 from leaderboard.live.uploads import Uploads
 from leaderboard.pages.compare import routes as routes_live
-from leaderboard.pages.compare.routes import Bodies, routes_of
+from leaderboard.pages.compare.routes import routes_of
 from leaderboard.web.errors import guarded
 from leaderboard.web.visitors import Rate
-from tests.compute.content.test_decoding import picture, png_header, saved
+from tests.compute.content.test_decoding import picture, saved
 from tests.compute.live.hostile import fuzzed
 from tests.leaderboard.live.test_uploads import Clock
 
@@ -98,23 +96,6 @@ def test_without_a_session_nothing_is_read(client: TestClient, uploads: Uploads,
     assert len(uploads) == 0
 
 
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "an empty file"),
-        (b"Dear diary", "not an image in a format that is read"),
-        (saved(picture(width=200, height=200), "JPEG")[:900], "damaged"),
-        (png_header(8000, 5125), "8000 x 5125 pixels, more than 40 megapixels"),
-    ],
-    ids=["empty", "text", "truncated", "41 megapixels"],
-)
-def test_what_is_no_image_is_a_sentence(client: TestClient, uploads: Uploads, content: bytes, words: str) -> None:
-    answer = client.post("/live/input", content=content, headers=ONE)
-    assert answer.status_code == 400 and words in sentence(answer) and "again" in sentence(answer)
-    assert uploads.nbytes == 0
-
-
 def test_a_file_of_nine_megabytes_is_refused_whether_or_not_it_says_so(client: TestClient, uploads: Uploads) -> None:
     sent = []
 
@@ -131,18 +112,6 @@ def test_a_file_of_nine_megabytes_is_refused_whether_or_not_it_says_so(client: T
     assert answer.status_code == 413
     assert client.post("/live/file", content=bytes(9_000_000), headers=ONE).status_code == 200
     assert client.post("/live/file", content=bytes(50_000_001), headers=ONE).status_code == 413
-
-
-def test_all_bodies_together_are_bounded_and_given_back(uploads: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Bodies] = []
-    monkeypatch.setattr(routes_live, "Bodies", lambda rate: made.append(Bodies(rate, in_flight=3000)) or made[0])
-    client = client_of(uploads)
-    answer = client.post("/live/input", content=bytes(3001), headers=ONE)
-    assert answer.status_code == 429 and "Try again" in sentence(answer) and answer.headers["retry-after"] == "5"
-    for content in (saved(picture(), "PNG"), b"x" * 2000, bytes(9_000_000)) * 3:
-        client.post("/live/input", content=content, headers=ONE)
-    assert made[0].in_flight.bytes == 0
-    assert client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE).status_code == 200
 
 
 def test_who_sends_too_often_is_told_when_to_come_back(uploads: Uploads) -> None:
@@ -204,15 +173,6 @@ def test_an_image_that_no_process_could_read_may_be_sent_again(
     assert sentence(answer) == "Many images are being read. Try again"
 
 
-def test_something_unexpected_is_a_sentence_too(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(POOL, "image_with_thumbnail", lambda data, name: 1 / 0)
-    with caplog.at_level(logging.CRITICAL, logger="leaderboard.web.errors"):
-        answer = client.post("/live/input", content=b"x", headers=ONE)
-    assert answer.status_code == 500 and "Something failed" in sentence(answer)
-
-
 def test_examples_and_their_pictures(client: TestClient) -> None:
     listed = client.get("/live/examples").json()
     assert sorted(listed) == ["comparisons", "inputs"] and len(listed["inputs"]) >= 15
@@ -222,18 +182,6 @@ def test_examples_and_their_pictures(client: TestClient) -> None:
             assert answer.headers["content-type"] == "image/webp" and answer.content[8:12] == b"WEBP"
         else:
             assert client.get(f"/live/example/{one['key']}.webp").status_code == 404
-
-
-@pytest.mark.parametrize("key", ["dog", "../cat", "%2e%2e%2fcat", "cat%00", quote("/etc/passwd", safe="")])
-def test_no_key_leads_out_of_the_examples(client: TestClient, key: str) -> None:
-    answer = client.get(f"/live/example/{key}.webp")
-    assert answer.status_code == 404 and b"root:" not in answer.content
-
-
-def test_other_methods_are_not_there(client: TestClient) -> None:
-    for path in ("input", "file", "forget"):
-        assert client.get(f"/live/{path}").status_code == 405
-    assert client.post("/live/examples").status_code == 405
 
 
 def test_malformed_files_are_images_or_sentences(
