@@ -1,7 +1,6 @@
-"""Image files and ZIPs made to hurt whoever reads them, as bytes, and good files changed at random.
+"""Image files made to hurt whoever reads them, as bytes, and good files changed at random.
 
-Each function makes one file of at most 8 MB, says what it holds and what reading it costs. `IMAGES` and `ZIPS` list
-them by name. None takes longer than a second to make.
+Each function makes one file of at most 8 MB, says what it holds and what reading it costs. `IMAGES` lists them by name. None takes longer than a second to make.
 """
 
 from __future__ import annotations
@@ -14,8 +13,6 @@ from collections.abc import Callable
 from functools import cache
 
 from PIL import Image
-
-from tests.compute.live.zips import packed
 
 BLOCK = 7_000_000  # bytes that many tags share
 SHORT, LONG, RATIONAL, BYTES = 3, 4, 5, 7  # types of TIFF tags
@@ -370,37 +367,6 @@ IMAGES: dict[str, Callable[[], bytes]] = {
         avif_claims_less,
         mpo_many_images,
     )
-}
-
-
-# ZIPs of a batch
-
-
-def zip_signs_in_a_cell() -> bytes:
-    """A CSV whose cell is 130,000 combining signs: composing them takes time that grows with the square."""
-    signs = "a" + "\u0315\u0300" * 65_000
-    return packed({"pairs.csv": f"first,second\n{signs},a cat\n".encode()})
-
-
-def zip_signs_in_a_name() -> bytes:
-    """A file's name of 32,000 combining signs, as many as a ZIP takes: bytes that are UTF-8."""
-    return packed({"a" + "\u0315\u0300" * 16_000 + ".png": b"", "pairs.csv": b"first,second\na,b\n"})
-
-
-def zip_many_entries() -> bytes:
-    """3,900 entries, most of them ignored."""
-    files = {f"__MACOSX/{number}": b"" for number in range(3_900)}
-    return packed({**files, "pairs.csv": b"first,second\na,b\n"})
-
-
-def zip_nested_names() -> bytes:
-    """Names of 10,000 folders, and names that lead outside."""
-    names = ("a/" * 10_000 + "b.png", "../" * 5_000 + "etc/passwd.png", "/etc/passwd", "C:\\a.png", "a/./../b.png")
-    return packed({**dict.fromkeys(names, b""), "pairs.csv": b"first,second\nb.png,a cat\n"})
-
-
-ZIPS: dict[str, Callable[[], bytes]] = {
-    make.__name__: make for make in (zip_signs_in_a_cell, zip_signs_in_a_name, zip_many_entries, zip_nested_names)
 }
 
 
