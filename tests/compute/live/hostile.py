@@ -1,7 +1,7 @@
 """Image files made to hurt whoever reads them, as bytes, and good files changed at random.
 
-Each function makes one file of at most 8 MB, says what it holds and what reading it costs. `IMAGES` lists them by name. None takes longer than a second to make.
-"""
+Each function makes one file of at most 8 MB, says what it holds and what reading it costs; `IMAGES` lists them. None
+takes longer than a second to make.
 
 from __future__ import annotations
 
