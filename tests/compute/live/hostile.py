@@ -2,6 +2,7 @@
 
 Each function makes one file of at most 8 MB, says what it holds and what reading it costs; `IMAGES` lists them. None
 takes longer than a second to make.
+"""
 
 from __future__ import annotations
 
