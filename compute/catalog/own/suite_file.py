@@ -34,7 +34,8 @@ from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_making
 from compute.catalog.own.suite_records import StrictRecord
 from compute.tasks.own import OwnData, read
-from compute.tasks.own.reading import HUB, table_files
+from compute.tasks.own.hub import PREFIX as HUB
+from compute.tasks.own.layout import table_files
 from compute.tasks.source import Source
 from compute.types import BadInput, Task, UnknownKey, shortened, suggestion
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from compute.tasks.data import Data
 
 MODALITIES = ("image", "text")  # in the order in which a task lists them
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFacts:
-    """What a task's row says of its items."""
+    """What a task's row says of its items, and the items."""
 
     category: str
     metrics: tuple[str, ...]  # the first is the headline
@@ -18,6 +20,7 @@ class OwnFacts:
     n_items: int  # that are scored
     modalities: tuple[str, ...]
     counts: str  # in words: "120 questions of 3 alternatives"
+    items: Callable[[], Data] = field(repr=False)  # of rows without a fault
     notes: str = ""
     comparisons: int | None = None  # pairs that a model without vectors compares
     questions: int | None = None  # that a judge is asked

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from compute.types import BadInput
-
 LISTED = 20  # rows of one kind of fault
 SHOWN = 5  # faults in the sentence of an error
 
@@ -19,7 +17,6 @@ class RowFault:
 
     file: str
     row: int
-    column: str  # as the file names it; empty: none alone
     what: str
 
     def __str__(self) -> str:
@@ -43,23 +40,22 @@ class Faults:
             row += 1
         return row
 
-    def whole(self, file: str, what: str, *, column: str = "") -> None:
+    def whole(self, file: str, what: str) -> None:
         """A fault of the file as a whole."""
-        self.listed.append(RowFault(file=file, row=0, column=column, what=what))
+        self.listed.append(RowFault(file=file, row=0, what=what))
         self.count += 1
 
-    def at(self, file: str, row: int, what: str, *, column: str = "") -> None:
+    def at(self, file: str, row: int, what: str) -> None:
         """A fault of one row, counted from 1, that is left out of the table."""
         self.left_out.setdefault(file, []).append(row)
-        self.listed.append(RowFault(file=file, row=row, column=column, what=what))
+        self.listed.append(RowFault(file=file, row=row, what=what))
         self.count += 1
 
-    def rows(self, file: str, wrong: np.ndarray, what: Callable[[int], str], *, column: str = "") -> None:
+    def rows(self, file: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
         """The rows where `wrong` (n,) bool is true; `what(i)` says what is wrong with row i, from 0."""
         positions = np.flatnonzero(wrong)
         self.listed += [
-            RowFault(file=file, row=self.row_of(file, at), column=column, what=what(at))
-            for at in positions[:LISTED].tolist()
+            RowFault(file=file, row=self.row_of(file, at), what=what(at)) for at in positions[:LISTED].tolist()
         ]
         self.count += len(positions)
 
@@ -67,11 +63,6 @@ class Faults:
         """Those that are listed, file by file and row by row, those of a file as a whole first."""
         files = list(dict.fromkeys(fault.file for fault in self.listed))
         return sorted(self.listed, key=lambda fault: (files.index(fault.file), fault.row))
-
-    def check(self, title: str) -> None:
-        """Raises BadInput with the first faults, where there is any."""
-        if self.count:
-            raise BadInput(sentence(title, self.by_row(), self.count))
 
 
 def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: int) -> str:

@@ -16,84 +16,64 @@ QUERY, DOCUMENT, SCORE = "query-id", "corpus-id", "score"
 MOST_GRADE = 1000
 
 
-def facts(tables: Mapping[str, OwnRows]) -> OwnFacts:
-    """Of queries with a judgement; others are left out, as the layout has one list of queries for all splits."""
-    kinds: set[str] = set()
-    for name in (QUERIES, CORPUS):
-        kinds |= _check_side(tables[name])
-    qrels = tables[QRELS]
-    grades = _grades(qrels)
-    query, document = (_positions(qrels, column, tables[side]) for column, side in _SIDES)
-    judged = np.unique(query[query >= 0])
-    if not (grades[(query >= 0) & (document >= 0)] > 0).any() and not qrels.faults.count:
-        qrels.whole(f"no {qrels.columns[SCORE]} is above 0: no document is right for any query", name=SCORE)
-    _check_again(qrels, query, document, grades)
-    left = len(tables[QUERIES]) - len(judged)
+def retrieval(tables: Mapping[str, OwnRows]) -> OwnFacts:
+    """The queries with a judgement, as the layout has one list of queries for all splits; all documents; the
+    judgements."""
+    import pandas as pd
+
+    queries, documents, qrels = tables[QUERIES], tables[CORPUS], tables[QRELS]
+    sides = [_side(queries), _side(documents)]
+    grades = qrels.whole_numbers(
+        SCORE, least=0, most=MOST_GRADE, meaning=f"a whole number from 0, not relevant, to {MOST_GRADE:,}"
+    )
+    query, document = _positions(qrels, QUERY, queries), _positions(qrels, DOCUMENT, documents)
+    judged, known = np.unique(query[query >= 0]), (query >= 0) & (document >= 0)
+    if not (grades[known] > 0).any() and not qrels.faults.count:
+        qrels.whole(f"no {qrels.columns[SCORE]} is above 0: no document is right for any query")
+    first = pd.Series(grades).groupby([query, document]).transform("first").to_numpy()
+    qrels.fault(
+        SCORE, known & (first != grades), lambda at: f"is {grades[at]}, in an earlier row of the same pair another"
+    )
+    left = len(queries) - len(judged)
     return OwnFacts(
         category="Retrieval",
         metrics=("ndcg_at_10", "hit_rate_at_1", "hit_rate_at_10", "mrr_at_10", "map"),
         chance=None,
         n_items=len(judged),
-        modalities=modalities(kinds),
-        counts=f"{number_of(len(judged), 'query')}, {number_of(len(tables[CORPUS]), 'document')} and "
+        modalities=modalities(
+            part.modality for side in sides for part in side.values() if (part.positions() >= 0).any()
+        ),
+        counts=f"{number_of(len(judged), 'query')}, {number_of(len(documents), 'document')} and "
         f"{number_of(len(qrels), 'judgement')}",
         notes=f"Left out: {number_of(left, 'query')} without a judgement." if left else "",
+        items=lambda: Retrieval(
+            queries=_mixed(queries, sides[0]).take(judged),
+            documents=_mixed(documents, sides[1]),
+            relevant=(renumbered(judged, len(queries))[query], document, grades),
+        ),
     )
 
 
-def retrieval(tables: Mapping[str, OwnRows]) -> Retrieval:
-    """The judged queries, all documents and the judgements."""
-    qrels = tables[QRELS]
-    query, document = (_positions(qrels, column, tables[side]) for column, side in _SIDES)
-    judged = np.unique(query)
-    return Retrieval(
-        queries=_mixed(tables[QUERIES]).take(judged),
-        documents=_mixed(tables[CORPUS]),
-        relevant=(renumbered(judged, len(tables[QUERIES]))[query], document, _grades(qrels)),
-    )
-
-
-_SIDES = ((QUERY, QUERIES), (DOCUMENT, CORPUS))  # columns of judgements, and whose names they hold
-
-
-def _check_side(rows: OwnRows) -> set[str]:
-    """The modalities of queries or documents; a row with neither image nor text is a fault."""
+def _side(rows: OwnRows) -> dict[str, OwnContent]:
+    """The images and the texts of queries or documents; a row with neither is a fault. Title and text are one, as BEIR
+    has it."""
     rows.check_names()
-    contents = [content for content in (_image(rows), _text(rows)) if content is not None]
-    if not contents:
+    contents = {"image": rows.content("image", only="image", required=False)} if rows.has("image") else {}
+    if present := [name for name in ("title", "text") if rows.has(name)]:
+        contents["text"] = rows.joined_texts(present)
+    if contents:
+        empty = np.all([content.positions() < 0 for content in contents.values()], axis=0)
+        rows.faults.rows(rows.table.title, empty, lambda at: "it has neither a text nor an image")
+    else:
         rows.whole("has neither a column text nor a column image")
-        return set()
-    empty = np.all([content.positions() < 0 for content in contents], axis=0)
-    rows.faults.rows(rows.table.title, empty, lambda at: "it has neither a text nor an image")
-    return {content.modality for content in contents if (content.positions() >= 0).any()}
-
-
-def _image(rows: OwnRows) -> OwnContent | None:
-    return rows.content("image", only="image", required=False) if rows.has("image") else None
-
-
-def _text(rows: OwnRows) -> OwnContent | None:
-    """Title and text as one, as BEIR has it."""
-    present = [name for name in ("title", "text") if rows.has(name)]
-    return rows.joined_texts(present) if present else None
-
-
-def _grades(qrels: OwnRows) -> np.ndarray:
-    return qrels.whole_numbers(
-        SCORE, least=0, most=MOST_GRADE, meaning=f"a whole number from 0, not relevant, to {MOST_GRADE:,}"
-    )
+    return contents
 
 
 def _positions(qrels: OwnRows, column: str, side: OwnRows) -> np.ndarray:
     """(judgements,) which query or document each names; one that is not there is a fault, and -1."""
-    return qrels.once(("positions", column), lambda: _look_up(qrels, column, side))
-
-
-def _look_up(qrels: OwnRows, column: str, side: OwnRows) -> np.ndarray:
     import pandas as pd
 
-    codes = qrels.texts(column)
-    names = side.texts("id")
+    codes, names = qrels.texts(column), side.texts("id")
     first = pd.Index(names.distinct.to_pandas()).get_indexer(pd.Index(codes.distinct.to_pandas()))
     row_of = np.append(renumbered(names.codes, len(names.distinct)), -1)
     at = np.append(row_of[first], -1)[codes.codes]
@@ -105,18 +85,8 @@ def _look_up(qrels: OwnRows, column: str, side: OwnRows) -> np.ndarray:
     return at
 
 
-def _check_again(qrels: OwnRows, query: np.ndarray, document: np.ndarray, grades: np.ndarray) -> None:
-    """A pair that an earlier row grades otherwise is a fault."""
-    import pandas as pd
-
-    pairs = pd.DataFrame({"query": query, "document": document, "grade": grades})
-    known = (query >= 0) & (document >= 0)
-    unlike = pairs.groupby(["query", "document"])["grade"].transform("first").to_numpy() != grades
-    qrels.fault(SCORE, known & unlike, lambda at: f"is {grades[at]}, in an earlier row of the same pair another")
-
-
-def _mixed(rows: OwnRows) -> Mixed:
-    image, text = _image(rows), _text(rows)
-    image_column, image_at = image.distinct(rows.cache) if image else (None, None)
-    text_column, text_at = text.distinct(rows.cache) if text else (None, None)
-    return Mixed(names=rows.names(), image=image_column, image_at=image_at, text=text_column, text_at=text_at)
+def _mixed(rows: OwnRows, contents: Mapping[str, OwnContent]) -> Mixed:
+    parts = {}
+    for kind, content in contents.items():
+        parts[kind], parts[f"{kind}_at"] = content.distinct(rows.cache)
+    return Mixed(names=rows.names(), **parts)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,31 +28,14 @@ DEFAULT = "default"
 
 
 @dataclass(frozen=True, kw_only=True)
-class HubTables:
-    """What is read of a data set of the hub."""
+class HubDataSet:
+    """A data set of the hub: its tables, or the folder of one without Parquet, whose files are read like any."""
 
+    title: str  # `org/name`
     name: str  # `hub:org/name@commit`, with configuration and split where they were named
-    tables: Mapping[str, OwnTable]
     shape: TaskShape | None  # where its layout tells
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Named:
-    repo: str
-    config: str
-    split: str
-    revision: str
-
-    @classmethod
-    def of(cls, text: str) -> _Named:
-        match = NAME.fullmatch(text)
-        if match is None:
-            raise BadInput(
-                f"{shortened(text)} names no data set of the hub: write hub:org/name@revision, or with configuration "
-                "and split hub:org/name/configuration:split@revision"
-            )
-        repo, config, split, revision = (value or "" for value in match.groups())
-        return cls(repo=repo, config=config, split=split, revision=revision)
+    tables: Mapping[str, OwnTable] = field(default_factory=dict)
+    folder: Path | None = None
 
 
 def is_named(data: Path | str) -> bool:
@@ -59,58 +43,32 @@ def is_named(data: Path | str) -> bool:
     return str(data).startswith(PREFIX)
 
 
-def title(text: str) -> str:
-    """`org/name`. Raises BadInput for a name that is none."""
-    return _Named.of(text).repo
-
-
-def is_cached(folder: Path) -> bool:
-    """Whether a data set's folder is a snapshot in the hub's cache, `datasets--org--name/snapshots/commit`."""
-    return folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("datasets--")
-
-
-def folder(text: str, *, source: Source) -> Path | None:
-    """The folder of a data set without Parquet; None where it has some. Raises NotHere, BadInput."""
-    named = _Named.of(text)
-    place = _fetched(named, source)
-    return None if any(place.rglob("*.parquet")) else place
-
-
-def _fetched(named: _Named, source: Source) -> Path:
-    """The data set's folder; of one whose card lists its files only those of the configuration are fetched."""
-    with contextlib.suppress(NotHere):  # no card, or nothing at all: the last line says so
-        card = source.folder(named.repo, revision=named.revision, files=(CARD,))
-        config = named.config or ("" if parquet.files_of(card, config=CORPUS) else DEFAULT)
-        files = parquet.files_of(card, config=config)
-        if files:
-            return source.folder(named.repo, revision=named.revision, files=(CARD, *files))
-    return source.folder(named.repo, revision=named.revision)
-
-
-def resolved(text: str, *, source: Source) -> str:
-    """The name with the commit that a branch, or no revision, stands for."""
-    named = _Named.of(text)
-    place = _fetched(named, source)
-    commit = place.name if re.fullmatch(r"[0-9a-f]{40}", place.name) else named.revision
-    config, split = f"/{named.config}" if named.config else "", f":{named.split}" if named.split else ""
-    return f"{PREFIX}{named.repo}{config}{split}{f'@{commit}' if commit else ''}"
-
-
-def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source: Source) -> HubTables:
-    """The tables of a data set at a revision, fetched if they must be.
+def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source: Source) -> HubDataSet:
+    """A data set at a revision, fetched if it must be.
 
     Of several splits `test` is read; a table of items and classes with `train` and `test` is a probe. Raises NotHere
-    with the command that fetches it, BadInput for a configuration or split that it does not have.
+    with the command that fetches it, BadInput for a name that is none and a configuration or split that is not there.
     """
-    named = _Named.of(text)
-    place, name = _fetched(named, source), resolved(text, source=source)
+    match = NAME.fullmatch(text)
+    if match is None:
+        raise BadInput(
+            f"{shortened(text)} names no data set of the hub: write hub:org/name@revision, or with configuration "
+            "and split hub:org/name/configuration:split@revision"
+        )
+    repo, config, split, revision = (value or "" for value in match.groups())
+    place = _fetched(repo, config=config, revision=revision, source=source)
+    commit = place.name if re.fullmatch(r"[0-9a-f]{40}", place.name) else revision  # that a branch stands for
+    name = f"{PREFIX}{repo}{config and f'/{config}'}{split and f':{split}'}{commit and f'@{commit}'}"
+    data = HubDataSet(title=repo, name=name, shape=shape)
+    if not any(place.rglob("*.parquet")):
+        return replace(data, folder=place)
     # A commit says all; of a folder of one's own in place of the hub's its files do.
-    state = name if "@" in name else source.state(named.repo, revision=named.revision)
+    state = name if commit else source.state(repo, revision=revision)
 
     def table(config: str, *splits: str) -> OwnTable:
         parts = [
             of_parquet(
-                parquet.table(place, repo=named.repo, config=config, split=split),
+                parquet.table(place, repo=repo, config=config, split=split),
                 folder=None,
                 digest=content_key(f"{state} {config} {split}").decode(),
             )
@@ -118,46 +76,46 @@ def read(text: str, *, shape: TaskShape | None, given: Mapping[str, str], source
         ]
         return parts[0] if len(parts) == 1 else _joined(parts, splits)
 
-    configs = ["default" if config in ("data", place.name) else config for config in parquet.configs(place)]
-    queries = next((config for config in (QUERIES, "query") if config in configs), "")
-    if not named.config and CORPUS in configs and queries and shape in (None, RETRIEVAL):
-        judged = QRELS if QRELS in configs else DEFAULT
-        chosen = {QUERIES: queries, CORPUS: CORPUS, QRELS: judged}
-        return HubTables(
-            name=name,
-            shape=RETRIEVAL,
-            tables={role: table(config, _split(place, config, named, alone=True)) for role, config in chosen.items()},
-        )
-    config = named.config or (DEFAULT if DEFAULT in configs else configs[0] if len(configs) == 1 else "")
+    def chosen(config: str) -> str:
+        """Which split of a configuration is read."""
+        splits = parquet.splits(place, config=config)
+        named = split or (TEST if TEST in splits else splits[0] if len(splits) == 1 else "")
+        if not named:
+            raise BadInput(f"{repo} has the splits {', '.join(splits)}: name one, {PREFIX}{repo}:{splits[0]}")
+        if named not in splits:
+            raise BadInput(
+                f"{repo} has no split {shortened(named)!r}.{suggestion(named, splits)} It has: {', '.join(splits)}"
+            )
+        return named
+
+    configs = [DEFAULT if each in ("data", place.name) else each for each in parquet.configs(place)]
+    queries = next((each for each in (QUERIES, "query") if each in configs), "")
+    if not config and CORPUS in configs and queries and shape in (None, RETRIEVAL):
+        tables = {}
+        for role, each in ((QUERIES, queries), (CORPUS, CORPUS), (QRELS, QRELS if QRELS in configs else DEFAULT)):
+            splits = parquet.splits(place, config=each)  # a corpus has one for all, whatever was named
+            tables[role] = table(each, splits[0] if len(splits) == 1 else chosen(each))
+        return replace(data, shape=RETRIEVAL, tables=tables)
+    config = config or (DEFAULT if DEFAULT in configs else configs[0] if len(configs) == 1 else "")
     if config not in configs:
-        raise BadInput(
-            f"{named.repo} has the configurations {', '.join(configs)}: name one, {PREFIX}{named.repo}/{configs[0]}"
-        )
-    splits = parquet.splits(place, config=config)
-    both = not named.split and {TRAIN, TEST} <= set(splits) and shape in (None, PROBE)
+        raise BadInput(f"{repo} has the configurations {', '.join(configs)}: name one, {PREFIX}{repo}/{configs[0]}")
+    both = not split and {TRAIN, TEST} <= set(parquet.splits(place, config=config)) and shape in (None, PROBE)
     if both and shape is None:
         columns = table(config, TEST).columns
-        both = SPLIT not in columns and shape_of(columns, given, title=named.repo) is CLASSIFICATION
+        both = SPLIT not in columns and shape_of(columns, given, title=repo) is CLASSIFICATION
     if both:
-        return HubTables(name=name, tables={"": table(config, TRAIN, TEST)}, shape=PROBE)
-    return HubTables(name=name, tables={"": table(config, _split(place, config, named))}, shape=shape)
+        return replace(data, shape=PROBE, tables={"": table(config, TRAIN, TEST)})
+    return replace(data, tables={"": table(config, chosen(config))})
 
 
-def _split(place: Path, config: str, named: _Named, *, alone: bool = False) -> str:
-    """Which split is read; `alone`: the only one there is, whatever was named, as a corpus has one for all."""
-    splits = parquet.splits(place, config=config)
-    if alone and len(splits) == 1:
-        return splits[0]
-    split = named.split or (TEST if TEST in splits else splits[0] if len(splits) == 1 else "")
-    if split not in splits:
-        if not split:
-            raise BadInput(
-                f"{named.repo} has the splits {', '.join(splits)}: name one, {PREFIX}{named.repo}:{splits[0]}"
-            )
-        raise BadInput(
-            f"{named.repo} has no split {shortened(split)!r}.{suggestion(split, splits)} It has: {', '.join(splits)}"
-        )
-    return split
+def _fetched(repo: str, *, config: str, revision: str, source: Source) -> Path:
+    """The data set's folder; of one whose card lists its files only those of the configuration are fetched."""
+    with contextlib.suppress(NotHere):  # no card, or nothing at all: the last line says so
+        card = source.folder(repo, revision=revision, files=(CARD,))
+        files = parquet.files_of(card, config=config or ("" if parquet.files_of(card, config=CORPUS) else DEFAULT))
+        if files:
+            return source.folder(repo, revision=revision, files=(CARD, *files))
+    return source.folder(repo, revision=revision)
 
 
 def _joined(parts: list[OwnTable], splits: tuple[str, ...]) -> OwnTable:
@@ -170,13 +128,10 @@ def _joined(parts: list[OwnTable], splits: tuple[str, ...]) -> OwnTable:
         parts[0],
         title=parts[0].title.rpartition(" ")[0],
         values=values.append_column(SPLIT, pa.array(names, pa.large_string())),
-        stored={name: _all_of(parts, name) for name in parts[0].stored},
+        stored={name: partial(_all_of, parts, name) for name in parts[0].stored},
         digest=content_key(" ".join(part.digest for part in parts)).decode(),
     )
 
 
-def _all_of(parts: list[OwnTable], name: str) -> Callable[[Path | None], Column]:
-    def column(cache: Path | None) -> Column:
-        return items.joined([part.stored[name](cache) for part in parts])
-
-    return column
+def _all_of(parts: list[OwnTable], name: str, *, cache: Path | None) -> Column:
+    return items.joined([part.stored[name](cache=cache) for part in parts])

@@ -12,19 +12,15 @@ import numpy as np
 
 from compute.content.items import content_key
 from compute.tasks.data import Data
-from compute.tasks.own import beir, class_folder, hub, naming
-from compute.tasks.own import table as tables
+from compute.tasks.own import hub, layout, naming
 from compute.tasks.own.facts import OwnFacts
 from compute.tasks.own.faults import Faults, RowFault, sentence
 from compute.tasks.own.rows import OwnRows
-from compute.tasks.own.shapes import RETRIEVAL, TaskShape
-from compute.tasks.own.table import OwnTable
+from compute.tasks.own.shapes import TaskShape
 from compute.tasks.source import OwnFile, Source
 from compute.types import BadInput
 
 VERSION = 1  # of what is made of a file: raise it when any item changes
-HUB = hub.PREFIX
-MANIFESTS = ("manifest", "metadata", "items")  # names, less their end, that a folder's manifest can have
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +72,7 @@ class OwnData:
 
     def items(self) -> dict[str, Data]:
         """The items by subset. Raises BadInput with the problems where there are any."""
-        self.check()
-        return {"default": self.shape.items(self.read)}
+        return {"default": self.facts.items()}
 
     @cached_property
     def digest(self) -> str:
@@ -89,9 +84,8 @@ class OwnData:
         parts: list[object] = [VERSION, self.shape.key]
         for name, rows in sorted(self.read.items()):
             parts += [name, sorted(rows.columns.items()), rows.table.digest]
-            for content in rows.contents():
-                if content.modality == "image":
-                    parts.append(content_key(np.ascontiguousarray(content.keys(rows.cache)).tobytes()).decode())
+            for _, content in sorted(rows.images.items()):
+                parts.append(content_key(np.ascontiguousarray(content.keys(rows.cache)).tobytes()).decode())
         return content_key(json.dumps(parts)).decode()
 
     @property
@@ -129,28 +123,26 @@ def read(
     path, hub_name = None, ""
     named = images = tuple(Path(folder).absolute() for folder in images)
     if hub.is_named(data):
-        title, hub_name = hub.title(str(data)), hub.resolved(str(data), source=source)
-        snapshot = hub.folder(str(data), source=source)
-        if snapshot is None:
-            known = hub.read(str(data), shape=chosen, given=given, source=source)
-            chosen, read_tables = known.shape, known.tables
-        else:
-            chosen, read_tables = _tables(snapshot, chosen, faults)
-            if hub.is_cached(snapshot):  # its files are links to the blobs beside it
-                images = (*images, snapshot.parent.parent)
+        found = hub.read(str(data), shape=chosen, given=given, source=source)
+        title, hub_name, chosen, tables = found.title, found.name, found.shape, found.tables
+        if found.folder is not None:
+            chosen, tables = layout.read(found.folder, chosen, faults)
+            snapshots = found.folder.parent
+            if snapshots.name == "snapshots" and snapshots.parent.name.startswith("datasets--"):
+                images = (*images, snapshots.parent)  # of the hub's cache, whose files are links to the blobs beside it
     else:
         path = Path(data).absolute()
         title = path.name or str(path)
-        chosen, read_tables = _tables(path, chosen, faults)
+        chosen, tables = layout.read(path, chosen, faults)
     if chosen is None:
-        chosen = naming.shape_of(read_tables[""].columns, given, title=title)
+        chosen = naming.shape_of(tables[""].columns, given, title=title)
     ignored: tuple[str, ...] = ()
     rows = {}
-    for name, table in read_tables.items():
+    for name, table in tables.items():
         names, free = naming.resolved(
             chosen.columns[name],
             table.columns,
-            naming.of_table(given, name, tuple(read_tables)),
+            naming.of_table(given, name, tuple(tables)),
             shape=chosen.key,
             title=table.title,
         )
@@ -172,41 +164,3 @@ def read(
         known=None if faults.count else facts,
         read=rows,
     )
-
-
-def _tables(path: Path, shape: TaskShape | None, faults: Faults) -> tuple[TaskShape | None, dict[str, OwnTable]]:
-    """The tables at a path, and their shape where the layout tells it."""
-    layout = beir.files(path)
-    if layout is not None and shape in (None, RETRIEVAL):
-        return RETRIEVAL, {name: tables.read(file, faults=faults, folder=path) for name, file in layout.items()}
-    if shape is RETRIEVAL:
-        raise BadInput(f"{path.name} is no folder with {beir.LAYOUT}, which retrieval needs")
-    return shape, {"": _table(path, faults)}
-
-
-def table_files(path: Path) -> list[Path]:
-    """The files that tables are read from at a path; none for a folder of images by class. Raises BadInput."""
-    layout = beir.files(path)
-    return _manifests(path) if layout is None else list(layout.values())
-
-
-def _table(path: Path, faults: Faults) -> OwnTable:
-    """The manifest at a path, or in the folder there, or a folder of images by class."""
-    present = _manifests(path)
-    return tables.read(present[0], faults=faults) if present else class_folder.read(path)
-
-
-def _manifests(path: Path) -> list[Path]:
-    """The one manifest at a path or in the folder there, or none. Raises BadInput for several."""
-    if not path.is_dir():
-        return [path]
-    named = [path / f"{name}{end}" for name in MANIFESTS for end in tables.FORMATS]
-    present = [file for file in named if file.is_file()]
-    present = present or sorted(
-        file for file in path.iterdir() if file.suffix.lower() in tables.FORMATS and not file.name.startswith(".")
-    )
-    if len(present) > 1:
-        raise BadInput(
-            f"{path} has several manifests: {', '.join(file.name for file in present[:5])}. Name the file itself"
-        )
-    return present

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -122,7 +122,8 @@ class OwnRows:
     faults: Faults
     folders: Sequence[Path] = ()  # where images by path may lie
     cache: Path | None = None  # where content keys are stored
-    _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+    images: dict[str, OwnContent] = field(default_factory=dict, repr=False)  # that were looked at, by column
+    _texts: dict[str, Codes] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -141,121 +142,34 @@ class OwnRows:
     def fault(self, name: str, wrong: np.ndarray, what: Callable[[int], str]) -> None:
         """Faults of the rows where `wrong` is true; `what(i)` is the end of the sentence after the column's name."""
         column = self.columns[name]
-        self.faults.rows(self.table.title, wrong, lambda at: f"{column} {what(at)}", column=column)
+        self.faults.rows(self.table.title, wrong, lambda at: f"{column} {what(at)}")
 
     def number(self, position: int) -> int:
         """A row's number in the file, from 1."""
         return self.faults.row_of(self.table.title, position)
 
-    def whole(self, what: str, *, name: str = "") -> None:
+    def whole(self, what: str) -> None:
         """A fault of the file as a whole."""
-        self.faults.whole(self.table.title, what, column=self.columns.get(name, ""))
+        self.faults.whole(self.table.title, what)
 
     def texts(self, name: str, *, required: bool = True) -> Codes:
         """A column's values as texts, blank ones faults where it is required; numbers of classes as their names."""
-        return self.once(("texts", name, required), lambda: self._texts(name, required))
+        if name not in self._texts:  # what is wrong is counted once
+            self._texts[name] = Codes.of(self._as_texts(name))
+            self._check_empty(name, self._texts[name].codes < 0, required=required)
+        return self._texts[name]
 
     def whole_numbers(self, name: str, *, least: int, most: int, meaning: str) -> np.ndarray:
         """(n,) int64; rows without a whole number from `least` to `most` are faults, `meaning` says of what."""
-
-        def right(values: np.ndarray) -> np.ndarray:
-            return (values == np.floor(values)) & (values >= least) & (values <= most)
-
-        values = self.once(("numbers", name), lambda: self._numbers(name, right, meaning))
+        values = self._numbers(
+            name, lambda values: (values == np.floor(values)) & (values >= least) & (values <= most), meaning
+        )
         return np.where(np.isnan(values), least, values).astype(np.int64)
 
     def numbers(self, name: str, *, least: float = -np.inf) -> np.ndarray:
         """(n,) float64; rows without a finite number, of at least `least`, are faults, and NaN."""
         needed = "a number" if least == -np.inf else f"a number from {least:g}"
-        return self.once(
-            ("numbers", name),
-            lambda: self._numbers(name, lambda values: np.isfinite(values) & (values >= least), needed),
-        )
-
-    def content(self, name: str, *, only: str = "", required: bool = True) -> OwnContent:
-        """A column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
-
-        A column whose values mostly end as names of images do is of images. Empty rows are faults where `required`.
-        """
-        return self.once(("content", name), lambda: self._content(name, only, required))
-
-    def joined_texts(self, names: Sequence[str]) -> OwnContent:
-        """Columns of texts as one, with a space between; a row may have none."""
-        return self.once(("content", *names), lambda: self._joined_texts(names))
-
-    def one_kind(self, contents: Sequence[OwnContent], *, what: str) -> None:
-        """Columns of images beside columns of texts are a fault."""
-        unlike = next((part for part in contents if part.modality != contents[0].modality), None)
-        if unlike is not None:
-            self.whole(
-                f"{contents[0].name} holds {contents[0].modality}s, {unlike.name} {unlike.modality}s: the {what} are "
-                "all images or all texts"
-            )
-
-    def names(self) -> tuple[str, ...]:
-        """The items' names: those of the column `name`, else the rows' numbers from 1."""
-        column = self._names_column()
-        if not column:
-            return tuple(map(str, range(1, len(self) + 1)))
-        codes = self.texts(column)
-        listed = [*codes.listed(), ""]  # the last for a row without, which is a fault
-        return tuple(listed[at] for at in codes.codes.tolist())
-
-    def check_names(self) -> None:
-        """A name that an earlier row has is a fault."""
-        if self._names_column():
-            self.once("names", self._check_names)
-
-    def contents(self) -> list[OwnContent]:
-        """The columns of images and texts that were looked at, in the order of their names."""
-        known = sorted(self._memo.items(), key=lambda item: str(item[0]))
-        return [content for _, content in known if isinstance(content, OwnContent)]
-
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made once: what is wrong is counted once too."""
-        if key not in self._memo:
-            self._memo[key] = make()
-        return self._memo[key]
-
-    def _names_column(self) -> str:
-        return next((name for name in ("id", "name") if self.has(name)), "")
-
-    def _check_names(self) -> None:
-        column = self._names_column()
-        texts = self.texts(column)
-        self.fault(
-            column,
-            _again(texts.codes),
-            lambda at: (
-                f"is {shortened(texts.at(at))!r}, as in row "
-                f"{self.number(int(np.argmax(texts.codes == texts.codes[at]))):,}: each item has a name of its own"
-            ),
-        )
-
-    def _texts(self, name: str, required: bool) -> Codes:
-        codes = Codes.of(self._as_texts(name))
-        self._check_empty(name, codes.codes < 0, required=required)
-        return codes
-
-    def _as_texts(self, name: str) -> pa.ChunkedArray:
-        """A column's values as texts; lists and objects are a fault, and nothing."""
-        import pyarrow as pa
-
-        column = self.columns[name]
-        values = self.table.values.column(column)
-        classes = self.table.class_names.get(column)
-        if classes and pa.types.is_integer(values.type):
-            values = pa.chunked_array([_classes(values, classes)])
-        if pa.types.is_nested(values.type):
-            self.whole(f"{column} holds lists or objects, and a text or number a row is needed", name=name)
-            values = pa.chunked_array([pa.nulls(len(values), pa.large_string())])
-        return values if pa.types.is_large_string(values.type) else values.cast(pa.large_string())
-
-    def _check_empty(self, name: str, empty: np.ndarray, *, required: bool) -> None:
-        if required and len(empty) and empty.all():
-            self.whole(f"{self.columns[name]} is empty in every row", name=name)
-        elif required:
-            self.fault(name, empty, lambda at: "is empty")
+        return self._numbers(name, lambda values: np.isfinite(values) & (values >= least), needed)
 
     def _numbers(self, name: str, right: Callable[[np.ndarray], np.ndarray], needed: str) -> np.ndarray:
         import pandas as pd
@@ -271,32 +185,29 @@ class OwnRows:
         )
         return values
 
-    def _joined_texts(self, names: Sequence[str]) -> OwnContent:
-        import pyarrow as pa
-        import pyarrow.compute as pc
+    def content(self, name: str, *, only: str = "", required: bool = True) -> OwnContent:
+        """A column of images or texts; `only` one of these. Images by path, or bytes inside Parquet.
 
-        parts = [self._as_texts(name).fill_null("") for name in names]
-        values = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
-        column = " and ".join(self.columns[name] for name in names)
-        return OwnContent(modality="text", name=column, title=self.table.title, codes=Codes.of(values))
-
-    def _content(self, name: str, only: str, required: bool) -> OwnContent:
+        A column whose values mostly end as names of images do is of images. Empty rows are faults where `required`.
+        """
         column, title = self.columns[name], self.table.title
         if column in self.table.stored:
             if only == "text":
-                self.whole(f"{column} holds images, and texts are needed", name=name)
-            stored = self.table.stored[column](self.cache)
+                self.whole(f"{column} holds images, and texts are needed")
+            stored = self.table.stored[column](cache=self.cache)
             self._check_empty(name, stored.keys == NO_KEY, required=required)
-            return OwnContent(modality="image", name=column, title=title, stored=stored)
+            self.images[name] = OwnContent(modality="image", name=column, title=title, stored=stored)
+            return self.images[name]
         codes = self.texts(name, required=required)
         named = files.are_image_names(codes.distinct)
         images = bool(len(named)) and np.dot(named, codes.counts) * 2 > codes.counts.sum()
         if images and only == "text":
-            self.whole(f"{column} holds paths of images, and texts are needed", name=name)
+            self.whole(f"{column} holds paths of images, and texts are needed")
         if not images and only != "image":
             return OwnContent(modality="text", name=column, title=title, codes=codes)
         located = self._located(name, codes, named)
-        return OwnContent(modality="image", name=column, title=title, codes=codes, located=located)
+        self.images[name] = OwnContent(modality="image", name=column, title=title, codes=codes, located=located)
+        return self.images[name]
 
     def _located(self, name: str, codes: Codes, named: np.ndarray) -> files.LocatedFiles:
         self.fault(
@@ -318,6 +229,63 @@ class OwnRows:
         )
         return found
 
+    def joined_texts(self, names: Sequence[str]) -> OwnContent:
+        """Columns of texts as one, with a space between; a row may have none."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        parts = [self._as_texts(name).fill_null("") for name in names]
+        values = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string())))
+        column = " and ".join(self.columns[name] for name in names)
+        return OwnContent(modality="text", name=column, title=self.table.title, codes=Codes.of(values))
+
+    def names(self) -> tuple[str, ...]:
+        """The items' names: those of the column `name`, else the rows' numbers from 1."""
+        if not self._named_by:
+            return tuple(map(str, range(1, len(self) + 1)))
+        codes = self.texts(self._named_by)
+        listed = codes.listed()
+        return tuple(listed[at] for at in codes.codes.tolist())
+
+    def check_names(self) -> None:
+        """A name that an earlier row has is a fault."""
+        import pandas as pd
+
+        if self._named_by:
+            texts = self.texts(self._named_by)
+            self.fault(
+                self._named_by,
+                pd.Series(texts.codes).duplicated().to_numpy() & (texts.codes >= 0),
+                lambda at: (
+                    f"is {shortened(texts.at(at))!r}, as in row "
+                    f"{self.number(int(np.argmax(texts.codes == texts.codes[at]))):,}: each item has a name of its own"
+                ),
+            )
+
+    @property
+    def _named_by(self) -> str:
+        return next((name for name in ("id", "name") if self.has(name)), "")
+
+    def _as_texts(self, name: str) -> pa.ChunkedArray:
+        """A column's values as texts; lists and objects are a fault, and nothing."""
+        import pyarrow as pa
+
+        column = self.columns[name]
+        values = self.table.values.column(column)
+        classes = self.table.class_names.get(column)
+        if classes and pa.types.is_integer(values.type):
+            values = pa.chunked_array([_classes(values, classes)])
+        if pa.types.is_nested(values.type):
+            self.whole(f"{column} holds lists or objects, and a text or number a row is needed")
+            values = pa.chunked_array([pa.nulls(len(values), pa.large_string())])
+        return values if pa.types.is_large_string(values.type) else values.cast(pa.large_string())
+
+    def _check_empty(self, name: str, empty: np.ndarray, *, required: bool) -> None:
+        if required and len(empty) and empty.all():
+            self.whole(f"{self.columns[name]} is empty in every row")
+        elif required:
+            self.fault(name, empty, lambda at: "is empty")
+
 
 def _classes(values: pa.ChunkedArray, names: tuple[str, ...]) -> pa.Array:
     """Numbers of classes as their names; a number without a name as no value."""
@@ -327,10 +295,3 @@ def _classes(values: pa.ChunkedArray, names: tuple[str, ...]) -> pa.Array:
     known = (codes >= 0) & (codes < len(names))
     array = pa.array([*names, None], pa.large_string())
     return array.take(pa.array(np.where(known, codes, len(names))))
-
-
-def _again(codes: np.ndarray) -> np.ndarray:
-    """(n,) bool: whether an earlier row has the same code; rows without one never."""
-    import pandas as pd
-
-    return pd.Series(codes).duplicated().to_numpy() & (codes >= 0)

@@ -1,22 +1,18 @@
 """The shapes that data of one's own can have: which columns, what each means, and the task that follows.
 
 Everything follows from this table: what a file is taken for, what is checked, how a run scores it, and the README's
-list. A new shape is a row here and two functions: its facts, which check the rows, and its items.
+list. A new shape is a row here and a function that checks the rows and says what follows: its facts and its items.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
-from compute.tasks.data import Data
 from compute.tasks.own import choosing, finding, labelled, pairing
 from compute.tasks.own.facts import OwnFacts
 from compute.tasks.own.rows import OwnRows
 from compute.tasks.own.table import SPLIT
-
-Made = TypeVar("Made")
 
 MOST = 8  # columns of one name with a number
 
@@ -49,12 +45,11 @@ class TaskShape:
     columns: Mapping[str, tuple[ShapeColumn, ...]]
     scored: str  # metric and chance, in words
     example: str  # three lines
-    facts: Callable[[Mapping[str, OwnRows]], OwnFacts]  # checks the rows, whose faults it adds
-    items: Callable[[Mapping[str, OwnRows]], Data]  # of rows without a fault
+    facts: Callable[[Mapping[str, OwnRows]], OwnFacts | None]  # checks the rows, whose faults it adds; None with some
     told: bool = True  # whether a file with its columns is taken for it unless told otherwise
 
 
-def _alone(function: Callable[[OwnRows], Made]) -> Callable[[Mapping[str, OwnRows]], Made]:
+def _alone(function: Callable[[OwnRows], OwnFacts | None]) -> Callable[[Mapping[str, OwnRows]], OwnFacts | None]:
     """A function of the only table."""
     return lambda tables: function(tables[""])
 
@@ -79,8 +74,7 @@ CHOICES = TaskShape(
     },
     scored="accuracy; chance 1 / alternatives",
     example="reference,alternative_1,alternative_2,answer\na.jpg,a-left.jpg,a-right.jpg,2\nb.jpg,b-left.jpg,b-right.jpg,1",
-    facts=_alone(choosing.choices_facts),
-    items=_alone(choosing.choices),
+    facts=_alone(choosing.choices),
 )
 VOTES = TaskShape(
     key="votes",
@@ -96,8 +90,7 @@ VOTES = TaskShape(
     },
     scored="accuracy against the majority, ties left out; chance 1 / alternatives",
     example="prompt,alternative_1,alternative_2,votes_1,votes_2\na red car,a.jpg,b.jpg,3,1\na cat,c.jpg,d.jpg,0,5",
-    facts=_alone(choosing.votes_facts),
-    items=_alone(choosing.votes),
+    facts=_alone(choosing.votes),
 )
 ODD_ONE_OUT = TaskShape(
     key="odd-one-out",
@@ -112,8 +105,7 @@ ODD_ONE_OUT = TaskShape(
     },
     scored="accuracy; chance 1 / images",
     example="member_1,member_2,member_3,odd\na.jpg,b.jpg,c.jpg,3\nd.jpg,e.jpg,f.jpg,1",
-    facts=_alone(choosing.odd_facts),
-    items=_alone(choosing.odd),
+    facts=_alone(choosing.odd),
 )
 RATED_PAIRS = TaskShape(
     key="rated-pairs",
@@ -129,8 +121,7 @@ RATED_PAIRS = TaskShape(
     },
     scored="Spearman correlation of similarity and score; chance 0",
     example="first,second,score\na.jpg,b.jpg,4.5\na.jpg,c.jpg,1",
-    facts=_alone(pairing.rated_facts),
-    items=_alone(pairing.rated),
+    facts=_alone(pairing.rated),
 )
 MATCHING = TaskShape(
     key="matching",
@@ -151,8 +142,7 @@ MATCHING = TaskShape(
     },
     scored="text, image or group accuracy; chance 1 / captions, 1 / images, 1 / 6 for two and two",
     example="image,caption_1,caption_2\na.jpg,a cat on a mat,a mat on a cat\nb.jpg,a dog,a cat",
-    facts=_alone(pairing.matches_facts),
-    items=_alone(pairing.matches),
+    facts=_alone(pairing.matches),
 )
 _CONTENT = (
     ShapeColumn(name="id", meaning="Its name, once each.", aliases=("_id",)),
@@ -175,8 +165,7 @@ RETRIEVAL = TaskShape(
     scored="nDCG@10, hit rates, MRR@10, mAP; chance not stated",
     example='queries.jsonl: {"_id": "q1", "text": "a red car"}\ncorpus.jsonl: {"_id": "d1", "image": "a.jpg"}\n'
     "qrels/test.tsv: q1 d1 1",
-    facts=finding.facts,
-    items=finding.retrieval,
+    facts=finding.retrieval,
 )
 PROBE = TaskShape(
     key="probe",
@@ -185,8 +174,7 @@ PROBE = TaskShape(
     columns={"": (_NAME, _ITEM, _LABEL, ShapeColumn(name=SPLIT, meaning="train or test; others are left out."))},
     scored="accuracy; chance 1 / classes",
     example="item,label,split\na.jpg,cat,train\nb.jpg,dog,test",
-    facts=_alone(labelled.probe_facts),
-    items=_alone(labelled.probe),
+    facts=_alone(labelled.probe),
 )
 CLASSIFICATION = TaskShape(
     key="classification",
@@ -206,8 +194,7 @@ CLASSIFICATION = TaskShape(
     },
     scored="accuracy; chance 1 / classes",
     example="item,label\na.jpg,cat\nb.jpg,dog",
-    facts=_alone(labelled.zero_shot_facts),
-    items=_alone(labelled.zero_shot),
+    facts=_alone(labelled.zero_shot),
 )
 CLUSTERING = TaskShape(
     key="clustering",
@@ -216,8 +203,7 @@ CLUSTERING = TaskShape(
     columns={"": (_NAME, _ITEM, _LABEL)},
     scored="NMI; chance not stated",
     example="item,label\na.jpg,cat\nb.jpg,dog",
-    facts=_alone(labelled.clusters_facts),
-    items=_alone(labelled.clusters),
+    facts=_alone(labelled.clusters),
     told=False,
 )
 

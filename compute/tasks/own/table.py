@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +38,8 @@ class OwnTable:
     title: str  # the file's name, for messages
     values: pa.Table
     folder: Path | None = None  # that paths of images begin at; None: they may not be paths
-    # Columns of images' bytes: the images, given the folder where content keys are stored.
-    stored: Mapping[str, Callable[[Path | None], Column]] = field(default_factory=dict)
+    # Columns of images' bytes: the images, given `cache`, the folder where content keys are stored.
+    stored: Mapping[str, Callable[..., Column]] = field(default_factory=dict)
     class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of columns of class numbers
     digest: str = ""  # of the file's content
 
@@ -179,14 +180,10 @@ def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> Own
         title=table.title,
         values=_plain(values),
         folder=folder,
-        stored={name: _stored(table, name) for name in in_bytes},
+        stored={name: partial(table.images, name) for name in in_bytes},
         class_names={name: names for name in others if (names := table.class_names(name))},
         digest=digest,
     )
-
-
-def _stored(table: parquet.Table, name: str) -> Callable[[Path | None], Column]:
-    return lambda cache: table.images(name, cache=cache)
 
 
 def _is_bytes(kind: pa.DataType) -> bool:

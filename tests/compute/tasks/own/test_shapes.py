@@ -6,7 +6,7 @@ import csv
 import io
 from pathlib import Path
 
-from compute.tasks.own import beir, naming, shapes
+from compute.tasks.own import layout, naming, shapes
 from compute.tasks.own.shapes import SHAPES
 
 
@@ -29,4 +29,4 @@ def test_the_example_of_retrieval_is_read(tmp_path: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         header = "query-id\tcorpus-id\tscore\n" if path.suffix == ".tsv" else ""
         path.write_text(header + content.replace(" ", "\t" if header else " ") + "\n")
-    assert set(beir.files(tmp_path)) == set(shapes.RETRIEVAL.columns)
+    assert set(layout.retrieval_files(tmp_path)) == set(shapes.RETRIEVAL.columns)

@@ -1,0 +1,121 @@
+"""What lies at a path: a manifest, a folder with one, images in a folder a class, or a retrieval data set as BEIR has
+it (corpus.jsonl, queries.jsonl and qrels/test.tsv)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from compute.tasks.own import table as tables
+from compute.tasks.own.faults import Faults
+from compute.tasks.own.files import is_image_name
+from compute.tasks.own.finding import CORPUS, QRELS, QUERIES
+from compute.tasks.own.labelled import TEST, TRAIN, UNUSED
+from compute.tasks.own.shapes import RETRIEVAL, TaskShape
+from compute.tasks.own.table import FORMATS, SPLIT, OwnTable
+from compute.types import BadInput
+
+BEIR = "corpus.jsonl, queries.jsonl and qrels/test.tsv"
+MANIFESTS = ("manifest", "metadata", "items")  # names, less their end, that a folder's manifest can have
+
+
+def read(path: Path, shape: TaskShape | None, faults: Faults) -> tuple[TaskShape | None, dict[str, OwnTable]]:
+    """The tables at a path, and their shape where the layout tells it. Raises BadInput."""
+    files = retrieval_files(path)
+    if files and shape in (None, RETRIEVAL):
+        return RETRIEVAL, {name: tables.read(file, faults=faults, folder=path) for name, file in files.items()}
+    if shape is RETRIEVAL:
+        raise BadInput(f"{path.name} is no folder with {BEIR}, which retrieval needs")
+    manifest = _manifest(path)
+    return shape, {"": tables.read(manifest, faults=faults) if manifest else class_folder(path)}
+
+
+def table_files(path: Path) -> list[Path]:
+    """The files that tables are read from at a path; none for a folder of images by class. Raises BadInput."""
+    if files := retrieval_files(path):
+        return list(files.values())
+    manifest = _manifest(path)
+    return [manifest] if manifest else []
+
+
+def _manifest(path: Path) -> Path | None:
+    """The one manifest at a path or in the folder there. Raises BadInput for several."""
+    if not path.is_dir():
+        return path
+    named = [path / f"{name}{end}" for name in MANIFESTS for end in FORMATS]
+    present = [file for file in named if file.is_file()]
+    present = present or sorted(
+        file for file in path.iterdir() if file.suffix.lower() in FORMATS and not file.name.startswith(".")
+    )
+    if len(present) > 1:
+        raise BadInput(
+            f"{path} has several manifests: {', '.join(file.name for file in present[:5])}. Name the file itself"
+        )
+    return present[0] if present else None
+
+
+def retrieval_files(folder: Path) -> dict[str, Path]:
+    """The three files by what they hold; none for a folder that has neither queries nor a corpus.
+
+    Each may have any of the manifests' formats. Judgements are a file `qrels`, or in a folder `qrels` the file `test`
+    or the only one. Raises BadInput for a folder that has but some of them.
+    """
+    found = {
+        name: [folder / f"{name}{end}" for end in FORMATS if (folder / f"{name}{end}").is_file()]
+        for name in (QUERIES, CORPUS, QRELS)
+    }
+    if not found[QUERIES] and not found[CORPUS]:
+        return {}
+    if not found[QRELS] and (folder / QRELS).is_dir():
+        splits = sorted(file for file in (folder / QRELS).iterdir() if file.suffix.lower() in FORMATS)
+        found[QRELS] = splits if len(splits) == 1 else [file for file in splits if file.stem == TEST]
+        if splits and not found[QRELS]:
+            raise BadInput(f"{folder / QRELS} has {', '.join(file.name for file in splits)} and no {TEST}: name one so")
+    for name, several in found.items():
+        if len(several) != 1:
+            what = f"several files {name}" if several else f"no {name}"
+            raise BadInput(f"{folder} has {what}: a retrieval data set has {BEIR}")
+    return {name: several[0] for name, several in found.items()}
+
+
+def class_folder(folder: Path) -> OwnTable:
+    """Images in a folder a class, or below `train` and `test` in a folder a class each, as a manifest has them: their
+    paths within the folder and their classes.
+
+    Raises BadInput for a folder without images in folders of their own, and for images beside these.
+    """
+    beside = [file.name for file in sorted(folder.iterdir()) if file.is_file() and is_image_name(file.name)]
+    if beside:
+        raise BadInput(
+            f"{folder} has {len(beside):,} images in no folder of a class, such as {beside[0]}: put them into one, or "
+            "list the images in a manifest"
+        )
+    parts = _folders(folder)
+    split_up = bool(parts) and all(name.lower() in (TRAIN, TEST, *UNUSED) for name in parts)
+    rows = [
+        (image.relative_to(folder).as_posix(), name, split)
+        for split in (parts if split_up else ("",))
+        for name in _folders(folder / split)
+        for image in _images(folder / split / name)
+    ]
+    if not rows:
+        raise BadInput(
+            f"{folder} has neither a manifest (such as manifest.csv) nor images in a folder for each class. See "
+            "README, Data of your own"
+        )
+    paths, labels, splits = map(list, zip(*rows, strict=True))
+    values = {"name": paths, "item": paths, "label": labels} | ({SPLIT: splits} if split_up else {})
+    return tables.of_values(folder.name, values, folder=folder)
+
+
+def _folders(folder: Path) -> list[str]:
+    return sorted(part.name for part in folder.iterdir() if part.is_dir() and not part.name.startswith("."))
+
+
+def _images(folder: Path) -> list[Path]:
+    """The images below a class's folder, sorted; links to further folders are not followed."""
+    found = []
+    for below, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [Path(below) / name for name in sorted(names) if is_image_name(name) and not name.startswith(".")]
+    return found
