@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -38,6 +39,8 @@ WORDS = [
 TEXTS = ["a photo of a cat", "two red squares under a large blue circle", "dog", ""]
 LONG = "a small red dog beside the large green cat " * 60
 SIDE = 32  # pixels of every tiny model
+LAYERS = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+PATCHED = {**LAYERS, "image_size": SIDE, "patch_size": 8}
 
 
 def row(folder: Path | str, adapter: str, *, revision: str = "", **options: object) -> Model:
@@ -54,6 +57,17 @@ def images() -> list[Image.Image]:
         slope = np.linspace(0, 160, size[0])[None, :, None] * np.linspace(0.2, 1, size[1])[:, None, None]
         made.append(Image.fromarray((slope + rng.integers(0, 90, (size[1], size[0], 3))).astype(np.uint8)))
     return [*made, made[0].convert("L").convert("RGB")]
+
+
+def noise(*sizes: tuple[int, int]) -> list[Image.Image]:
+    """Noise of these widths and heights."""
+    draw = np.random.default_rng(0)
+    return [Image.fromarray(draw.integers(0, 256, (high, wide, 3), dtype=np.uint8)) for wide, high in sizes]
+
+
+def embedded(encoder: Any, modality: str, items: list) -> np.ndarray:
+    """Each item prepared by itself, all in one batch."""
+    return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -107,18 +121,9 @@ def clip_tokens(folder: Path, *, length: int = 16) -> None:
     ]
     _write(folder, "vocab.json", {token: place for place, token in enumerate(vocabulary)})
     (folder / "merges.txt").write_text("#version: 0.2\nc a\nca t</w>\nd o\n")
-    _write(
-        folder,
-        "tokenizer_config.json",
-        {
-            "tokenizer_class": "CLIPTokenizer",
-            "model_max_length": length,
-            "unk_token": "<|endoftext|>",
-            "bos_token": "<|startoftext|>",
-            "eos_token": "<|endoftext|>",
-            "pad_token": "<|endoftext|>",
-        },
-    )
+    special = {"bos_token": "<|startoftext|>"} | dict.fromkeys(("unk_token", "eos_token", "pad_token"), "<|endoftext|>")
+    said = {"tokenizer_class": "CLIPTokenizer", "model_max_length": length, **special}
+    _write(folder, "tokenizer_config.json", said)
 
 
 def bert_tokens(folder: Path, *, length: int = 24) -> None:
@@ -242,19 +247,18 @@ def clip(folder: Path, *, seed: int = 0, binary: bool = False) -> Path:
     folder.mkdir(parents=True)
     clip_tokens(folder)
     image_processor(folder, "CLIPImageProcessor", crop=True)
-    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     last = 2 * 256 + 5 - 1
     config = CLIPConfig(
         projection_dim=24,
         text_config={
-            **layers,
+            **LAYERS,
             "vocab_size": last + 1,
             "max_position_embeddings": 16,
             "bos_token_id": last - 1,
             "eos_token_id": last,
             "pad_token_id": last,
         },
-        vision_config={**layers, "image_size": SIDE, "patch_size": 8},
+        vision_config=PATCHED,
     )
     torch.manual_seed(seed)
     model = CLIPModel(config)
@@ -271,19 +275,18 @@ def siglip(folder: Path) -> Path:
     folder.mkdir(parents=True)
     sentence_pieces(folder, kind="SiglipTokenizer", length=16)
     image_processor(folder, "SiglipImageProcessor")
-    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     torch.manual_seed(1)
     SiglipModel(
         SiglipConfig(
             text_config={
-                **layers,
+                **LAYERS,
                 "vocab_size": 64,
                 "max_position_embeddings": 16,
                 "pad_token_id": 1,
                 "bos_token_id": 1,
                 "eos_token_id": 1,
             },
-            vision_config={**layers, "image_size": SIDE, "patch_size": 8},
+            vision_config=PATCHED,
         )
     ).save_pretrained(folder)
     return folder
@@ -300,31 +303,24 @@ def siglip2(folder: Path) -> Path:
         "preprocessor_config.json",
         {
             "image_processor_type": "Siglip2ImageProcessor",
-            "do_resize": True,
-            "resample": 2,
-            "do_rescale": True,
-            "rescale_factor": 1 / 255,
-            "do_normalize": True,
             "image_mean": [0.5] * 3,
             "image_std": [0.5] * 3,
-            "do_convert_rgb": True,
             "patch_size": 8,
             "max_num_patches": 20,
         },
     )
-    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     torch.manual_seed(2)
     Siglip2Model(
         Siglip2Config(
             text_config={
-                **layers,
+                **LAYERS,
                 "vocab_size": 64,
                 "max_position_embeddings": 16,
                 "pad_token_id": 0,
                 "bos_token_id": 2,
                 "eos_token_id": 3,
             },
-            vision_config={**layers, "num_patches": 16, "patch_size": 8},
+            vision_config={**LAYERS, "num_patches": 16, "patch_size": 8},
         )
     ).save_pretrained(folder)
     return folder
@@ -341,14 +337,7 @@ def align(folder: Path) -> Path:
         AlignModel(
             AlignConfig(
                 projection_dim=24,
-                text_config={
-                    "vocab_size": 80,
-                    "hidden_size": 32,
-                    "num_hidden_layers": 2,
-                    "num_attention_heads": 2,
-                    "intermediate_size": 64,
-                    "max_position_embeddings": 24,
-                },
+                text_config={**LAYERS, "vocab_size": 80, "max_position_embeddings": 24},
                 vision_config={
                     "image_size": SIDE,
                     "num_channels": 3,
@@ -377,11 +366,10 @@ def blip(folder: Path, *, kind: str = "BlipForImageTextRetrieval") -> Path:
     folder.mkdir(parents=True)
     bert_tokens(folder)
     image_processor(folder, "BlipImageProcessor")
-    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     torch.manual_seed(4)
     config = transformers.BlipConfig(
         text_config={
-            **layers,
+            **LAYERS,
             "vocab_size": 80,
             "max_position_embeddings": 24,
             "encoder_hidden_size": 32,
@@ -389,7 +377,7 @@ def blip(folder: Path, *, kind: str = "BlipForImageTextRetrieval") -> Path:
             "sep_token_id": 3,
             "pad_token_id": 0,
         },
-        vision_config={**layers, "image_size": SIDE, "patch_size": 8},
+        vision_config=PATCHED,
         image_text_hidden_size=24,
         projection_dim=24,
     )
@@ -402,26 +390,18 @@ def vision(folder: Path, kind: str) -> Path:
     import transformers
 
     folder.mkdir(parents=True)
-    layers = {
-        "hidden_size": 32,
-        "intermediate_size": 64,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 2,
-        "image_size": SIDE,
-        "patch_size": 8,
-    }
     torch.manual_seed(5)
     if kind == "dinov2":
         image_processor(folder, "BitImageProcessor", crop=True)
-        model = transformers.Dinov2Model(transformers.Dinov2Config(**layers))
+        model = transformers.Dinov2Model(transformers.Dinov2Config(**PATCHED))
     elif kind == "ijepa":
         image_processor(folder, "ViTImageProcessor")
-        model = transformers.IJepaModel(transformers.IJepaConfig(**layers), add_pooling_layer=False)
+        model = transformers.IJepaModel(transformers.IJepaConfig(**PATCHED), add_pooling_layer=False)
     elif kind == "vit_mae":
         image_processor(folder, "ViTImageProcessor")
         model = transformers.ViTMAEForPreTraining(
             transformers.ViTMAEConfig(
-                **layers,
+                **PATCHED,
                 decoder_hidden_size=16,
                 decoder_num_hidden_layers=1,
                 decoder_num_attention_heads=2,
@@ -509,26 +489,20 @@ def open_clip(folder: Path, *, config: bool = True, binary: bool = False) -> Pat
 
 
 def text(folder: Path, kind: str) -> Path:
-    """A text encoder with the head it is published with: bert, roberta, albert, modernbert or t5."""
+    """A text encoder with the head it is published with: bert, roberta, modernbert or t5."""
     import transformers as library
 
     folder.mkdir(parents=True)
-    layers = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     torch.manual_seed(8)
     if kind == "bert":
         bert_tokens(folder)
-        model = library.BertForMaskedLM(library.BertConfig(vocab_size=80, max_position_embeddings=24, **layers))
+        model = library.BertForMaskedLM(library.BertConfig(vocab_size=80, max_position_embeddings=24, **LAYERS))
     elif kind == "roberta":
         roberta_tokens(folder, length=10**30)
         model = library.RobertaForMaskedLM(
             library.RobertaConfig(
-                vocab_size=300, max_position_embeddings=26, pad_token_id=1, bos_token_id=0, eos_token_id=2, **layers
+                vocab_size=300, max_position_embeddings=26, pad_token_id=1, bos_token_id=0, eos_token_id=2, **LAYERS
             )
-        )
-    elif kind == "albert":
-        bert_tokens(folder)
-        model = library.AlbertModel(
-            library.AlbertConfig(vocab_size=80, max_position_embeddings=24, embedding_size=16, **layers)
         )
     elif kind == "modernbert":
         word_tokens(folder)
@@ -542,7 +516,7 @@ def text(folder: Path, kind: str) -> Path:
                 bos_token_id=2,
                 eos_token_id=3,
                 local_attention=8,
-                **layers,
+                **LAYERS,
             )
         )
     else:

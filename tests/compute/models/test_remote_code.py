@@ -32,11 +32,6 @@ def folder(tmp_path, monkeypatch) -> Path:
     return folder
 
 
-def test_preprocessing_with_code_is_refused_without_a_question(folder):
-    with pytest.raises(BadInput, match="custom code"):
-        pretrained.image_input(checkpoints.row(folder, "clip"), folder=folder)
-
-
 def test_a_tokenizer_with_code_is_refused_without_a_question(folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "unheard"}))  # no class of the library

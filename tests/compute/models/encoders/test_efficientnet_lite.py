@@ -10,14 +10,13 @@ import timm
 import torch
 from PIL import Image
 
-from compute.analysis.maps import patches as patch_map
 from compute.catalog import shipped
 from compute.models import load
-from compute.models.encoders import conse, efficientnet_lite
+from compute.models.encoders import efficientnet_lite
 from compute.models.encoders.towers import Towers
 from compute.models.files.weights import own_folder
 from compute.types import BadInput
-from tests.compute.models.checkpoints import CPU
+from tests.compute.models.checkpoints import CPU, embedded
 from tests.compute.models.photographs import FILES, photograph
 
 ROW = shipped().model("efficientnet-lite0")
@@ -46,35 +45,22 @@ def pixels(image: Image.Image) -> torch.Tensor:
     return torch.from_numpy((values - 0.498) / 0.502).permute(2, 0, 1)[None]
 
 
-def embedded(encoder: Towers, *images: Image.Image) -> np.ndarray:
-    return encoder.embed("image", [encoder.prepare("image", image) for image in images])
-
-
 def test_the_vectors_are_timms_pooled_features(encoder: Towers, network: torch.nn.Module) -> None:
     images = [photograph(name) for name in FILES]
     with torch.inference_mode():
         expected = torch.cat(
             [network.forward_head(network.forward_features(pixels(image)), pre_logits=True) for image in images]
         ).numpy()
-    vectors = embedded(encoder, *images)
+    vectors = embedded(encoder, "image", images)
     assert vectors.shape == (4, 1280)
     np.testing.assert_allclose(vectors, expected, rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize(("name", "index", "words"), [("cat", 282, "tiger cat"), ("coffee", 967, "espresso")])
-def test_the_photographs_classes_by_name(network: torch.nn.Module, name: str, index: int, words: str) -> None:
-    with torch.inference_mode():
-        assert int(network(pixels(photograph(name))).argmax()) == index
-    assert conse.class_names()[index] == words
-
-
-def test_each_place_of_a_map_is_nearest_to_itself(encoder: Towers) -> None:
+def test_the_mean_of_a_map_is_the_vector(encoder: Towers) -> None:
     cat = photograph("cat")
     grid = encoder.patches(cat)
     assert grid.shape == (7, 7, 1280)
-    np.testing.assert_allclose(grid.mean(axis=(0, 1)), embedded(encoder, cat)[0], rtol=1e-3, atol=1e-3)
-    own = patch_map.similarities(first=grid, second=grid).reshape(49, 49)
-    np.testing.assert_array_equal(own.argmax(axis=1), np.arange(49))
+    np.testing.assert_allclose(grid.mean(axis=(0, 1)), embedded(encoder, "image", [cat])[0], rtol=1e-3, atol=1e-3)
 
 
 def test_a_file_with_too_few_weights_is_refused(tmp_path: Path) -> None:

@@ -13,12 +13,11 @@ import torchvision
 from PIL import Image
 from skimage import data
 
-from compute.models.adapter import Hardware
 from compute.models.encoders import inception
 from compute.models.encoders.towers import Towers
 from compute.types import BadInput, CannotDo, Model, NotHere
+from tests.compute.models.checkpoints import CPU, embedded
 
-CPU = Hardware(device="cpu", dtype="float32")
 ROW = Model(key="inception-v3", title="Inception-v3", adapter="inception")
 FILE = "weights-inception-2015-12-05-6726825d.pth"
 
@@ -50,17 +49,6 @@ def pictures() -> list[Image.Image]:
     return [Image.fromarray(image).resize((299, 299)) for image in (data.astronaut(), data.coffee())]
 
 
-def embedded(encoder: Towers, images: list[Image.Image]) -> np.ndarray:
-    return encoder.embed("image", [encoder.prepare("image", image) for image in images])
-
-
-def same(found: np.ndarray, wanted: np.ndarray) -> None:
-    assert found.shape == wanted.shape == (2, 2048)
-    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
-    cosine = (found * wanted).sum(1) / np.linalg.norm(found, axis=1) / np.linalg.norm(wanted, axis=1)
-    np.testing.assert_allclose(cosine, 1, atol=1e-5)
-
-
 def test_features_are_those_of_torchvisions_blocks_with_fids_pooling(
     folder: Path, encoder: Towers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,8 +78,9 @@ def test_features_are_those_of_torchvisions_blocks_with_fids_pooling(
         )
         wanted = network(batch.float()).numpy()
     assert len(calls) == 9
-    found = embedded(encoder, pictures())
-    same(found, wanted)
+    found = embedded(encoder, "image", pictures())
+    assert found.shape == wanted.shape == (2, 2048)
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
     assert np.abs(found - untouched).max() > 0.01 * np.abs(wanted).max()
     json.dumps(encoder.settings)
 

@@ -7,7 +7,7 @@ hidden state of the last place.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,26 +31,17 @@ from transformers import (
     Qwen2VLVideoProcessor,
 )
 
-from compute import models as registry
-from compute.models.adapter import Hardware
 from compute.models.encoders.mllm_embedding import E5_V, GME, VLM2VEC, load_e5_v, load_gme, load_vlm2vec
-from compute.types import BadInput, CannotDo, Model
+from compute.types import BadInput, CannotDo
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU, embedded, noise
 
-CPU = Hardware(device="cpu", dtype="float32")
 QWEN = {"image_token": "<|image_pad|>", "crops": None}  # what rows of later VLM2Vec checkpoints would say
 TEXTS = ["a dog", "Two {curly} birds sit on a wire, and one of them sings.", "rouge et noir"]
 
 
-def row(key: str = "tiny/embedder", *, revision: str = "", **options: object) -> Model:
-    return Model(key=key, title="Tiny", kind="mllm", adapter="mllm", revision=revision, options=dict(options))
-
-
-def pictures() -> list[Image.Image]:
-    draw = np.random.default_rng(0)
-    return [
-        Image.fromarray(draw.integers(0, 256, size=(*side, 3), dtype=np.uint8))
-        for side in ((60, 40), (30, 90), (56, 56))
-    ]
+row = partial(checkpoints.row, "tiny", "mllm")
+PICTURES = noise((40, 60), (90, 30), (56, 56))
 
 
 def tokenizer(special: list[str], *, pad: str) -> PreTrainedTokenizerFast:
@@ -164,49 +155,28 @@ def direct(
     return (torch.nn.functional.normalize(states, dim=-1) if unit else states).numpy()
 
 
-def embedded(encoder: object, modality: str, items: list) -> np.ndarray:
-    return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
-
-
 def same(found: np.ndarray, wanted: np.ndarray) -> None:
-    assert found.dtype == np.float32
     np.testing.assert_allclose(found, wanted, atol=2e-5, rtol=1e-4)
-    cosine = (found * wanted).sum(1) / np.linalg.norm(found, axis=1) / np.linalg.norm(wanted, axis=1)
-    np.testing.assert_allclose(cosine, 1, atol=1e-5)
-
-
-def filled(prompt: str, *, image: str = "", text: str = "") -> str:
-    return prompt.replace("{image}", image).replace("{text}", text)
 
 
 @pytest.mark.parametrize("modality", ["image", "text", "pair"])
-def test_e5_v_is_the_library_call(llava: Path, modality: str) -> None:
-    encoder, prompt = load_e5_v(row(), CPU, llava), E5_V["prompts"][modality]
-    items = {"image": pictures(), "text": TEXTS, "pair": list(zip(pictures(), TEXTS, strict=True))}[modality]
+@pytest.mark.parametrize("kind", ["e5_v", "gme"])
+def test_vectors_are_the_library_call(llava: Path, qwen: Path, kind: str, modality: str) -> None:
+    limits = {"shortest_edge": 56 * 56, "longest_edge": 56 * 84} if kind == "gme" else None
+    if kind == "gme":
+        folder, image, encoder = qwen, "<|image_pad|>", load_gme(row(images={"size": limits}), CPU, qwen)
+    else:
+        folder, image, encoder = llava, "<image>", load_e5_v(row(), CPU, llava)
+    prompt = {"gme": GME, "e5_v": E5_V}[kind]["prompts"][modality]
+    items = {"image": PICTURES, "text": TEXTS, "pair": list(zip(PICTURES, TEXTS, strict=True))}[modality]
     wanted = direct(
-        llava,
-        [filled(prompt, image="<image>", text=text) for text in TEXTS],
-        None if modality == "text" else pictures(),
-        unit=False,
+        folder,
+        [prompt.replace("{image}", image).replace("{text}", text) for text in TEXTS],
+        None if modality == "text" else PICTURES,
+        limits=limits,
+        unit=kind == "gme",
     )
     same(embedded(encoder, modality, items), wanted)
-
-
-@pytest.mark.parametrize("modality", ["image", "text", "pair"])
-def test_gme_is_the_library_call(qwen: Path, modality: str) -> None:
-    limits = {"shortest_edge": 56 * 56, "longest_edge": 56 * 84}
-    encoder, prompt = load_gme(row(images={"size": limits}), CPU, qwen), GME["prompts"][modality]
-    items = {"image": pictures(), "text": TEXTS, "pair": list(zip(pictures(), TEXTS, strict=True))}[modality]
-    wanted = direct(
-        qwen,
-        [filled(prompt, image="<|image_pad|>", text=text) for text in TEXTS],
-        None if modality == "text" else pictures(),
-        limits=limits,
-        unit=True,
-    )
-    found = embedded(encoder, modality, items)
-    same(found, wanted)
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
 
 
 def test_vlm2vec_as_lora_over_its_base(qwen: Path, tmp_path: Path) -> None:
@@ -219,15 +189,15 @@ def test_vlm2vec_as_lora_over_its_base(qwen: Path, tmp_path: Path) -> None:
     changed.save_pretrained(tmp_path)
     encoder = load_vlm2vec(row(base={"weights": str(qwen), "revision": ""}, **QWEN), CPU, tmp_path)
     batch = AutoProcessor.from_pretrained(qwen)(
-        text=filled(VLM2VEC["prompts"]["image"], image="<|image_pad|>"), images=pictures()[0], return_tensors="pt"
+        text=VLM2VEC["prompts"]["image"].replace("{image}", "<|image_pad|>"), images=PICTURES[0], return_tensors="pt"
     )
     with torch.no_grad():
         states = changed(**batch, output_hidden_states=True).hidden_states[-1][:, -1]
-    found = embedded(encoder, "image", pictures()[:1])
-    each = replace(row(base={"weights": str(qwen)}, **QWEN), adapter="vlm2vec", weights=str(tmp_path))
-    np.testing.assert_array_equal(found, embedded(registry.load(each, hardware=CPU), "image", pictures()[:1]))
+    found = embedded(encoder, "image", PICTURES[:1])
     same(found, torch.nn.functional.normalize(states, dim=-1).numpy())
-    assert np.abs(found - embedded(load_vlm2vec(row(**QWEN), CPU, qwen), "image", pictures()[:1])).max() > 1e-3
+    plain = load_vlm2vec(row(max_text_tokens=10, prompts={"text": "<|im_start|>{text}<|im_end|>"}, **QWEN), CPU, qwen)
+    tokens = plain.prepare("text", "abcdefghijklmnopqrstuvwxyz")["input_ids"][0]
+    assert plain.processor.tokenizer.decode(tokens) == "<|im_start|>abcdefghij<|im_end|>", "its prompt stays whole"
 
 
 def test_prompts_come_from_the_row_and_are_recorded(qwen: Path) -> None:
@@ -236,15 +206,7 @@ def test_prompts_come_from_the_row_and_are_recorded(qwen: Path) -> None:
     assert encoder.settings["prompts"] == prompts
     same(embedded(encoder, "text", TEXTS), direct(qwen, [f"Say {text}" for text in TEXTS], None, unit=False))
     with pytest.raises(CannotDo, match="no image prompt"):
-        encoder.prepare("image", pictures()[0])
-    with pytest.raises(BadInput, match="no option 'prompt'"):
-        load_gme(row(prompt=prompts), CPU, qwen)
-
-
-def test_a_long_text_is_cut_but_its_prompt_is_whole(qwen: Path) -> None:
-    encoder = load_vlm2vec(row(max_text_tokens=10, prompts={"text": "<|im_start|>{text}<|im_end|>"}, **QWEN), CPU, qwen)
-    tokens = encoder.prepare("text", "abcdefghijklmnopqrstuvwxyz")["input_ids"][0]
-    assert encoder.processor.tokenizer.decode(tokens) == "<|im_start|>abcdefghij<|im_end|>"
+        encoder.prepare("image", PICTURES[0])
 
 
 def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava: Path, tmp_path: Path) -> None:
@@ -264,7 +226,7 @@ def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava: Path, t
     with pytest.raises(BadInput, match="pin a revision"):
         load_e5_v(row(remote_code=True), CPU, tmp_path)
     encoder = load_e5_v(row(remote_code=True, revision="0" * 40), CPU, tmp_path)
-    same(embedded(encoder, "image", pictures()), embedded(load_e5_v(row(), CPU, llava), "image", pictures()))
+    same(embedded(encoder, "image", PICTURES), embedded(load_e5_v(row(), CPU, llava), "image", PICTURES))
 
 
 def test_a_processor_of_llavas_first_time_is_completed(llava: Path, tmp_path: Path) -> None:
@@ -276,5 +238,5 @@ def test_a_processor_of_llavas_first_time_is_completed(llava: Path, tmp_path: Pa
         del kept[name]
     (tmp_path / "processor_config.json").write_text(json.dumps(kept))
     assert AutoProcessor.from_pretrained(tmp_path).patch_size is None
-    found, wanted = (embedded(load_e5_v(row(), CPU, folder), "image", pictures()) for folder in (tmp_path, llava))
+    found, wanted = (embedded(load_e5_v(row(), CPU, folder), "image", PICTURES) for folder in (tmp_path, llava))
     np.testing.assert_array_equal(found, wanted)

@@ -45,7 +45,6 @@ def test_an_archive_is_unpacked_once_and_whole(tmp_path: Path, cache: Path) -> N
     url = published(tmp_path / "site", "made.zip", (tmp_path / "made.zip").read_bytes())
     folder = Published(url=url, archive=True).fetch()
     assert (folder / "inner" / "a.txt").read_text() == "a"
-    assert sorted(path.name for path in cache.iterdir()) == ["made", "made.zip"]
     (cache / "made.zip").unlink()
     assert Published(url=url, archive=True).fetch() == folder
 

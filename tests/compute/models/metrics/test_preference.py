@@ -3,49 +3,25 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import open_clip
 import pytest
 import torch
-from PIL import Image
 from torchvision import transforms
-from transformers import (
-    AutoProcessor,
-    CLIPConfig,
-    CLIPImageProcessor,
-    CLIPModel,
-    CLIPProcessor,
-    CLIPTokenizer,
-)
+from transformers import AutoProcessor, CLIPImageProcessor, CLIPModel, CLIPProcessor, CLIPTokenizer
 
-from compute import models
-from compute.models.adapter import Hardware
-from compute.models.encoders.towers import Towers
 from compute.models.metrics import preference
-from compute.types import BadInput, CannotDo, Model, NotHere
+from compute.types import BadInput, CannotDo
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU, embedded, noise
 
-CPU = Hardware(device="cpu", dtype="float32")
 TEXTS = ["a dog", "two birds sit on a wire", "red and black"]
 MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
-
-
-def row(**options: object) -> Model:
-    return Model(key="tiny/preference", title="Tiny", kind="metric", adapter="preference", options=dict(options))
-
-
-def pictures() -> list[Image.Image]:
-    draw = np.random.default_rng(0)
-    return [
-        Image.fromarray(draw.integers(0, 256, size=(*side, 3), dtype=np.uint8))
-        for side in ((60, 40), (30, 91), (32, 32))
-    ]
-
-
-def embedded(encoder: Towers, modality: str, items: list) -> np.ndarray:
-    return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
+row = partial(checkpoints.row, "tiny", "preference")
+PICTURES = noise((40, 60), (91, 30), (32, 32))
 
 
 def same(found: np.ndarray, wanted: torch.Tensor) -> None:
@@ -81,7 +57,7 @@ def test_hpsv2_is_the_open_clip_call(hpsv2: tuple) -> None:
     folder, model = hpsv2
     encoder = preference.load_hpsv2(row(), CPU, folder)
     shown = []
-    for image, (height, width) in zip(pictures(), [(32, 21), (11, 32), (32, 32)], strict=True):
+    for image, (height, width) in zip(PICTURES, [(32, 21), (11, 32), (32, 32)], strict=True):
         small = transforms.functional.resize(
             transforms.functional.to_tensor(image),
             [height, width],
@@ -93,26 +69,22 @@ def test_hpsv2_is_the_open_clip_call(hpsv2: tuple) -> None:
         canvas[:, top : top + height, left : left + width] = small
         shown.append(transforms.functional.normalize(canvas, MEAN, STD))
     with torch.no_grad():
-        same(embedded(encoder, "image", pictures()), model.encode_image(torch.stack(shown)))
+        same(embedded(encoder, "image", PICTURES), model.encode_image(torch.stack(shown)))
         same(embedded(encoder, "text", TEXTS), model.encode_text(open_clip.tokenize(TEXTS)))
     json.dumps(encoder.settings)
 
 
 def test_hpsv2_says_what_is_wrong_with_its_files(hpsv2: tuple, tmp_path: Path) -> None:
     folder, _ = hpsv2
-    with pytest.raises(NotHere, match=r"HPS_v2\.1"):
-        preference.load_hpsv2(row(file="HPS_v2.1_compressed.pt"), CPU, folder)
     (tmp_path / "open_clip_config.json").write_bytes((folder / "open_clip_config.json").read_bytes())
     torch.save({"state_dict": {"visual.proj": torch.zeros(3)}}, tmp_path / "HPS_v2_compressed.pt")
     with pytest.raises(BadInput, match="does not fit"):
         preference.load_hpsv2(row(), CPU, tmp_path)
     torch.save({"state_dict": Path("/")}, tmp_path / "HPS_v2_compressed.pt")
-    with pytest.raises(BadInput, match="more than tensors"):
+    with pytest.raises(BadInput, match="tensors"):
         preference.load_hpsv2(row(), CPU, tmp_path)
     with pytest.raises(CannotDo, match="pair"):
-        preference.load_hpsv2(row(), CPU, folder).prepare("pair", (pictures()[0], "a dog"))
-    with pytest.raises(NotHere, match="weights"):
-        models.load(replace(row(), adapter="hpsv2"), hardware=CPU)
+        preference.load_hpsv2(row(), CPU, folder).prepare("pair", (PICTURES[0], "a dog"))
 
 
 # PickScore and the aesthetic predictor
@@ -121,25 +93,10 @@ def test_hpsv2_says_what_is_wrong_with_its_files(hpsv2: tuple, tmp_path: Path) -
 @pytest.fixture(scope="module")
 def clip(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A CLIP checkpoint, and another with nothing but a processor."""
-    model, beside = tmp_path_factory.mktemp("model"), tmp_path_factory.mktemp("processor")
-    torch.manual_seed(1)
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    words = [*letters, *(f"{letter}</w>" for letter in letters), "<|startoftext|>", "<|endoftext|>"]
-    (beside / "vocab.json").write_text(json.dumps({word: place for place, word in enumerate(words)}))
-    (beside / "merges.txt").write_text("#version: 0.2\n")
-    tokenizer = CLIPTokenizer.from_pretrained(beside)
-    CLIPProcessor(
-        CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}), tokenizer
-    ).save_pretrained(beside)
-    CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(model)
-    small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
-    CLIPModel(
-        CLIPConfig(
-            text_config={**small, "vocab_size": len(words), "eos_token_id": len(words) - 1},
-            vision_config={**small, "image_size": 32, "patch_size": 8},
-            projection_dim=24,
-        )
-    ).save_pretrained(model)
+    model, beside = tmp_path_factory.mktemp("made") / "model", tmp_path_factory.mktemp("processor")
+    checkpoints.clip(model)
+    parts = CLIPImageProcessor.from_pretrained(model), CLIPTokenizer.from_pretrained(model)
+    CLIPProcessor(*parts).save_pretrained(beside)
     return model, beside
 
 
@@ -149,33 +106,23 @@ def test_pickscore_is_the_library_call_with_the_other_processor(clip: tuple) -> 
     encoder = preference.load_pickscore(row(processor={"weights": str(beside), "revision": ""}), CPU, folder)
     model, processor = CLIPModel.from_pretrained(folder).eval(), AutoProcessor.from_pretrained(beside)
     long = [*TEXTS, "very " * 100]
-    batch = processor(text=long, images=pictures(), padding=True, truncation=True, max_length=77, return_tensors="pt")
+    batch = processor(text=long, images=PICTURES, padding=True, truncation=True, return_tensors="pt")
     with torch.no_grad():
         wanted = model(**batch, return_dict=True)
     units = [
         found / np.linalg.norm(found, axis=1, keepdims=True)
-        for found in (embedded(encoder, "image", pictures()), embedded(encoder, "text", long))
+        for found in (embedded(encoder, "image", PICTURES), embedded(encoder, "text", long))
     ]
     same(units[0], wanted.image_embeds)
     same(units[1], wanted.text_embeds)
     json.dumps(encoder.settings)
 
 
-def test_pickscore_says_which_option_names_no_checkpoint(clip: tuple) -> None:
-    with pytest.raises(BadInput, match="processor"):
-        preference.load_pickscore(row(processor={"id": "x"}), CPU, clip[0])
-
-
 def unit_embeddings(folder: Path) -> torch.Tensor:
     model, processor = CLIPModel.from_pretrained(folder), CLIPImageProcessor.from_pretrained(folder)
     with torch.no_grad():
-        pooled = model.vision_model(**processor(pictures(), return_tensors="pt")).pooler_output
+        pooled = model.vision_model(**processor(PICTURES, return_tensors="pt")).pooler_output
         return torch.nn.functional.normalize(model.visual_projection(pooled))
-
-
-def test_aesthetic_needs_its_head(clip: tuple) -> None:
-    with pytest.raises(BadInput, match="head"):
-        preference.load_aesthetic(row(), CPU, clip[0])
 
 
 @pytest.mark.parametrize("kind", ["linear", "layers"])
@@ -192,8 +139,8 @@ def test_aesthetic_is_its_head_on_the_unit_embedding(
     model = preference.load_aesthetic(row(head={"url": (tmp_path / "head.pth").as_uri()}), CPU, clip[0])
     with torch.no_grad():
         wanted = (head if kind == "linear" else layers).eval()(unit_embeddings(clip[0]))[:, 0].numpy()
-    found = model.compare(None, pictures())
+    found = model.compare(None, PICTURES)
     assert found == pytest.approx(wanted, abs=1e-5) and found.dtype == np.float64
     assert np.ptp(found) > 1e-4
     with pytest.raises(CannotDo, match="alone"):
-        model.compare(pictures(), pictures())
+        model.compare(PICTURES, PICTURES)

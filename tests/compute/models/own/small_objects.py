@@ -11,12 +11,12 @@ import open_clip
 import torch
 from PIL import Image
 
-from compute.models.adapter import Hardware
 from compute.models.own.objects.placement import hardware_of
 from compute.models.own.own_model import OwnModel
 from compute.models.own.wrapping import wrap
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU
 
-CPU = Hardware(device="cpu", dtype="float32")
 SIDE, DIM = 8, 6
 MATRIX = np.random.default_rng(5).standard_normal((SIDE * SIDE * 3, DIM)).astype(np.float32)
 
@@ -31,8 +31,7 @@ versioned = partial(wrapped, version="1")
 
 def embedded(own: OwnModel, modality: str, items: Sequence[Any]) -> np.ndarray:
     """What the engine gets: each item prepared by itself, all in one batch."""
-    encoder = own.load(own.row, hardware=CPU)
-    return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
+    return checkpoints.embedded(own.load(own.row, hardware=CPU), modality, list(items))
 
 
 def pixels(image: Image.Image) -> torch.Tensor:

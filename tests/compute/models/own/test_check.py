@@ -49,14 +49,10 @@ def partly_nan(vectors, images):
         (partly_nan, "not finite"),
         (lambda vectors, images: vectors[:-1], r"\(7, 6\)"),
         (lambda vectors, images: vectors[:, None], "pool them"),
-        (lambda vectors, images: None, "NoneType"),
         (lambda vectors, images: {"image": vectors}, "dict"),
-        (lambda vectors, images: [[1.0], [1.0, 2.0]], "list"),
-        (lambda vectors, images: vectors.astype(complex), "real numbers"),
         (lambda vectors, images: images[0].missing, "AttributeError"),
-        (lambda vectors, images: vectors[:, :3], "cannot be compared"),
     ],
-    ids=["random", "order", "batch", "nan", "fewer", "tokens", "none", "mapping", "ragged", "complex", "raises", "dim"],
+    ids=["random", "order", "batch", "nan", "fewer", "tokens", "mapping", "raises"],
 )
 def test_a_fault_is_named(make, problem):
     with pytest.raises(BadInput, match=problem):
@@ -66,13 +62,11 @@ def test_a_fault_is_named(make, problem):
 @pytest.mark.parametrize(
     "give",
     [
-        lambda vectors: vectors.tolist(),
         lambda vectors: [torch.from_numpy(vector) for vector in vectors],
         lambda vectors: torch.from_numpy(vectors).to(torch.bfloat16),
-        lambda vectors: torch.from_numpy(vectors).requires_grad_(True) * 1,
         lambda vectors: vectors.astype(np.float64),
     ],
-    ids=["lists", "tensors", "bfloat16", "gradients", "float64"],
+    ids=["tensors", "bfloat16", "float64"],
 )
 def test_numbers_in_any_form_are_taken_as_float32(give):
     vectors = embedded(versioned(Made(lambda vectors, images: give(vectors))), "image", probing.images())
@@ -82,21 +76,11 @@ def test_numbers_in_any_form_are_taken_as_float32(give):
 
 def test_equal_vectors_of_all_items_are_remarked_on_and_not_refused():
     assert "images" in versioned(Made(lambda vectors, images: np.ones_like(vectors))).remark
-    assert versioned(Made(lambda vectors, images: 1 + 1e-4 * vectors)).remark == "", "close, and yet not the same"
+    assert versioned(Made(of_batch), batch_size=1).remark == "", "alone, what depends on the batch is allowed"
 
 
-def test_a_batch_size_of_one_allows_what_depends_on_the_batch():
-    assert versioned(Made(of_batch), batch_size=1).row.embed_dim == DIM
-
-
-def test_random_preprocessing_is_told_from_a_random_model():
-    with pytest.raises(BadInput, match="preprocessing"):
-        versioned(Flat(), preprocess=lambda image: pixels(image) * np.random.default_rng().uniform(0.2, 1))
-
-
-@pytest.mark.parametrize("layer", [torch.nn.Dropout(0.5), torch.nn.BatchNorm1d(DIM)])
-def test_training_mode_is_named_and_nothing_of_the_model_changes(layer):
-    model = torch.nn.Sequential(Flat(), layer).train()
+def test_training_mode_is_named_and_nothing_of_the_model_changes():
+    model = torch.nn.Sequential(Flat(), torch.nn.BatchNorm1d(DIM)).train()
     before = copy.deepcopy(model.state_dict())
     with pytest.raises(BadInput, match=r"\.eval\(\)"):
         versioned(model, preprocess=pixels)
@@ -113,32 +97,16 @@ def test_nothing_is_moved():
     assert hardware_of(model, device="cpu", dtype="fp32") == hardware_of(model)
 
 
-def test_the_probe_is_small_and_its_items_differ():
-    """Thirteen items a modality: what a sound model costs before its evaluation begins."""
-    counts = []
-    versioned(Made(lambda vectors, images: counts.append(len(images)) or vectors))
-    assert sum(counts) == 13
-    assert len(np.unique(Eye().encode_image(probing.images()).round(3), axis=0)) == probing.COUNT
-    assert len(set(probing.texts())) == probing.COUNT
-
-
 RED = 200  # of the images that the model fails on
 
 
 class Failing(Eye):
-    """Fails on images with much red in the way named."""
-
-    def __init__(self, way: str) -> None:
-        self.way = way
+    """Fails on images with much red."""
 
     def encode_image(self, images):
-        red = np.array([image.getpixel((0, 0))[0] == RED for image in images])
-        if self.way == "raises" and red.any():
+        if any(image.getpixel((0, 0))[0] == RED for image in images):
             raise ZeroDivisionError("no contrast")
-        vectors = super().encode_image(images)
-        if self.way == "nan":
-            vectors[red] = np.nan
-        return vectors
+        return super().encode_image(images)
 
 
 def fussy(image) -> torch.Tensor:
@@ -167,11 +135,10 @@ def pictures(*colours: int):
 @pytest.mark.parametrize(
     ("model", "given", "reason"),
     [
-        (Failing("raises"), {}, "ZeroDivisionError"),
-        (Failing("nan"), {}, "not finite"),
+        (Failing(), {}, "ZeroDivisionError"),
         (Flat(), {"preprocess": fussy}, "KeyError"),
     ],
-    ids=["raises", "nan", "preprocessing"],
+    ids=["raises", "preprocessing"],
 )
 def test_one_item_fails_and_the_others_are_stored(tmp_path, model, given, reason):
     own = versioned(model, **given)

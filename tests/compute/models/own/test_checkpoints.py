@@ -11,46 +11,50 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 
 from compute.models import identity, load
-from compute.models.files import weights
 from compute.models.own import checkpoints as own
 from compute.models.own.own_model import ModelSource
 from compute.types import BadInput, CannotDo, LikenessError, NotHere
 from tests.compute.models import checkpoints
-from tests.compute.models.checkpoints import COMMIT, CPU, LONG, TEXTS, in_hub_cache
+from tests.compute.models.checkpoints import COMMIT, CPU, LONG, TEXTS, images, in_hub_cache
 
 
 def embedded(row: Any, modality: str, items: list) -> np.ndarray:
-    encoder = load(row, hardware=CPU)
-    return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
-
-
-def pictures() -> list[Image.Image]:
-    return checkpoints.images()
+    return checkpoints.embedded(load(row, hardware=CPU), modality, items)
 
 
 def by_peft(folder: Path, lora: Path) -> dict[str, np.ndarray]:
-    """Vectors of a CLIP or a BERT below a LoRA that is not merged, by the libraries' own calls."""
+    """Vectors of a CLIP below a LoRA that is not merged, by the libraries' own calls."""
     from peft import PeftModel
     from transformers import AutoImageProcessor, AutoModel, AutoTokenizer
 
     model = PeftModel.from_pretrained(AutoModel.from_pretrained(folder).eval(), lora).eval().base_model.model
     words = AutoTokenizer.from_pretrained(folder)([*TEXTS, LONG], padding=True, truncation=True, return_tensors="pt")
     with torch.no_grad():
-        if model.config.model_type == "bert":
-            states, mask = model(**words).last_hidden_state, words["attention_mask"].unsqueeze(-1)
-            return {"text": ((states * mask).sum(dim=1) / mask.sum(dim=1)).numpy()}
-        inputs = AutoImageProcessor.from_pretrained(folder)(images=pictures(), return_tensors="pt")
-        seen, read = model.get_image_features(**inputs), model.get_text_features(**words)
-        return {"image": seen.pooler_output.numpy(), "text": read.pooler_output.numpy()}
+        seen = model.get_image_features(**AutoImageProcessor.from_pretrained(folder)(images(), return_tensors="pt"))
+        read = model.get_text_features(**words)
+    return {"image": seen.pooler_output.numpy(), "text": read.pooler_output.numpy()}
 
 
-def by_sentence_transformers(folder: Path) -> dict[str, np.ndarray]:
+def by_sentence_transformers(folder: Path) -> np.ndarray:
     from sentence_transformers import SentenceTransformer
 
-    return {"text": SentenceTransformer(str(folder), device="cpu").encode([*TEXTS, LONG])}
+    return SentenceTransformer(str(folder), device="cpu").encode([*TEXTS, LONG])
+
+
+def sentences(folder: Path, *, pooling: Any = "mean", dense: bool = False, **settings: Any) -> Path:
+    """A SentenceTransformer's folder around a tiny BERT, saved by the library itself."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+
+    inner = checkpoints.text(folder.with_name(f"{folder.name}-inner"), "bert")
+    torch.manual_seed(3)
+    made = [Transformer(str(inner)), Pooling(32, pooling_mode=pooling)]
+    made += [Dense(made[1].get_embedding_dimension(), 12)] if dense else [Normalize()]
+    SentenceTransformer(modules=made, device="cpu", **settings).save(str(folder))
+    shutil.rmtree(inner)
+    return folder
 
 
 MAKERS: dict[str, tuple[Any, tuple]] = {  # the folder; adapter, dimensions, side, family
@@ -60,31 +64,8 @@ MAKERS: dict[str, tuple[Any, tuple]] = {  # the folder; adapter, dimensions, sid
     "dinov2": (lambda folder: checkpoints.vision(folder, "dinov2"), ("vision", 32, 32, "dinov2")),
     "bert": (lambda folder: checkpoints.text(folder, "bert"), ("bert", 32, None, "bert")),
     "timm": (lambda folder: checkpoints.timm_folder(folder, img_size=32), ("timm", 192, 32, "")),
-    "sentence_transformer": (lambda folder: sentences(folder), ("sentence_transformer", 32, None, "bert")),
+    "sentence_transformer": (sentences, ("sentence_transformer", 32, None, "bert")),
 }
-
-
-def sentences(
-    folder: Path,
-    *,
-    pooling: dict[str, Any] | None = None,
-    dense: bool = False,
-    normalise: bool = True,
-    **settings: Any,
-) -> Path:
-    """A SentenceTransformer's folder around a tiny BERT, saved by the library itself."""
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
-
-    inner = checkpoints.text(folder.with_name(f"{folder.name}-inner"), "bert")
-    torch.manual_seed(3)
-    made = [Transformer(str(inner)), Pooling(32, **(pooling or {"pooling_mode": "mean"}))]
-    made += [Dense(made[1].get_embedding_dimension(), 12)] if dense else []
-    SentenceTransformer(modules=[*made, *([Normalize()] if normalise else [])], device="cpu", **settings).save(
-        str(folder)
-    )
-    shutil.rmtree(inner)
-    return folder
 
 
 @pytest.mark.parametrize("kind", list(MAKERS))
@@ -94,17 +75,13 @@ def test_a_folder_is_read_as_what_it_is(kind: str, tmp_path: Path) -> None:
     assert (made.row.adapter, made.row.embed_dim, made.row.image_size, made.row.family) == expected
     assert (made.row.key, made.row.title) == ("own/my-model", "My Model")
     assert made.source == ModelSource(kind="folder", name="My Model")
-    assert made.row.revision.startswith("files-") and made.row.revision == identity(made.row, hardware=CPU)["revision"]
+    assert made.row.revision == identity(made.row, hardware=CPU)["revision"] and made.row.parameters_m
     for side in made.row.modalities:
-        item = pictures()[0] if side == "image" else LONG
+        item = images()[0] if side == "image" else LONG
         assert embedded(made.row, side, [item]).shape == (1, made.row.embed_dim)
 
 
-@pytest.mark.parametrize("where", ["folder", "hub"])
-def test_a_clip_without_a_tokenizer_has_the_image_tower_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
-    from huggingface_hub import constants
+def test_a_clip_without_a_tokenizer_has_the_image_tower_alone(tmp_path: Path) -> None:
     from transformers import AutoImageProcessor, AutoModel
 
     whole, folder = checkpoints.clip(tmp_path / "whole"), tmp_path / "images"
@@ -112,51 +89,30 @@ def test_a_clip_without_a_tokenizer_has_the_image_tower_alone(
     with pytest.raises(NotHere, match="save_pretrained"):
         own.from_folder(folder)
     AutoImageProcessor.from_pretrained(whole).save_pretrained(folder)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    in_hub_cache(folder, cache=tmp_path / "cache", repository="Org/Images")
-    made = own.from_folder(folder) if where == "folder" else own.from_hub("hub:Org/Images", offline=True)
+    made = own.from_folder(folder)
     assert made.row.abilities == ("embed_image",) and made.row.modalities == ("image",)
     assert "images alone" in made.read_as
-    expected = embedded(own.from_folder(whole).row, "image", pictures())
-    np.testing.assert_allclose(embedded(made.row, "image", pictures()), expected, rtol=1e-5, atol=1e-6)
+    expected = embedded(own.from_folder(whole).row, "image", images())
+    np.testing.assert_allclose(embedded(made.row, "image", images()), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_the_parameters_are_those_that_the_files_hold(tmp_path: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
-    folder = checkpoints.vision(tmp_path / "small", "dinov2")
-    (file,) = folder.glob("*.safetensors")
-    state = load_file(file)
-    count = sum(value.numel() for value in state.values())
-    assert own.from_folder(folder).row.parameters_m == round(count / 1e6, 6) > 0
-    save_file({**state, "packed": torch.zeros(20_000, dtype=torch.int8)}, file)
-    assert own.from_folder(folder).row.parameters_m is None, "quantised"
-    assert own.from_folder(checkpoints.clip(tmp_path / "binary", binary=True)).row.parameters_m is None
-
-
-SENTENCES = {
+SENTENCES: dict[str, dict[str, Any]] = {
     "usual": {},
-    **{
-        mode: {"pooling": {"pooling_mode": mode}}
-        for mode in ("max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens")
-    },
-    "two modes": {"pooling": {"pooling_mode": ("cls", "mean")}},
-    "dense alone": {"dense": True, "normalise": False},
+    **{mode: {"pooling": mode} for mode in ("max", "lasttoken", "weightedmean", "mean_sqrt_len_tokens")},
+    "two modes, dense": {"pooling": ("cls", "mean"), "dense": True},
     "prompt": {"prompts": {"query": "a photo of "}, "default_prompt_name": "query"},
-    "another prompt": {"prompts": {"query": "a photo of "}},
 }
 
 
 @pytest.mark.parametrize("kind", list(SENTENCES))
 def test_sentence_transformers_with_other_modules_give_the_librarys_vectors(kind: str, tmp_path: Path) -> None:
     folder = sentences(tmp_path / "model", **SENTENCES[kind])
-    row = own.from_folder(folder).row
-    (wanted,) = by_sentence_transformers(folder).values()
+    row, wanted = own.from_folder(folder).row, by_sentence_transformers(folder)
     np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), wanted, atol=1e-5)
     assert row.embed_dim == wanted.shape[1] and np.std(wanted, axis=0).max() > 1e-3
 
 
-def test_earlier_layouts_of_sentence_transformers_are_read(tmp_path: Path) -> None:
+def test_earlier_layouts_of_sentence_transformers_are_read_and_code_is_not(tmp_path: Path) -> None:
     """Its Transformer in a folder of its own, the old names of Pooling's settings, a shorter text in lower case."""
     folder = sentences(tmp_path / "model")
     inner = folder / "0_Transformer"
@@ -175,41 +131,28 @@ def test_earlier_layouts_of_sentence_transformers_are_read(tmp_path: Path) -> No
     row = own.from_folder(folder).row
     encoder = load(row, hardware=CPU)
     assert len(encoder.prepare("text", LONG)) == 9 and encoder.settings["pooling"] == ["cls"]
-    (wanted,) = by_sentence_transformers(folder).values()
-    np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), wanted, atol=1e-5)
+    np.testing.assert_allclose(embedded(row, "text", [*TEXTS, LONG]), by_sentence_transformers(folder), atol=1e-5)
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({**old, "pooling_mode_mean_tokens": True}))
     assert own.from_folder(folder).row.revision != row.revision  # what is pooled decides the numbers
+    for change, error, word in (
+        ([*modules, {"idx": 9, "name": "9", "path": "9_Mine", "type": "mine.Mine"}], CannotDo, "mine"),
+        ([{**modules[0], "path": "../elsewhere"}, *modules[1:]], BadInput, "outside"),
+    ):
+        (folder / "modules.json").write_text(json.dumps(change))
+        with pytest.raises(error, match=word):
+            own.from_folder(folder)
 
 
-def test_a_module_with_code_of_its_own_is_refused(tmp_path: Path) -> None:
-    folder = sentences(tmp_path / "model")
-    path = folder / "modules.json"
-    modules = json.loads(path.read_text())
-    path.write_text(json.dumps([*modules, {"idx": 9, "name": "9", "path": "9_Mine", "type": "mine.Mine"}]))
-    with pytest.raises(CannotDo, match=r"mine\.Mine"):
-        own.from_folder(folder)
-    path.write_text(json.dumps([{**modules[0], "path": "../elsewhere"}, *modules[1:]]))
-    with pytest.raises(BadInput, match="outside"):
-        own.from_folder(folder)
-
-
-@pytest.mark.parametrize(
-    ("kind", "targets", "more"),
-    [
-        ("clip", ["q_proj", "v_proj"], {}),
-        ("bert", ["query", "value"], {"task_type": "FEATURE_EXTRACTION"}),
-    ],
-)
-def test_a_lora_is_read_over_its_base(kind: str, targets: list[str], more: dict[str, str], tmp_path: Path) -> None:
+def test_a_lora_is_read_over_its_base(tmp_path: Path) -> None:
     """Reference: peft's model that is not merged."""
-    base = MAKERS[kind][0](tmp_path / "base")
-    folder = checkpoints.lora(base, tmp_path / "Tuned", targets, **more)
+    base = checkpoints.clip(tmp_path / "base")
+    folder = checkpoints.lora(base, tmp_path / "Tuned", ["q_proj", "v_proj"])
     made, plain = own.from_folder(folder), own.from_folder(base)
     assert (made.row.key, made.row.adapter) == ("own/tuned", plain.row.adapter)
     assert made.source.name == "Tuned" and made.digest != plain.digest
     assert str(tmp_path) not in json.dumps(identity(made.row, hardware=CPU))
     for side, wanted in by_peft(base, folder).items():
-        items = pictures() if side == "image" else [*TEXTS, LONG]
+        items = images() if side == "image" else [*TEXTS, LONG]
         vectors = embedded(made.row, side, items)
         np.testing.assert_allclose(vectors, wanted, atol=2e-5, rtol=1e-4)
         assert np.abs(vectors - embedded(plain.row, side, items)).max() > 1e-2
@@ -235,45 +178,28 @@ def test_a_lora_that_fits_no_layer_or_has_no_base_is_refused(tmp_path: Path) -> 
         own.from_folder(folder)
 
 
-def test_both_layouts_in_one_folder_are_read_as_open_clip_unless_the_family_is_named(tmp_path: Path) -> None:
-    """Repositories of OpenCLIP's authors often hold the transformers library's files too."""
+def test_name_family_and_options_are_the_users(tmp_path: Path) -> None:
+    """Repositories of OpenCLIP's authors often hold the transformers library's files too: the family tells."""
     folder = checkpoints.open_clip(tmp_path / "both")
     for file in checkpoints.clip(tmp_path / "clip").iterdir():
         shutil.copy(file, folder / file.name)
-    assert own.from_folder(folder).row.adapter == "open_clip"
-    assert own.from_folder(folder, family="clip").row.adapter == "clip"
-    (folder / "open_clip_model.safetensors").unlink()
-    assert own.from_folder(folder).row.adapter == "clip"
-
-
-def test_name_family_and_options_are_the_users(tmp_path: Path) -> None:
-    folder = checkpoints.text(tmp_path / "bert", "bert")
-    plain = own.from_folder(folder)
-    named = own.from_folder(folder, name="Mine, tuned", options={"pooling": "cls"})
+    plain, clip = own.from_folder(folder), own.from_folder(folder, family="clip")
+    assert (plain.row.adapter, clip.row.adapter) == ("open_clip", "clip") and plain.digest != clip.digest
+    named = own.from_folder(folder, name="Mine, tuned", family="clip", options={"normalise": True})
     assert (named.row.key, named.row.title) == ("own/mine-tuned", "Mine, tuned")
-    assert named.row.options == {"pooling": "cls"} and named.digest != plain.digest
-    assert own.from_folder(folder, family="t5").digest != plain.digest
-    for refused, word in (({"family": "brt"}, "'bert'"), ({"options": {"trust_remote_code": True}}, "never run")):
+    assert named.row.options == {"normalise": True} and named.digest != clip.digest
+    for refused, word in (({"family": "clpi"}, "'clip'"), ({"options": {"trust_remote_code": True}}, "never run")):
         with pytest.raises(BadInput, match=word):
             own.from_folder(folder, **refused)
-
-
-def test_the_same_files_elsewhere_are_the_same_model_and_others_are_not(tmp_path: Path) -> None:
-    first, copy, other = (
-        own.from_folder(checkpoints.clip(tmp_path / name / "clip", seed=seed)) for name, seed in ("a0", "b0", "c1")
-    )
-    assert first.digest == copy.digest != other.digest and first.row.revision != other.row.revision
 
 
 @pytest.mark.parametrize(
     ("content", "error", "word"),
     [
         ({"model_type": "dinov7"}, BadInput, "nearest: vision"),
-        ({"model_type": "wav2vec2"}, BadInput, "--family"),
         ({"model_type": "mine", "auto_map": {"AutoModel": "modeling.Mine"}}, BadInput, "never run"),
         ({"model_type": "qwen2_vl", "vision_config": {}}, BadInput, "--family vlm"),
         ({"model_type": "bert"}, NotHere, "tokenizer.json"),
-        ({"model_type": ["bert"]}, BadInput, "model_type ''"),
         ([], BadInput, "config.json"),
         (None, BadInput, "modules.json"),
     ],
@@ -294,7 +220,7 @@ def test_folders_without_a_configuration_and_cut_files_are_named(tmp_path: Path)
     folder = checkpoints.vision(tmp_path / "model", "dinov2")
     (file,) = folder.glob("*.safetensors")
     file.write_bytes(file.read_bytes()[:40])
-    with pytest.raises(BadInput, match=r"model\.safetensors"):
+    with pytest.raises(BadInput, match="safetensors"):
         own.from_folder(folder)
 
 
@@ -307,19 +233,15 @@ def test_a_model_of_the_hub_is_pinned_to_the_commit_that_its_branch_stands_for(
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     folder = checkpoints.vision(tmp_path / "model", "dinov2")
     in_hub_cache(folder, cache=tmp_path / "cache", repository="Org/My-Model")
-    made = own.from_hub("hub:Org/My-Model")
-    assert (made.row.key, made.row.title, made.row.organisation) == ("org/my-model", "Org/My-Model", "Org")
-    assert (made.row.weights, made.row.revision) == ("Org/My-Model", COMMIT)
+    made, local = own.from_hub("hub:Org/My-Model"), own.from_folder(folder)
+    own_fields = {"key": "org/my-model", "title": "Org/My-Model", "organisation": "Org"}
+    assert made.row == replace(local.row, weights="Org/My-Model", revision=COMMIT, **own_fields)
     assert made.source == ModelSource(kind="hub", name=f"Org/My-Model@{COMMIT}")
     assert own.from_hub(f"Org/My-Model@{COMMIT}").digest == made.digest
-    assert own.from_hub("Org/My-Model", name="mine").row.key == "own/mine"
-    local = own.from_folder(folder)
-    place = dict.fromkeys(("key", "title", "organisation", "weights", "revision"), "")
-    assert replace(made.row, **place) == replace(local.row, **place)
-    np.testing.assert_array_equal(embedded(made.row, "image", pictures()), embedded(local.row, "image", pictures()))
+    np.testing.assert_array_equal(embedded(made.row, "image", images()), embedded(local.row, "image", images()))
     with pytest.raises(NotHere, match="Org/Absent"):
         own.from_hub("hub:Org/Absent@v2")
-    for text in ("hub:absent", "hub:a/b/c", "hub:a/..", "hub:org/name@", "hub:-/x\n"):
+    for text in ("hub:absent", "hub:a/b/c", "hub:a/..", "hub:org/name@"):
         with pytest.raises(BadInput, match="hub id"):
             own.from_hub(text)
 
@@ -328,15 +250,11 @@ def test_configurations_are_fetched_and_weights_are_not(tmp_path: Path, monkeypa
     import huggingface_hub
 
     folder, fetched = checkpoints.vision(tmp_path / "model", "dinov2"), {}
+    (folder / "model.safetensors").unlink()
 
     def snapshot_download(repository: str, *, revision: str | None, allow_patterns: list[str]) -> str:
         fetched.update(repository=repository, revision=revision, patterns=allow_patterns)
-        target = tmp_path / "cache" / COMMIT
-        target.mkdir(parents=True)
-        for name in weights.RequiredFiles(weights=tuple(allow_patterns)).names(path.name for path in folder.iterdir()):
-            if not name.endswith(".safetensors"):
-                shutil.copy(folder / name, target / name)
-        return str(target)
+        return str(shutil.copytree(folder, tmp_path / "cache" / COMMIT))
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import copy
-import functools
-import subprocess
-import sys
-from pathlib import Path
 
-import open_clip
 import pytest
 import torch
 from torchvision import transforms
 from torchvision.transforms import v2
 
 from compute.models.own.identity import tensor_digest
-from compute.paths import ROOT
 from compute.types import BadInput
 from tests.compute.models.own.small_objects import SIDE, Eye, Flat, pixels, small_open_clip, wrapped
 
@@ -53,10 +47,9 @@ def changed(change) -> Scaled:
         lambda model: model.mean[0].add_(1),
         lambda model: setattr(model, "scale", 2.0),
         lambda model: model.double(),
-        lambda model: model.register_buffer("other", torch.zeros(1)),
         lambda model: setattr(model, "more", torch.nn.Linear(1, 1)),
     ],
-    ids=["weight", "buffer", "setting", "dtype", "buffers", "layer"],
+    ids=["weight", "buffer", "setting", "dtype", "layer"],
 )
 def test_one_change_is_another_model(change):
     assert digest(changed(change)) != digest(Scaled())
@@ -66,24 +59,6 @@ def test_the_same_weights_are_the_same_model_whatever_it_is_called():
     assert digest(Scaled()) == digest(changed(lambda model: model.requires_grad_(False)), name="other")
     first, second = small_open_clip(), copy.deepcopy(small_open_clip())
     assert digest(first, preprocess=None) == digest(second, preprocess=None)
-
-
-def test_another_process_has_the_same_digest():
-    """Nothing of addresses or hash seeds is in it."""
-    script = (
-        "from tests.compute.models.own.test_identity import *; print(digest(Scaled()), "
-        "digest(small_open_clip(), preprocess=None, tokenizer=open_clip.get_tokenizer('', context_length=16)))"
-    )
-    environment = {"PYTHONHASHSEED": "1", "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
-    ended = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-    )
-    tokenizer = open_clip.get_tokenizer("", context_length=16)
-    tokenizer(["a very unusual dog"])  # fills its cache
-    assert ended.stdout.split() == [
-        digest(Scaled()),
-        digest(small_open_clip(), preprocess=None, tokenizer=tokenizer),
-    ]
 
 
 def test_preprocessing_counts_by_what_it_does():
@@ -100,26 +75,17 @@ def hooked() -> Flat:
     return model
 
 
-def replaced() -> torch.nn.Module:
-    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(SIDE * SIDE * 3, 2))
-    model[1].forward = lambda batch: batch[:, :2]
-    return model
-
-
 @pytest.mark.parametrize(
     ("model", "given"),
     [
         (Eye(), {"preprocess": None}),
         (lambda a, b: 0.0 if a is b else 1.0, {"preprocess": None, "higher_is_better": False}),
-        (functools.partial(lambda style, messages: style, "yes"), {"preprocess": None}),
         (Flat(), {"preprocess": pixels}),
         (Flat(), {"preprocess": transforms.Compose([transforms.Lambda(pixels)])}),
-        (Flat(), {"preprocess": v2.Compose([v2.Lambda(pixels)])}),
         (hooked(), {}),
-        (replaced(), {}),
         (torch.jit.script(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(SIDE * SIDE * 3, 2))), {}),
     ],
-    ids=["object", "function", "partial", "preprocess", "lambda", "lambda of v2", "hook", "method", "jit"],
+    ids=["object", "function", "preprocess", "lambda", "hook", "jit"],
 )
 def test_what_nothing_identifies_needs_a_version(model, given, tmp_path, monkeypatch):
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
@@ -127,11 +93,6 @@ def test_what_nothing_identifies_needs_a_version(model, given, tmp_path, monkeyp
         digest(model, **given)
     assert digest(model, **given, version="1") == digest(model, **given, version="1")
     assert digest(model, **given, version="1") != digest(model, **given, version="2")
-
-
-def test_hooks_of_packages_need_none():
-    model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.utils.spectral_norm(torch.nn.Linear(SIDE * SIDE * 3, 2)))
-    assert digest(model.eval())
 
 
 def test_weights_count_beside_a_version():
@@ -151,11 +112,6 @@ def test_a_class_of_ones_own_counts_by_its_code():
             return super().forward(batch) * 3
 
     assert digest(First()) != first
-
-
-def test_packages_of_all_parts_are_named():
-    own = wrapped(Flat(), preprocess=compose())
-    assert {"torch", "torchvision"} <= set(own.identity(own.row, hardware=None)["packages"])
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.int8, torch.bool, torch.complex64])

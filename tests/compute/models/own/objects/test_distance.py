@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lpips
 import numpy as np
 import pytest
 import torch
@@ -68,31 +67,14 @@ def test_it_is_called_as_it_can_be(pairs, function, preprocess, title):
         compared(own, None, pairs[0])
 
 
-def test_lpips(pairs):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        metric = lpips.LPIPS(net="squeeze", pnet_rand=True, verbose=False).eval()
-
-    def ready(image):
-        return torch.nn.functional.interpolate(pixels(image)[None] * 2 - 1, size=64)[0]
-
-    own = versioned(metric, higher_is_better=False, preprocess=ready)
-    first, second = (torch.stack([ready(image) for image in side]) for side in pairs)
-    with torch.inference_mode():
-        expected = -metric(first, second).flatten().numpy()
-    np.testing.assert_allclose(compared(own, *pairs), expected, rtol=1e-4)
-    assert own.row.parameters_m > 0
-
-
 def test_a_similarity_is_not_negated(pairs):
     own = versioned(lambda a, b: 1 / (1 + of_pair(a, b)), higher_is_better=True)
     np.testing.assert_allclose(compared(own, *pairs), [1 / (1 + of_pair(a, b)) for a, b in zip(*pairs, strict=True)])
 
 
-@pytest.mark.parametrize(("function", "given"), [(of_pair, {}), (Metric(), {"preprocess": pixels})])
-def test_it_must_say_which_way_it_counts(function, given):
+def test_it_must_say_which_way_it_counts():
     with pytest.raises(BadInput, match="higher_is_better=False"):
-        wrapped(function, **given)
+        wrapped(of_pair)
 
 
 @pytest.mark.parametrize(
@@ -101,12 +83,10 @@ def test_it_must_say_which_way_it_counts(function, given):
         (of_pair, True, "higher_is_better=False"),
         (lambda a, b: np.nan, False, "NaN"),
         (lambda a, b: np.random.default_rng().random(), False, "not deterministic"),
-        (lambda a, b: [1.0, 2.0, 3.0], False, "3 numbers"),
-        (lambda a, b: "far", False, "not an array"),
         (lambda a, b: 1 / 0, False, "ZeroDivisionError"),
         (lambda a: 1.0, False, "two images"),
     ],
-    ids=["wrong way", "nan", "random", "several", "text", "raises", "one input"],
+    ids=["wrong way", "nan", "random", "raises", "one input"],
 )
 def test_what_cannot_be_a_metric_is_refused_with_the_reason(function, higher, problem):
     with pytest.raises(BadInput, match=problem):
