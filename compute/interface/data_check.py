@@ -15,7 +15,6 @@ from compute.types import BadInput, LikenessError
 if TYPE_CHECKING:
     from compute.engine.checking.copies import HashedImages
     from compute.engine.checking.findings import DataFinding
-    from compute.progress import Progress
     from compute.tasks.own import OwnData, OwnReading
     from compute.types import Task
 
@@ -68,7 +67,6 @@ def check(
     results: Path | None = None,
     most: int = 5000,
     offline: bool = False,
-    progress: Progress | None = None,
 ) -> DataCheck:
     """Checks a manifest, a folder, a data set of the hub, or a suite's file; nothing is run and nothing recorded.
 
@@ -96,9 +94,9 @@ def check(
             if listed.file:
                 try:
                     read[index] = listed.read(source=source)
-                    parts.append((listed.title or Path(listed.file).name, read[index]))
+                    parts.append((listed.title, read[index]))
                 except LikenessError as error:
-                    parts.append((listed.title or Path(listed.file).name, str(error)))
+                    parts.append((listed.title, str(error)))
         if all(isinstance(part, own.OwnData) and not part.faults for _, part in parts):
             try:
                 suite = suite_file.suite(stated, read, catalog=shipped())
@@ -115,16 +113,14 @@ def check(
     tasks = tuple(
         CheckedTask(title=name, problem=part)
         if isinstance(part, str)
-        else _checked(part, title=name, row=row, most=most, root=root, progress=progress)
+        else _checked(part, title=name, row=row, most=most, root=root)
         for (name, part), row in zip(parts, rows, strict=True)
     )
     bad = any(task.images and task.images.bad for task in tasks)
     return DataCheck(title=title, tasks=tasks, problem=problem, command=_command(data, reading, skip_bad=bad))
 
 
-def _checked(
-    part: OwnData, *, title: str, row: Task | None, most: int, root: Path, progress: Progress | None
-) -> CheckedTask:
+def _checked(part: OwnData, *, title: str, row: Task | None, most: int, root: Path) -> CheckedTask:
     """One task's data; `row` is the task as a run knows it, None where there is none yet."""
     from compute.engine.checking import copies
     from compute.engine.checking.findings import findings
@@ -132,7 +128,7 @@ def _checked(
     from compute.engine.checking.understood import understood
 
     items = {} if part.faults else part.items()
-    images = copies.hashed(items, most=most, title=f"Reading the images of {title}", progress=progress)
+    images = copies.hashed(items, most=most)
     return CheckedTask(
         title=title,
         understood=(

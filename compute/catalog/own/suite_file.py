@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -37,7 +37,7 @@ from compute.tasks.own import OwnData, read
 from compute.tasks.own.hub import PREFIX as HUB
 from compute.tasks.own.layout import table_files
 from compute.tasks.source import Source
-from compute.types import BadInput, Task, UnknownKey, shortened, suggestion
+from compute.types import BadInput, Task, shortened, suggestion
 
 END = ".toml"
 MAX_BYTES = 1 << 20
@@ -82,27 +82,24 @@ class ListedTask:
     """A task as the file lists it: either a file of one's own, or a task of the catalogue."""
 
     where: str  # for messages: `suite.toml, task 2 (birds.csv)`
-    file: str = ""  # absolute, or `hub:org/name@revision`
-    task: str = ""
-    title: str = ""
-    category: str = ""
-    shape: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
-    images: tuple[Path, ...] = ()
-    roots: tuple[Path, ...] = ()  # the folder of the suite's file and those that the user names: all is below them
+    stated: TaskTable
+    file: Path | str  # absolute, or `hub:org/name@revision`; empty: a task of the catalogue
+    images: tuple[Path, ...]
+    roots: tuple[Path, ...]  # the folder of the suite's file and those that the user names: all is below them
+
+    @property
+    def title(self) -> str:
+        """What it is called in a check."""
+        return self.stated.title or Path(self.stated.file).name
 
     def read(self, *, source: Source) -> OwnData:
         """The task's data. Raises BadInput, which names the task, and NotHere."""
         try:
-            if not self.file.startswith(HUB):
-                for path in table_files(Path(self.file)):
+            if isinstance(self.file, Path):
+                for path in table_files(self.file):
                     _check_inside(path, self.roots, what=f"file {path.name}", where=self.where)
             return read(
-                self.file if self.file.startswith(HUB) else Path(self.file),
-                shape=self.shape,
-                columns=self.columns,
-                images=self.images,
-                source=source,
+                self.file, shape=self.stated.shape, columns=self.stated.columns, images=self.images, source=source
             )
         except BadInput as error:
             raise BadInput(f"{self.where}: {error}") from error
@@ -113,12 +110,13 @@ class SuiteFile:
     """A suite as its file states it, before any data is read."""
 
     path: Path
-    title: str
-    description: str
-    aggregate: str
-    synthetic: bool | None
-    weights: Mapping[str, float]  # by category
+    stated: SuiteTables
     tasks: tuple[ListedTask, ...]
+
+    @property
+    def title(self) -> str:
+        """As stated, or the file's name."""
+        return self.stated.title or self.path.stem
 
 
 def is_suite_file(name: Path | str) -> bool:
@@ -146,21 +144,12 @@ def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
         stated = SuiteTables.model_validate(content)
     except ValidationError as error:
         raise BadInput(_first(error, content, file=title)) from error
-    folder, further = path.absolute().parent, tuple(each.absolute() for each in images)
-    return SuiteFile(
-        path=path.absolute(),
-        title=stated.title or path.stem,
-        description=stated.description,
-        aggregate=stated.aggregate,
-        synthetic=stated.synthetic,
-        weights=stated.weights,
-        tasks=tuple(
-            _task(
-                task, where=_where(title, number, task.title or task.file or task.task), folder=folder, further=further
-            )
-            for number, task in enumerate(stated.tasks, 1)
-        ),
+    roots = (path.absolute().parent, *(each.absolute() for each in images))
+    tasks = tuple(
+        _task(task, where=_where(title, number, task.title or task.file or task.task), roots=roots)
+        for number, task in enumerate(stated.tasks, 1)
     )
+    return SuiteFile(path=path.absolute(), stated=stated, tasks=tasks)
 
 
 def _where(file: str, number: int, named: object) -> str:
@@ -189,28 +178,20 @@ def _first(error: ValidationError, content: Mapping[str, Any], *, file: str) -> 
     return f"{where}: {about}: {first['msg'][0].lower()}{first['msg'][1:]}.{near}"
 
 
-def _task(stated: TaskTable, *, where: str, folder: Path, further: tuple[Path, ...]) -> ListedTask:
+def _task(stated: TaskTable, *, where: str, roots: tuple[Path, ...]) -> ListedTask:
     if bool(stated.file) == bool(stated.task):
         raise BadInput(f"{where} needs either a file of your own or a task of the catalogue, by its key")
     if stated.task and (more := sorted(stated.model_fields_set - {"task"})):
         raise BadInput(f"{where}: {more[0]} cannot be set: a task of the catalogue keeps its own")
-    roots, own_file = (folder, *further), stated.file
+    folder, *further = roots
+    own_file: Path | str = stated.file
     if own_file and not own_file.startswith(HUB):
-        _check_inside(folder / own_file, roots, what="file", where=where)
-        own_file = str(folder / own_file)
+        own_file = folder / own_file
+        _check_inside(own_file, roots, what="file", where=where)
     for name in stated.images:
         _check_inside(folder / name, roots, what=f"images {_short(name)}", where=where)
-    return ListedTask(
-        where=where,
-        file=own_file,
-        task=stated.task,
-        title=stated.title,
-        category=stated.category,
-        shape=stated.shape,
-        columns=stated.columns,
-        images=(*further, *(folder / name for name in stated.images)),
-        roots=roots,
-    )
+    images = (*further, *(folder / name for name in stated.images))
+    return ListedTask(where=where, stated=stated, file=own_file, images=images, roots=roots)
 
 
 def _check_inside(path: Path, roots: Sequence[Path], *, what: str, where: str) -> None:
@@ -225,88 +206,72 @@ def _short(value: Any) -> str:
     return shortened(repr(value), 60)
 
 
-def suite(stated: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> own_suite.OwnSuite:
-    """The suite of a file whose own tasks have these data, by their index in `stated.tasks`.
+def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> own_suite.OwnSuite:
+    """The suite of a file whose own tasks have these data, by their index in `file.tasks`.
 
     Raises BadInput for data with problems, tasks that no mean can hold together and weights of unknown categories,
     UnknownKey for a task that is not in the catalogue.
     """
-    title = stated.path.name
+    title, stated = file.path.name, file.stated
     names: dict[int, str] = {}
     for index, part in data.items():
-        listed = stated.tasks[index]
-        name = listed.title or part.name
+        name = file.tasks[index].stated.title or part.name
         if name in names.values():
-            raise BadInput(f"{listed.where} has the title of another task: give it a title of its own")
+            raise BadInput(f"{file.tasks[index].where} has the title of another task: give it a title of its own")
         names[index] = name
-    shared = [(task.where, catalog.task(task.task)) for task in stated.tasks if task.task]
-    for where, task in shared:
-        by_people = all(catalog.suite(key).aggregate == "human" for key in task.suites)
-        if not task.ranked or by_people:
-            raise BadInput(f"{where} is no task that enters a mean of the catalogue's: name another")
-    if len({task.key for _, task in shared}) < len(shared):
+    shared = []
+    for listed in file.tasks:
+        if listed.stated.task:
+            task = catalog.task(listed.stated.task)
+            if not task.ranked or all(catalog.suite(key).aggregate == "human" for key in task.suites):
+                raise BadInput(f"{listed.where} is no task that enters a mean of the catalogue's: name another")
+            shared.append(task)
+    if len({task.key for task in shared}) < len(shared):
         raise BadInput(f"{title} lists a task of the catalogue twice")
-    drawn = not data and all(task.benchmark in own_suite.SYNTHETIC_BENCHMARKS for _, task in shared)
+    drawn = not data and all(task.benchmark in own_suite.SYNTHETIC_BENCHMARKS for task in shared)
     synthetic = drawn or None if stated.synthetic is None else stated.synthetic
     made = suite_making.of_data(
         {names[index]: part for index, part in data.items()},
-        name=stated.title,
-        title=f"Own suite: {stated.title}{' (synthetic)' if synthetic else ''}",  # marked in every list
-        categories={names[index]: stated.tasks[index].category for index in data if stated.tasks[index].category},
+        name=file.title,
+        title=f"Own suite: {file.title}{' (synthetic)' if synthetic else ''}",  # marked in every list
+        categories={names[index]: name for index in data if (name := file.tasks[index].stated.category)},
         synthetic=synthetic,
     )
     tasks = tuple(
         replace(task, title=name[: own_suite.MAX_NAME]) for task, name in zip(made.tasks, names.values(), strict=True)
     )
-    every = [*tasks, *(task for _, task in shared)]
+    every = [*tasks, *shared]
     _check_mean(every, catalog=catalog, file=title)
-    categories = list(dict.fromkeys(task.category for task in every))
+    weights = {task.category: stated.weights.get(task.category, 1.0) for task in every}
     for name in stated.weights:
-        if name not in categories:
+        if name not in weights:
             raise BadInput(
-                f"{title}: weights names the category {_short(name)}.{suggestion(name, categories)} Its tasks have: "
-                f"{', '.join(categories)}"
+                f"{title}: weights names the category {_short(name)}.{suggestion(name, weights)} Its tasks have: "
+                f"{', '.join(weights)}"
             )
-    described = (
-        stated.description,
-        made.suite.description if data else "",
-        _about(shared),
-        _weighted(stated, categories),
-    )
-    about = " ".join(filter(None, described))
+    about = [stated.description, made.suite.description if data else ""]
+    if shared:
+        about.append(f"Tasks of the catalogue: {', '.join(task.title for task in shared)}.")
+    if len(set(weights.values())) > 1:
+        about.append(f"Weights in the mean: {', '.join(f'{name} {weight:g}' for name, weight in weights.items())}.")
     return replace(
         made,
         name=made.suite.key,
         tasks=tasks,
-        shared=tuple(task.key for _, task in shared),
+        shared=tuple(task.key for task in shared),
         suite=replace(
             made.suite,
             aggregate=stated.aggregate,
-            description=shortened(about, own_suite.MAX_TEXT),
+            description=shortened(" ".join(filter(None, about)), own_suite.MAX_TEXT),
             category_weights=dict(stated.weights),
         ),
     )
 
 
-def _about(shared: list[tuple[str, Task]]) -> str:
-    return f"Tasks of the catalogue: {', '.join(task.title for _, task in shared)}." if shared else ""
-
-
-def _weighted(stated: SuiteFile, categories: list[str]) -> str:
-    """The weights in words, where they differ."""
-    weights = {name: stated.weights.get(name, 1.0) for name in categories}
-    if len(set(weights.values())) < 2:
-        return ""
-    return f"Weights in the mean: {', '.join(f'{name} {weight:g}' for name, weight in weights.items())}."
-
-
 def _check_mean(tasks: list[Task], *, catalog: Catalog, file: str) -> None:
     """Raises BadInput for tasks whose scores make no mean together: of unlike direction or scale."""
     metrics = {metric.key: metric for metric in catalog.metrics}
-    try:
-        kinds = {task.title: metrics[task.metrics[0]] for task in tasks}
-    except KeyError as error:
-        raise UnknownKey("metric", str(error.args[0]), metrics) from error
+    kinds = {task.title: metrics[task.metrics[0]] for task in tasks}
     first, *others = kinds
     for other in others:
         one, two = kinds[first], kinds[other]

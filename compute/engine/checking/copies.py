@@ -18,7 +18,6 @@ from compute.content.items import Column
 from compute.engine.checking.findings import LISTED, DataFinding
 from compute.features.encoding import workers
 from compute.features.passes import DistinctItems, distinct, positions
-from compute.progress import Progress
 from compute.tasks.data import Clusters, Data, Labelled, Mixed, Probe, Retrieval, ZeroShot, every_column
 from compute.tasks.parquet import NO_KEY
 from compute.types import LikenessError
@@ -39,12 +38,10 @@ class HashedImages:
     bad: tuple[tuple[str, str], ...]  # names, and what is wrong
 
 
-def hashed(
-    data: Mapping[str, Data], *, most: int = 0, title: str = "Reading images", progress: Progress | None = None
-) -> HashedImages:
+def hashed(data: Mapping[str, Data], *, most: int = 0) -> HashedImages:
     """The hashes of the distinct images of all subsets, of `most` of them at random where there are more; 0: of all.
 
-    An image that cannot be read is listed, never raised. `title` stands before the bar of `progress`.
+    An image that cannot be read is listed, never raised.
     """
     train = [part.train.items for part in data.values() if isinstance(part, Probe)]
     columns: list[Column] = [*every_column(data, variants=False), *train]
@@ -54,10 +51,8 @@ def hashed(
     if most and total > most:
         rows = np.sort(np.random.default_rng(SEED).permutation(rows)[:most])
     good, hashes, colours, bad, plain = [], [], [], [], 0
-    bar = (progress or Progress()).bar(title, total=len(rows), unit="image")
-    with ThreadPoolExecutor(workers()) as pool, bar as done:
+    with ThreadPoolExecutor(workers()) as pool:
         for row, result in zip(rows.tolist(), pool.map(lambda row: _looked_at(images, int(row)), rows), strict=True):
-            done(1)
             if isinstance(result, str):
                 bad.append((images.name(row), result))
             elif result is None:
@@ -112,7 +107,7 @@ def _among(part: Labelled | Mixed, images: HashedImages, what: str) -> DataFindi
     for own in range(1, len(at)):
         copies = _near(images, at[own], at[:own])
         if len(copies):
-            pairs.append((int(rows[own]), int(rows[copies[0]])))
+            pairs.append((rows[own], rows[copies[0]]))
     return DataFinding(
         what=f"{what} that are near-duplicates of an earlier one",
         count=len(pairs),
@@ -125,11 +120,11 @@ def _among(part: Labelled | Mixed, images: HashedImages, what: str) -> DataFindi
 def _between(test: Labelled, train: Labelled, images: HashedImages) -> DataFinding:
     (rows, at), (others, of_train) = _rows(test, images), _rows(train, images)
     pairs = []
-    for row, own in zip(rows.tolist(), at.tolist(), strict=True):
+    for row, own in zip(rows, at, strict=True):
         copies = _near(images, own, of_train)
         copies = copies[of_train[copies] != own]  # the same file is counted apart
         if len(copies):
-            pairs.append((row, int(others[copies[0]])))
+            pairs.append((row, others[copies[0]]))
     return DataFinding(
         what="test items that are near-duplicates of training items",
         count=len(pairs),
