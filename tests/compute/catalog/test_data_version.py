@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -19,16 +18,6 @@ def test_the_newest_entry_is_of_the_figures_as_they_are() -> None:
         "the figures differ from those of the newest entry of assets/published/CHANGELOG.md: add an entry above it "
         f"that says what changed, with\n\nDigest: `{data_version.digest()}`"
     )
-
-
-def test_versions_and_dates_rise_and_every_entry_says_what_changed() -> None:
-    versions = data_version.history()
-    numbers = [tuple(map(int, version.number.split("."))) for version in versions]
-    dates = [date.fromisoformat(version.date) for version in versions]
-    assert numbers == sorted(set(numbers), reverse=True) and numbers[-1] == (1, 0)
-    assert dates == sorted(dates, reverse=True)
-    assert len({version.digest for version in versions}) == len(versions)
-    assert all(line[:2] in ("- ", "  ") for version in versions for line in version.changes.splitlines())
 
 
 def test_the_database_records_the_version(database: Path) -> None:

@@ -94,13 +94,6 @@ def test_smaller_suites_that_cannot_be() -> None:
             compute.lite(table(), **options)
 
 
-def test_models_without_every_score_do_not_choose() -> None:
-    frame = table()
-    frame.loc[2:, "t4"] = None
-    with pytest.raises(BadInput, match="2 of 20"):
-        compute.lite(frame, tasks=3)
-
-
 def test_a_comparison_is_scipys_paired_t_test() -> None:
     frame = table()
     result = compute.compare("m3", "m7", scores=frame)

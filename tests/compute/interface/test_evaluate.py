@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,12 +14,6 @@ from compute.engine import run_folders
 from compute.models.own import probing
 from compute.types import BadInput, CannotDo, NotHere, UnknownKey
 from tests.compute.small_bench import World, executed, figures
-
-
-def test_importing_compute_loads_nothing_heavy() -> None:
-    code = "import sys, compute; dir(compute); print([name for name in ('numpy', 'torch') if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=paths.ROOT, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_the_scores_are_those_of_the_engine(world: World) -> None:

@@ -42,10 +42,9 @@ def test_means_have_the_t_interval_of_scipy() -> None:
     assert not ranked.few.any() and not any(ranked.unknown) and not any(ranked.why)
 
 
-@pytest.mark.parametrize("seed", [0, 3])
-def test_rank_intervals_count_the_paired_tests_that_holm_rejects(seed: int) -> None:
+def test_rank_intervals_count_the_paired_tests_that_holm_rejects() -> None:
     """One-sided paired t tests of scipy, Holm's method of statsmodels over each model's comparisons."""
-    frame = table(seed=seed, apart=0.02)
+    frame = table(seed=3, apart=0.02)
     ranked, x = compute.rank(frame), values_of(frame)
     for one in range(MODELS):
         others = [other for other in range(MODELS) if other != one]
@@ -57,21 +56,6 @@ def test_rank_intervals_count_the_paired_tests_that_holm_rejects(seed: int) -> N
         assert (ranked.rank_low[one], ranked.rank_high[one]) == (1 + above, MODELS - below)
         assert ranked.better[one].sum() == above
     np.testing.assert_array_equal(ranked.rank, stats.rankdata(-x.mean(axis=1), method="min"))
-
-
-def test_classes_begin_at_the_first_model_that_holm_proves_worse_than_the_leader() -> None:
-    frame = table(seed=3, apart=0.02)
-    ranked, x = compute.rank(frame), values_of(frame)
-    order = list(np.argsort(-x.mean(axis=1)))
-    expected, letter = {}, 0
-    while order:
-        leader, rest = order[0], order[1:]
-        worse = multipletests([stats.ttest_rel(x[leader], x[one]).pvalue for one in rest], method="holm")[0]
-        stop = 1 + int(worse.argmax()) if len(rest) and worse.any() else len(order)
-        expected |= dict.fromkeys(order[:stop], "ABCDEFGH"[letter])
-        order, letter = order[stop:], letter + 1
-    assert letter > 2
-    assert ranked.classes == tuple(expected[at] for at in range(MODELS))
 
 
 def test_the_frame_has_the_best_first_and_says_why() -> None:

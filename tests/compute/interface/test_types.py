@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Iterator
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 
 import compute
 import leaderboard
-from compute import paths
 from compute.engine.generators.interface import GeneratorTable
 from compute.interface.comparability import Comparability
 from compute.interface.compare import ModelComparison
-from compute.interface.correlate import correlate
 from compute.interface.evaluated import Evaluation
 from compute.interface.rank import RankedTable
 from compute.interface.standing import SuiteMean, SuiteRank
@@ -52,10 +49,3 @@ def test_a_public_function_is_annotated_and_described(name: str, function: Any) 
     assert inspect.getdoc(function), name
     kinds = [inspect.signature(function).parameters[parameter].kind for parameter in parameters]
     assert inspect.Parameter.VAR_KEYWORD not in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds, name
-
-
-def test_annotations_can_be_resolved_and_the_package_says_that_it_is_typed() -> None:
-    assert "return" in get_type_hints(correlate)
-    assert all((paths.ROOT / package / "py.typed").is_file() for package in ("compute", "leaderboard"))
-    for made in CLASSES:
-        assert dataclasses.is_dataclass(made) and made.__dataclass_params__.frozen and inspect.getdoc(made)

@@ -9,15 +9,12 @@ import pytest
 from PIL import Image
 
 from compute.catalog import shipped
-from compute.content.items import content_key
 from compute.tasks import columns, mini
 from compute.tasks.data import CONDITIONS, RatedPairs, size
 from compute.tasks.drawing.scenes import facts
 from compute.tasks.mini import pairs
-from compute.tasks.mini.album import png
 from compute.tasks.pairbench.splits import SPLITS
 from compute.tasks.source import Source
-from compute.training.bundled import lessons
 from compute.types import Task
 
 TASKS = {task.key: task for task in shipped().tasks if "mini-pairs" in task.suites}
@@ -59,12 +56,3 @@ def test_captions_and_counterparts_are_true_of_their_scenes() -> None:
     for split in ("sp", "sp-text"):
         part = mini.load(TASKS[f"mini/pairs-{split}"])["sensitive"]
         assert set(part.expected[np.char.startswith(part.types, "transformed")]) == {8}
-
-
-def test_nothing_is_training_material() -> None:
-    drawn = [scene for _, scene, _ in (*pairs._scenes(), *pairs._related())]
-    assert all(scene.held_out() for scene in drawn)
-    firsts = [mini.load(task)["sensitive"].first for task in TASKS.values()]
-    sources = {content_key(column.read(row)) for column in firsts for row in range(len(column))}
-    trained = {content_key(png(image)) for image in lessons.lesson(seed=0, step=0, images=128).images}
-    assert len(sources) == 60 and not sources & trained

@@ -39,14 +39,6 @@ def test_images_of_all_shards_in_order_with_their_bytes_and_keys(tmp_path: Path,
     assert parquet.splits(tmp_path) == ("test", "train")
 
 
-def test_class_names_come_from_the_schema(tmp_path: Path) -> None:
-    hub_files.write(tmp_path, {("default", "test"): pictures(2)})
-    table = parquet.table(tmp_path, repo="org/set", split="test")
-    assert table.class_names("label") == ("cat", "dog")
-    assert table.values("label") == [[0, 1]]
-    assert table.class_names("image") is None
-
-
 def test_rows_without_an_image_have_no_key(tmp_path: Path) -> None:
     features = datasets.Features({"image": datasets.Image()})
     rows = datasets.Dataset.from_dict({"image": [None, hub_files.image(1)]}, features=features)

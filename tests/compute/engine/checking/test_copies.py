@@ -85,13 +85,6 @@ def test_plain_images_are_no_near_duplicates_of_one_another() -> None:
     assert [each.examples for each in within(data, result)] == [("row 5 ~ row 4",)]
 
 
-def test_an_image_that_cannot_be_read_is_listed() -> None:
-    part = labelled([*PHOTOGRAPHS[:2], b"no image"], [0, 1, 1])
-    found = hashed({"default": Clusters(test=part)})
-    assert len(found.keys) == 2 and found.total == found.drawn == 3
-    assert [name for name, _ in found.bad] == ["own, image 2"] and found.bad[0][1]
-
-
 def test_unlike_drawings_are_no_near_duplicates() -> None:
     """The hash alone takes most single shapes on a plain ground for one another."""
     data = tasks.load(shipped().task("mini/things"), source=Source(offline=True))["default"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from compute.content.items import Column, texts
-from compute.engine.checking.findings import LISTED, DataFinding, findings
+from compute.engine.checking.findings import findings
 from compute.tasks.data import (
     Choices,
     Clusters,
@@ -130,14 +130,3 @@ def test_sound_data_has_no_finding() -> None:
         retrieval("xy", "ab", [(0, 0, 1), (1, 1, 1)]),
     ):
         assert findings(data) == []
-
-
-def test_examples_are_few_and_counts_whole() -> None:
-    found = findings(Clusters(test=labelled("a" * 100, [0] * 100)))
-    assert found == [
-        DataFinding(
-            what="items that repeat an earlier one",
-            count=99,
-            examples=tuple(f"row {at} = row 1" for at in range(2, LISTED + 2)),
-        )
-    ]

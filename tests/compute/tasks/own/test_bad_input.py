@@ -36,6 +36,8 @@ BY_ROW = (
     ("reference", "0.PNG", "Did you mean '0.png'?"),
     ("reference", "other/0.png", "does not exist"),
     ("reference", "0.txt", "no image"),
+    ("reference", "empty.png", "is empty"),
+    ("reference", "folder.png", "is not a file"),
     ("alternative_2", "  ", "alternative_2 is empty"),
     ("name", "a", "as in row 1"),
     ("answer", 3, "'3'"),
@@ -50,6 +52,8 @@ BY_ROW = (
 
 def test_a_fault_of_a_row_is_named_with_its_row(folder: Path) -> None:
     picture(folder.parent / "secret.png", colour="red", seed=1)
+    (folder / "empty.png").touch()
+    (folder / "folder.png").mkdir()
     for name, value, reason in BY_ROW:
         data = read(write(folder / "questions.csv", CHOICES, [GOOD, changed(name, value), changed("name", "c")]))
         assert data.faults == 1
@@ -229,22 +233,6 @@ def test_links_are_judged_by_where_they_lead(folder: Path, tmp_path: Path) -> No
     write(folder / "links.csv", ("image", "label"), rows[:3])
     data = of(path, images=[outside])
     assert data.items()["default"].test.items.read(1) == (outside / "x.png").read_bytes()
-
-
-def test_a_link_in_place_of_a_class(folder: Path, tmp_path: Path) -> None:
-    pictures(tmp_path / "classes" / "a", 2)
-    (tmp_path / "classes" / "b").symlink_to(folder)
-    assert faults(tmp_path / "classes")[3].startswith("item b/0.png leads out")
-    assert of(tmp_path / "classes", images=[folder]).rows == 6
-
-
-def test_an_empty_or_closed_file(folder: Path) -> None:
-    (folder / "empty.png").write_bytes(b"")
-    (folder / "folder.png").mkdir()
-    rows = [("0.png", "a"), ("empty.png", "b"), ("folder.png", "b")]
-    path = write(folder / "files.csv", ("image", "label"), rows)
-    found = faults(path)
-    assert list(found) == [2, 3] and "empty" in found[2] and "not a file" in found[3]
 
 
 def test_an_image_that_cannot_be_decoded_fails_its_run_by_row_and_can_be_skipped(folder: Path, tmp_path: Path) -> None:
