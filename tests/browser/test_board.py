@@ -398,6 +398,8 @@ def test_a_comparison_takes_the_focus_follows_the_table_and_says_when_it_is_late
     page.get_by_label("Weight of IQA, number").fill("0")
     page.keyboard.press("Enter")
     page.locator("#comparison", has_text="Your mean: without IQA").wait_for()
+    page.set_viewport_size({"width": 1280, "height": 400})  # where the comparison is in view, the bar steps aside
+    page.evaluate("scrollTo(0, 30)")
     page.get_by_role("button", name="Clear", exact=True).click()
     page.wait_for_function("!document.querySelector('#comparison .bc-verdict')")
     wait_query(page, "compare", None)
