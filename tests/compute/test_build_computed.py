@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -100,33 +98,6 @@ def test_of_many_items_every_model_shows_the_same(made, tmp_path: Path, monkeypa
     assert len(both[0] & both[1]) > 12  # all but those of the ten that one lacks
 
 
-def test_a_damaged_folder_is_left_out_and_named(made, tmp_path: Path) -> None:
-    keep(tmp_path / "results")
-    (keep(tmp_path / "results", mark="b").folder / run_folders.MARK).write_text("{")
-    keep(tmp_path / "results", mark="c", model="nobody/knows")
-    keep(tmp_path / "results", mark="d", metric="unheard")
-    report, rows = made("SELECT fingerprint FROM runs WHERE origin = 'computed'")
-    assert rows == [("a",)] and len(report.problems) == 3
-    assert [
-        any(word in line for line in report.problems)
-        for word in ("unisim__nights/b is damaged", "'nobody/knows'", "'unheard'")
-    ] == [True] * 3
-
-
-def test_damage_within_a_file_costs_only_its_items(made, tmp_path: Path) -> None:
-    keep(tmp_path / "results")
-    path = keep(tmp_path / "results", mark="b", started="2026-02-01").folder / run_folders.ITEMS
-    content = bytearray(path.read_bytes())
-    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
-    path.write_bytes(bytes(content))
-    report, rows = made(
-        "SELECT fingerprint, (SELECT count(*) FROM items WHERE run = runs.id) FROM runs "
-        "WHERE origin = 'computed' ORDER BY 1"
-    )
-    assert rows == [("a", 3), ("b", 0)]
-    assert len(report.problems) == 1 and "unisim__nights/b/items.parquet" in report.problems[0]
-
-
 def test_the_newest_run_is_shown_and_the_same_run_counts_once(made, tmp_path: Path) -> None:
     keep(tmp_path / "results", mark="old", started="2026-01-01", value=0.9)
     keep(tmp_path / "results", mark="new", started="2026-02-01", value=0.1)
@@ -155,32 +126,3 @@ def test_thumbnails_of_both_roots_stand_once_each(made, tmp_path: Path) -> None:
     store.write_parquet(other, frame=pd.DataFrame({"image": ["k9"], "webp": [b"k9"]}))
     _, rows = made("SELECT task, image, webp FROM thumbnails ORDER BY image")
     assert rows == [("unisim/nights", key, key.encode()) for key in ("k1", "k2", "k3")]
-
-
-def test_a_new_run_makes_the_database_stale(tmp_path: Path) -> None:
-    results = tmp_path / "results"
-    report = build.build(tmp_path / "own.duckdb", results=results)
-    assert not build.is_stale(report.path, results=results)
-    kept = keep(results)
-    later = report.path.stat().st_mtime + 5
-    os.utime(kept.folder / run_folders.MARK, (later, later))
-    assert build.is_stale(report.path, results=results) and not build.is_stale(report.path, results=tmp_path / "none")
-
-
-def test_many_runs_are_built_quickly(made, tmp_path: Path) -> None:
-    """A model on all of MIEB, 200 items a task: the shipped mini suite is a tenth of it."""
-    from compute.catalog import shipped
-
-    whole = keep(tmp_path / "one", count=200)
-    for task in shipped().tasks:
-        if task.benchmark == "mieb":
-            folder = run_folders.folder(tmp_path / "results", model=CLIP, task=task.key, fingerprint="a")
-            folder.mkdir(parents=True)
-            for name in (run_folders.ITEMS, run_folders.SCORES):
-                os.link(whole.folder / name, folder / name)
-            run = replace(whole.run, id=f"computed/{CLIP}/{task.key}/a", task=task.key)
-            record = json.loads((whole.folder / run_folders.MARK).read_text()) | {"id": run.id, "task": task.key}
-            (folder / run_folders.MARK).write_text(json.dumps(record))
-    report, [(count,)] = made("SELECT count(*) FROM items")
-    assert report.computed == 132 and count == 132 * 200
-    assert report.seconds < 15  # under 5 s on an idle machine

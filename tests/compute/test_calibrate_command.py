@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 from compute.__main__ import app
 from compute.calibration import making, pairs
 from compute.database import store
-from compute.types import BadInput, LikenessError, NotHere, UnknownKey
+from compute.types import BadInput, LikenessError, UnknownKey
 from tests.compute.commands import assert_refused
 from tests.compute.small_bench import World
 
@@ -43,13 +43,6 @@ def test_it_says_what_it_made_and_rebuilds(calibrate: Command, world: World) -> 
     again = calibrate("--models", "small/eye")
     assert again.exit_code == 0 and again.output.count("(stored already)") == 2 and "built" not in again.output
     assert "stored already" not in calibrate("--models", "small/eye", "--again").output
-
-
-def test_results_elsewhere_are_kept_and_the_database_is_not_touched(calibrate: Command, world: World) -> None:
-    result = calibrate("--models", "small/eye", "--results", str(world.folder / "else where"))
-    assert result.exit_code == 0 and "LIKENESS_RESULTS" in result.output
-    assert len(list((world.folder / "else where" / "calibrations").glob("*/*/[!d]*.json"))) == 2
-    assert not (world.folder / "likeness.duckdb").exists()
 
 
 def test_a_model_that_fails_or_can_do_nothing_is_the_exit_code(calibrate: Command, world: World) -> None:
@@ -90,10 +83,3 @@ def test_what_is_wrong_is_said_before_anything_runs(
     result = calibrate(*words)
     assert_refused(result, error, said)
     assert (world.encoded, world.loaded) == (0, 0)
-
-
-def test_missing_data_is_an_error(calibrate: Command, world: World) -> None:
-    world.changed["unisim/near"] = NotHere("near.tar is not here: hf download made/near")
-    result = calibrate("--models", "small/eye")
-    assert_refused(result, NotHere, "hf download made/near")
-    assert world.loaded == 0

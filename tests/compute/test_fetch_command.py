@@ -7,11 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from compute.catalog import shipped
-from compute.cli import fetch
-from compute.types import NotHere
 from tests.compute.models import model_hub
 
 KEY = "laion/clip-vit-b-32-laion2b-s34b-b79k"
@@ -57,13 +53,3 @@ def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_pa
         done = ran("--models", KEY, "--room", "1400000", "--lines", **place)
         assert done.stdout.splitlines()[0] == "0 1000000" and "1000000 1000000" in done.stdout.splitlines()
         assert done.returncode == 0 and (tmp_path / "hub").is_dir()
-
-
-def test_both_numbers_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("compute.live.models.availability.free_disk", lambda: 5_000_000_000)
-    with pytest.raises(NotHere, match="it takes about 13 GB of memory, and 8.0 GB are set aside for models"):
-        fetch.check(ROW, whole=10_000_000_000, missing=0, room=8_000_000_000)
-    with pytest.raises(NotHere, match="4.5 GB are to come, and the disk has 5.0 GB left, of which 1.0 GB stay free"):
-        fetch.check(ROW, whole=4_600_000_000, missing=4_500_000_000, room=8_000_000_000)
-    fetch.check(ROW, whole=4_600_000_000, missing=3_000_000_000, room=8_000_000_000)
-    fetch.check(ROW, whole=10**11, missing=0, room=0)

@@ -116,18 +116,6 @@ def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(
     assert [row["key"] for row in record["models"]] == ["own/clean", "own/swapped", "own/copy"]
 
 
-def test_people_beside_the_metrics_are_honest_about_two_generators(
-    made: tuple[Result, Path], images: Path, tmp_path: Path
-) -> None:
-    _, results = made
-    votes = tmp_path / "votes.csv"
-    votes.write_text("winner,loser,votes\nclean,swapped,30\nswapped,clean,10\nother,clean,2\nclean,other,3\n")
-    few = command(*both(images), "--human", votes, "--results", results)
-    assert few.exit_code == 0, few.output
-    assert "clean " in few.stdout and "A correlation needs three generators, here are 2" in few.stdout
-    assert "1 generator (other) of votes.csv are not compared" in few.stdout
-
-
 def test_rated_generators_are_a_suite_that_people_rank(images: Path, tmp_path: Path) -> None:
     results, rates = tmp_path / "results", tmp_path / "rates.csv"
     rates.write_text("generator,rate,rank\nclean,61%,1\nswapped,20%,3\nreal,55%,2\n")
@@ -171,14 +159,6 @@ def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images
         "--backbones tiny runs anywhere",
     )
     assert not (tmp_path / "features").exists()
-
-
-def test_wrong_names_are_refused(images: Path, tmp_path: Path) -> None:
-    for generated, words in ((f"{images}", "is not NAME=DIR"), (f"a={tmp_path}/none", "There is no")):
-        refused = command("--reference", images / "real", "--generated", generated, "--backbones", "tiny")
-        assert refused.exit_code == 1 and words in refused.stderr, refused.output
-    refused = command(*both(images), "--metrics", "fod", "--results", tmp_path)
-    assert refused.exit_code == 1 and "'fod' is no metric of generators" in refused.stderr
 
 
 def test_a_table_of_many_generators_is_cut_to_the_width_of_a_line() -> None:

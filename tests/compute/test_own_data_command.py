@@ -72,31 +72,6 @@ def test_the_path_of_recorded_data_is_shown_before_it_is_read(folder: Path, tmp_
         assert "There is no file" in ended.stderr and "\x1b" not in ended.output
 
 
-def test_scores_of_own_data_that_others_measured_are_imported(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As `Evaluation.save` writes them: of a task that the results folder has a record of."""
-    from compute import paths
-    from compute.database import store
-
-    results, database = tmp_path / "results", tmp_path / "likeness.duckdb"
-    assert command("--data", folder, "--models", "ssim", "--results", results).exit_code == 0
-    monkeypatch.setattr(paths, "RESULTS", results)
-    monkeypatch.setattr(paths, "DATABASE", database)
-    table = tmp_path / "other.csv"
-    table.write_text(
-        "benchmark,model,task,metric,value,n,model_title,model_kind\n"
-        "own,someone/new,own/my-triplets/choices,accuracy,0.7,10,New model,encoder\n"
-    )
-    ended = CliRunner().invoke(app, ["import", "scores", str(table)])
-    assert ended.exit_code == 0, ended.output
-    with store.connect(database) as connection:
-        rows = connection.execute(
-            "SELECT model, value, origin FROM leaderboard_scores WHERE benchmark = 'own'"
-        ).fetchall()
-    assert ("someone/new", 0.7, "imported") in rows and "computed" in {origin for *_, origin in rows}
-
-
 def test_data_that_moved_are_the_same_suite_and_changed_data_another(folder: Path, tmp_path: Path) -> None:
     results = ("--results", tmp_path / "results")
     assert command("--data", folder, "--models", "ssim", *results).exit_code == 0
@@ -140,19 +115,6 @@ def test_columns_shape_and_images_are_named(folder: Path, tmp_path: Path) -> Non
     record = json.loads((tmp_path / "results" / "suites" / "own-list.json").read_text())
     assert str(images) not in json.dumps(record)
     assert "write image=img,label=class" in refused(*arguments, "--columns", "file")
-
-
-def test_folders_of_images_below_the_datas_are_recorded(tmp_path: Path) -> None:
-    images = tmp_path / "list" / "photographs"
-    names = pictures(images, 6)
-    listed = write(tmp_path / "list" / "list.csv", ("item", "label"), [(n, COLOURS[at]) for at, n in enumerate(names)])
-    results = ("--models", "tiny", "--results", tmp_path / "results")
-    made = command("--data", listed, "--images", images, *results)
-    assert made.exit_code == 0, made.output
-    again = command("--suite", "own-list", *results)
-    assert again.exit_code == 0 and "0 runs to make, 1 stored already" in again.stdout, again.output
-    (record,) = (tmp_path / "results" / "suites").glob("*.json")
-    assert json.loads(record.read_text())["data"][0]["images"] == ["../../list/photographs"]
 
 
 def test_folders_of_images_elsewhere_are_named_again(tmp_path: Path) -> None:

@@ -132,22 +132,6 @@ def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):
     assert "is not on this machine" in refused("make", "--hub", "someone/images", "--offline", *out)
 
 
-LOAD = """
-import os, sys
-from pathlib import Path
-from compute.tasks.pairbench import pairs
-parts = [pairs.load(Path(sys.argv[1]), split=split)["sensitive"] for split in ("cj", "r", "gb", "ps", "et")]
-assert all(len(part.names) == 3 * 500 for part in parts)
-read, held = 0, []
-for rows in (range(3), range(3, 24)):
-    for part in parts:
-        for row in rows:
-            read += len(part.first.read(row)) + len(part.second.read(row))
-    held.append(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
-print(read, *held)
-"""
-
-
 @pytest.mark.parametrize(
     ("options", "synthetic", "benchmark"),
     [(["--synthetic"], True, "own-synthetic"), (["--not-synthetic"], False, "own"), ([], None, "own")],

@@ -163,34 +163,12 @@ def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(runs: Path, d
     assert "write them with --to FOLDER" in made.output and TOKEN not in made.output
 
 
-def test_a_repository_without_a_card_gets_one(runs: Path, database: Path, hub: Hub) -> None:
-    hub.card = None
-    assert publish(runs, database, "--repo", REPO).exit_code == 0
-    assert hub.sent[0]["files"]["README.md"].decode().startswith(model_card.BEGIN)
-
-
 def test_a_dry_run_writes_and_sends_nothing(runs: Path, database: Path, hub: Hub, tmp_path: Path) -> None:
     for words in (("--repo", REPO), ("--model", REPO, "--to", tmp_path / "new")):
         made = publish(runs, database, *words, "--dry-run")
         assert made.exit_code == 0 and "likeness-mteb--cifar10.yaml" in made.output
         assert made.output.splitlines()[-1] == "Nothing was written or sent: --dry-run"
     assert hub.sent == [] and not (tmp_path / "new").exists()
-
-
-def test_the_readmes_commands_run_as_they_are_written(
-    runs: Path, database: Path, hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    readme = (paths.ROOT / "README.md").read_text(encoding="utf-8")
-    block = readme.partition("**Give your results back.**")[2].partition("```bash\n")[2].partition("```")[0]
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(paths, "RESULTS", runs)
-    monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
-    lines = [line.partition("  #")[0].split() for line in block.splitlines()]
-    assert len(lines) == 3 and all(line[:3] == ["python", "-m", "compute"] for line in lines)
-    for line in lines:
-        made = command(*line[3:])
-        assert made.exit_code == 0, made.output
-    assert "2 scores of 1 model imported" in made.output and hub.sent == []
 
 
 def test_without_a_token_nothing_is_sent_and_the_variable_is_named(
@@ -212,15 +190,6 @@ def test_what_the_hub_refuses_is_one_line_without_the_token(runs: Path, database
     assert_refused(publish(runs, database, "--repo", REPO), NotHere, "not known", "--to")
 
 
-def test_a_card_that_is_no_text_is_left_alone(runs: Path, database: Path, tmp_path: Path) -> None:
-    target = tmp_path / "clone"
-    target.mkdir()
-    (target / "README.md").write_bytes(b"\xff\xfeM")
-    assert_refused(publish(runs, database, "--model", REPO, "--to", target), BadInput, "UTF-8")
-    assert [path.name for path in target.iterdir()] == ["README.md"]
-    assert (target / "README.md").read_bytes() == b"\xff\xfeM"
-
-
 @pytest.mark.parametrize(
     ("words", "error", "said"),
     [
@@ -236,10 +205,6 @@ def test_what_makes_no_sense_is_refused(
     runs: Path, database: Path, words: tuple[str, ...], error: type[LikenessError], said: str
 ) -> None:
     assert_refused(publish(runs, database, *words), error, said)
-
-
-def test_options_of_results_stand_behind_its_name(tmp_path: Path) -> None:
-    assert_refused(command("publish", "--to", tmp_path / "x", "results"), BadInput, "publish results --to")
 
 
 def test_shipped_runs_of_synthetic_suites_are_for_a_marked_card_alone(database: Path, tmp_path: Path) -> None:
@@ -320,17 +285,6 @@ def test_own_data_stays_private_unless_it_is_to_be_published(runs: Path, databas
     assert_refused(refused, BadInput, "own data", "--own")
 
 
-def test_a_pull_request_does_not_name_runs_that_are_left_out(
-    runs: Path, database: Path, hub: Hub, tmp_path: Path
-) -> None:
-    catalog = own_suite(tmp_path, own_results=runs)
-    [task] = [one for one in catalog.tasks if one.benchmark in BENCHMARKS]
-    results.store(runs, task.key, catalog=catalog, status="partial")
-    made = publish(runs, database, "--repo", REPO)
-    assert made.exit_code == 0 and f"Left out: {task.key}: its run is partial" in made.output, made.output
-    assert task.key not in hub.sent[0]["commit_description"]
-
-
 def test_a_suite_of_choice_is_published_alone(runs: Path, database: Path, tmp_path: Path) -> None:
     made = publish(runs, database, "--model", REPO, "--to", tmp_path / "x", "--suite", "mieb")
     assert made.exit_code == 0, made.output
@@ -342,61 +296,9 @@ def test_a_suite_of_choice_is_published_alone(runs: Path, database: Path, tmp_pa
     assert_refused(publish(runs, database, "--model", REPO, "--to", tmp_path, "--suite", "mieeb"), UnknownKey, "mieb")
 
 
-def test_own_data_stands_in_the_card_alone_whatever_the_database_has(database: Path, tmp_path: Path) -> None:
-    catalog = own_suite(tmp_path, own_results=tmp_path / "results")
-    [task] = [one for one in catalog.tasks if one.benchmark in BENCHMARKS]
-    stored = results.store(tmp_path / "results", task.key, catalog=catalog)
-    refused = publish(tmp_path / "results", database, "--model", REPO, "--to", tmp_path / "x")
-    assert_refused(refused, BadInput, "--own")
-    made = publish(tmp_path / "results", database, "--model", REPO, "--to", tmp_path / "x", "--own")
-    assert made.exit_code == 0, made.output
-    assert "Left out: 1 run of data that is not on the hub: in the card alone" in made.output
-    card = (tmp_path / "x" / "README.md").read_text()
-    assert "compares with no published row" in card and "own data" in card
-    [headline] = [one for one in stored.scores if (one.metric, one.subset) == ("mmscore", "default")]
-    assert f"| MMScore, % | {100 * headline.value:.2f} |" in card
-    assert not (tmp_path / "x" / ".eval_results").exists()
-
-
-def test_a_folder_without_files_is_no_matter_of_whose_they_are(tmp_path: Path) -> None:
-    for words in ((), ("--model", REPO)):
-        refused = command("import", "eval-results", tmp_path, *words)
-        assert_refused(refused, BadInput, f"{tmp_path} holds no .yaml file", "ORG/NAME")
-
-
-def test_an_import_says_whose_results_it_needs_and_why_nothing_came(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "one.yaml").write_text("- dataset: {id: mteb/cifar10, task_id: CIFAR10}\n  value: 0.9\n")
-    assert_refused(command("import", "eval-results", folder), BadInput, "--model ORG/NAME")
-    refused = command("import", "eval-results", folder, "--model", "a/b")
-    assert_refused(refused, BadInput, "may be a fraction or '%'", "nothing was changed")
-    assert not (tmp_path / "results").exists()
-
-
 def test_a_repository_that_is_not_on_this_machine_is_named_offline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     refused = command("import", "eval-results", "someone/nothing", "--offline")
     assert_refused(refused, NotHere, "someone/nothing", "not on this machine")
-
-
-def test_a_repository_in_the_hubs_cache_is_read_offline(
-    runs: Path, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cache = tmp_path / "hub" / "models--openai--clip-vit-base-patch32"
-    assert publish(runs, database, "--model", REPO, "--to", cache / "snapshots" / COMMIT).exit_code == 0
-    (cache / "refs").mkdir()
-    (cache / "refs" / "main").write_text(COMMIT)
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(paths, "RESULTS", tmp_path / "others")
-    monkeypatch.setattr(paths, "DATABASE", tmp_path / "others.duckdb")
-    made = command("import", "eval-results", REPO, "--offline")
-    assert made.exit_code == 0, made.output
-    with store.connect(tmp_path / "others.duckdb") as connection:
-        sources = connection.execute("SELECT DISTINCT source FROM runs WHERE origin = 'imported'").fetchall()
-    assert sources == [(f"{REPO} .eval_results @ {COMMIT[:12]}",)]

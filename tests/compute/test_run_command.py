@@ -147,31 +147,8 @@ def test_what_is_wrong_is_said_before_anything_runs(
     assert (world.encoded, world.loaded) == (0, 0)
 
 
-def test_options_of_ray_are_checked_where_nothing_is_run(run: Command) -> None:
-    assert_refused(run("--models", "small/eye", "--engine", "nonsense", "--dry-run"), BadInput, "nonsense")
-    assert_refused(run("--models", "small/eye", "--address", "auto", "--dry-run"), BadInput, "--engine ray")
-
-
-def test_models_that_can_do_nothing_are_no_success(run: Command, world: World) -> None:
-    """The suite's own baseline could be run; it was not what was asked for."""
-    result = run("--models", "small/paper")
-    assert result.exit_code == 1 and "None of these models can be run" in result.output and world.loaded == 0
-
-
 def test_a_folder_that_cannot_be_written_is_named_before_any_work(run: Command, world: World) -> None:
     (world.folder / "file").write_text("no folder")
     result = run("--models", "small/eye", "--results", str(world.folder / "file" / "runs"))
     assert_refused(result, BadInput, "name another folder with --results")
     assert world.encoded == 0 and "accuracy" not in result.output
-
-
-def test_results_at_an_address_are_found_by_another_machine(
-    run: Command, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words = ("--models", "small/dim", "--tasks", "unisim/near", "--results", f"memory://{world.folder.name}/results")
-    for machine, said in (("one", "1 run to make"), ("two", "0 runs to make, 1 stored already")):
-        monkeypatch.setenv("LIKENESS_CACHE", str(world.folder / machine))
-        result = run(*words)
-        assert result.exit_code == 0 and said in result.output and "build --results memory://" in result.output
-    monkeypatch.setenv("LIKENESS_RESULTS", "memory://results")
-    assert_refused(run("--models", "small/dim"), BadInput, "--results")

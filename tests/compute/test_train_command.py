@@ -92,13 +92,6 @@ def test_from_python_the_result_has_its_curves_and_table(tmp_path: Path) -> None
     assert again.measurements == tuned.measurements and again.seconds == tuned.seconds
 
 
-def test_a_folder_that_has_the_name_of_a_model_is_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    checkpoints.clip(tmp_path / "tiny")
-    rows = [interface.model_row(name, offline=True) for name in (Path("tiny"), "./tiny", "tiny")]
-    assert rows[0] == rows[1] != rows[2]
-
-
 def test_the_tuned_model_is_measured_with_the_base_s_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What no file states, such as what precedes each text, is repeated: in the table, and in the line to run it by."""
     own = {"text_prefix": "a photo of ", "normalise": True}
@@ -184,18 +177,3 @@ def test_what_cannot_be_trained_is_refused_before_the_first_step(
     places = {"out": tmp_path / "out", "file": tmp_path / "file"}
     assert_refused(train(*(each.format(**places) for each in words)), error, word.format(**places))
     assert not (tmp_path / "out" / "training" / "losses.jsonl").exists()
-
-
-def test_offline_nothing_is_asked_of_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a base that is not here the error says so; afterwards the process is as it was."""
-    from huggingface_hub import constants
-
-    def asked(*_: object, **__: object) -> None:
-        assert constants.HF_HUB_OFFLINE and os.environ["HF_HUB_OFFLINE"] == "1"
-        raise NotHere("it is not here")
-
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(interface, "model_row", asked)
-    assert_refused(train("--base", "tiny", "--out", str(tmp_path / "out"), "--offline"), NotHere, "it is not here")
-    assert not constants.HF_HUB_OFFLINE and "HF_HUB_OFFLINE" not in os.environ

@@ -66,16 +66,6 @@ def test_a_distance_is_mahalanobis() -> None:
         assert found.distance(seen(vector * 7)) == pytest.approx(found.distance(seen(vector))), "length is no matter"
 
 
-def test_vectors_of_more_directions_than_axes_still_see_the_rest() -> None:
-    flat = np.zeros((300, 200))
-    flat[:, :100] = np.random.default_rng(0).normal(size=(300, 100)) * 0.1 + 1
-    found = domain.of_vectors(flat, **NAMES)
-    assert found.axes.shape == (domain.AXES, 200)
-    stray = flat[0].copy()
-    stray[150] = 9
-    assert found.distance(seen(flat[0])) < 1 < found.distance(seen(stray))
-
-
 def test_an_encoders_domain_of_images_is_of_their_kind_too() -> None:
     vectors = scenes(100, seed=4)
     found = domain.of_vectors(vectors, facts=np.linspace(0.4, 0.9, 100)[:, None], **NAMES)
@@ -153,8 +143,3 @@ def test_inputs_of_two_kinds_are_of_none() -> None:
     found = BOTH.judged("m", "image-image", [one, other])
     assert found.reference is None and not found.has_percentile
     assert "outside" in found.why
-
-
-def test_a_model_without_a_distribution_has_no_reason_either() -> None:
-    assert BOTH.judged("m", "text-text", [seen(np.eye(24)[0])]) == domain.DomainCheck()
-    assert BOTH.judged("n", "image-image", [seen(np.eye(24)[0])]) == domain.DomainCheck()

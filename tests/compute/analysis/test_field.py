@@ -50,17 +50,6 @@ def test_neighbours_match_standardised_distances():
     assert np.isnan(found.distance[2])
 
 
-def test_a_twin_is_at_distance_zero_and_units_do_not_matter():
-    rng = np.random.default_rng(1)
-    x = rng.normal(size=(5, 6))
-    x[3] = x[0]
-    found = neighbours(scores=x, row=0)
-    assert found.distance[3] == pytest.approx(0)
-    assert found.correlation[3] == pytest.approx(1)
-    again = neighbours(scores=x * np.array([1, 100, 0.01, 1, 7, 1]) + 3, row=0)
-    np.testing.assert_allclose(again.distance, found.distance)
-
-
 def test_too_few_shared_tasks_give_no_distance():
     x = np.random.default_rng(2).normal(size=(4, 6))
     x[1, :3] = NAN

@@ -43,7 +43,7 @@ def proved_by_scipy(scores: np.ndarray, model: int) -> set[int]:
     return {other for other in rejected if scores[other].mean() > scores[model].mean()}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
     cost, scores = drawn(seed)
     mean, found = scores.mean(axis=1), front_of(cost, scores)
@@ -56,7 +56,7 @@ def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
         assert not found.points[model] or found.states[model] == ON
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_costlier_model_never_takes_another_off(seed: int) -> None:
     """One model more is one comparison more: what is proved can only become less."""
     cost, scores = drawn(seed)

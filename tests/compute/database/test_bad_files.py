@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import duckdb
-import pandas as pd
 import pytest
 
 from compute import paths
@@ -202,16 +201,6 @@ def test_a_file_that_cannot_be_read_is_not_built_over(tmp_path: Path) -> None:
     assert build.is_stale(path, results=tmp_path)
 
 
-def test_a_database_of_other_results_is_not_built_over(tmp_path: Path) -> None:
-    """`LIKENESS_DATABASE` may name a file that was made from the results of another folder."""
-    results, path = tmp_path / "results", tmp_path / "own.duckdb"
-    keep(results)
-    build.build(path, results=results)
-    assert not build.is_stale(path, results=tmp_path / "elsewhere")
-    os.utime(path, (1, 1))
-    assert build.is_stale(path, results=tmp_path / "elsewhere") and not build.is_stale(path, results=results)
-
-
 BUILDS = """
 import sys
 from pathlib import Path
@@ -232,20 +221,3 @@ def test_two_builds_at_once_both_end_whole(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["own.duckdb"]
     assert not build.is_stale(path, results=results)
     assert len(store.frames(path, names=["scores"])["scores"]) > 1000
-
-
-def test_the_next_build_removes_what_killed_ones_left(tmp_path: Path) -> None:
-    results, path = tmp_path / "results", tmp_path / "own.duckdb"
-    folder = keep(results).folder
-    drafts = [
-        folder / "items.parquet.draft-77",
-        results / "calibrations" / "m" / "drawn" / "image-image.json.draft-5",
-        path.with_name("own.duckdb.draft-3"),
-        path.with_name("own.duckdb.draft-3.wal"),
-    ]
-    for draft in drafts:
-        draft.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(b"half")
-    build.build(path, results=results)
-    assert not [draft for draft in drafts if draft.exists()]
-    assert isinstance(store.frames(path, names=["runs"])["runs"], pd.DataFrame)

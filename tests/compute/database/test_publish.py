@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,8 +19,6 @@ from compute.catalog import data_version
 from compute.database import publish, store
 from compute.types import BadInput, DatabaseError, LikenessError
 from tests.compute.commands import assert_refused
-
-OF = publish.Snapshot(version="1.2", day="2026-11-23")
 
 
 class Hub:
@@ -76,13 +73,6 @@ def test_the_card_is_one_the_hub_reads_and_counts_origins(database: Path, tmp_pa
         assert f"| {origin} | {count:,} |" in card.text
     drawn = (scores["benchmark"] == "mini").sum()
     assert f"{drawn:,} scores are of the benchmark `mini` or of own data that is marked so" in card.text
-
-
-def test_the_card_counts_own_synthetic_scores_with_the_drawn_ones() -> None:
-    benchmarks = ["mini", "own-synthetic", "own-synthetic", "own", "pairbench"]
-    scores = pd.DataFrame({"benchmark": benchmarks, "origin": "computed", "model": "ssim", "task": "t"})
-    card = publish.card({"scores": scores}, of=OF)
-    assert "5 scores of 1 models" in card and "\n3 scores are of the benchmark `mini`" in card
 
 
 def test_a_folder_with_files_is_left_alone(database: Path, tmp_path: Path) -> None:
@@ -158,24 +148,3 @@ def test_a_tag_is_never_moved_and_a_later_snapshot_may_have_its_own(
     again = CliRunner().invoke(app, [*words, "--tag", "with-my-runs"])
     assert_refused(again, BadInput, "with-my-runs", "--tag")
     assert_refused(CliRunner().invoke(app, [*words, "--tag", "a b/../c"]), BadInput, "cannot name a snapshot")
-
-
-def test_what_the_hub_says_of_tags_is_one_line() -> None:
-    for kind in (OSError, httpx2.ConnectError):
-        with pytest.raises(LikenessError, match="no route.*HF_TOKEN"):
-            publish.free_tag("a/b", version="1.2", api=partial(Hub, error=kind("no route")))
-    with pytest.raises(BadInput, match="USER/NAME"):
-        publish.free_tag("a", version="1.2", api=lambda: Hub(error=HFValidationError("bad")))
-
-
-def test_files_of_no_data_set_are_cited_by_their_day(database: Path, tmp_path: Path) -> None:
-    publish.write(tmp_path / "new", database=database)
-    card = (tmp_path / "new" / "README.md").read_text(encoding="utf-8")
-    assert "url = " not in card and f"note = {{Built on {datetime.now(UTC).date().isoformat()}}}" in card
-    assert (tmp_path / "new" / "CHANGELOG.md").read_bytes() == data_version.CHANGELOG.read_bytes()
-
-
-def test_figures_without_a_version_say_so() -> None:
-    scores = pd.DataFrame({"benchmark": ["mini"], "origin": "computed", "model": "ssim", "task": "t"})
-    card = publish.card({"scores": scores}, of=publish.Snapshot(version="not recorded", day="2026-11-23"))
-    assert "The version of the published figures was not recorded" in card

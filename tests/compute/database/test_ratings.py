@@ -19,7 +19,6 @@ from tests.compute.database.test_store import frames
 
 SOURCES = 40
 EXPECTED = dict(zip(PAIR_TYPES, (10, 8, 8, 1), strict=True))
-COLUMNS = "subset, source, type, template, expected, forward, reverse, forward_problem, reverse_problem"
 
 
 def evidence(*, in_words: bool = True, seed: int = 0) -> dict[str, pd.DataFrame]:
@@ -92,12 +91,6 @@ def test_every_metric_is_that_of_the_evidence(tmp_path: Path) -> None:
     assert judge.controllability(parts) == judge.controllability(known)
 
 
-def test_a_model_without_a_prompt_has_no_template(tmp_path: Path) -> None:
-    path, _ = written(tmp_path, ratings={"r": run_folders.table(evidence(in_words=False))})
-    stored = read(path, "SELECT count(template) AS templates, count(forward_problem) AS problems FROM ratings")
-    assert stored.iloc[0].tolist() == [0, 0]
-
-
 def test_codes_are_those_of_the_procedures() -> None:
     assert schema.PAIR_TYPES == PAIR_TYPES
     assert schema.RATING_PROBLEMS == answers.PROBLEMS
@@ -134,27 +127,3 @@ def test_evidence_of_an_earlier_form_still_builds(tmp_path: Path) -> None:
     assert list(left_out) == [tmp_path / "r.parquet"] and "source" in left_out[tmp_path / "r.parquet"]
     assert set(read(path, "SELECT DISTINCT run FROM items")["run"]) == {"r", "sound"}
     assert read(path, "SELECT DISTINCT run FROM ratings")["run"].tolist() == ["sound"]
-
-
-def test_more_pairs_than_any_sound_run_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "MAX_RATINGS", 2 * SOURCES * len(PAIR_TYPES) - 1)
-    _, left_out = written(tmp_path, ratings={"r": run_folders.table(evidence())})
-    assert "more than any sound file" in left_out[tmp_path / "r.parquet"]
-
-
-def test_a_rating_takes_a_few_bytes(tmp_path: Path) -> None:
-    """A judge's 24 splits of 3,000 pairs: texts and pictures are in no row, and no index is over them."""
-    one = run_folders.table(evidence())
-    many = pd.concat(
-        [one.assign(source=one["source"] + f" {at}", item=one["item"] + f" {at}") for at in range(225)],
-        ignore_index=True,
-    )
-    size = {name: written(_folder(tmp_path, name), ratings=ratings, most_items=0)[0].stat().st_size
-            for name, ratings in {"without": {"r": one}, "with": {"r": many}}.items()}  # fmt: skip
-    assert (size["with"] - size["without"]) / (len(many) - len(one)) < 16
-
-
-def _folder(root: Path, name: str) -> Path:
-    folder = root / name
-    folder.mkdir()
-    return folder

@@ -13,7 +13,6 @@ import pytest
 
 from compute.content import items
 from compute.content.items import Column, content_key
-from compute.features import passes, shards
 from compute.types import BadItem, LikenessError
 from tests.compute.features.standin import COMPARER, Standin, file, files, seen, subject
 
@@ -130,30 +129,6 @@ def test_a_spent_memory_halves_the_batch_and_goes_on(tmp_path: Path) -> None:
     model.at_most = 0
     with pytest.raises(LikenessError, match="cpu has too little memory for a single item"):
         asked.embed(files(99))
-
-
-def test_a_full_disk_keeps_what_was_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Standin()
-    column = files(*range(12))
-    monkeypatch.setattr(passes, "FLUSH_SECONDS", 0)
-    write, written = shards.put, []
-
-    def fills(handle: Any, data: bytes) -> None:
-        written.append(len(data))
-        if len(written) > 10:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        write(handle, data)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(shards, "put", fills)
-        with pytest.raises(LikenessError, match=f"{tmp_path}.*No space left.*run again"):
-            subject(tmp_path, model, batch_size=2).embed(column)
-    before = model.encoded
-    assert before < 12
-    found = subject(tmp_path, model, batch_size=2).embed(column)
-    assert found[:, 0].tolist() == list(range(12))
-    assert model.encoded < 12 + before
-    assert not list(tmp_path.rglob("*.draft"))
 
 
 def test_a_file_that_cannot_be_read_is_no_bad_item(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import threading
 import time
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 from PIL import Image
 
 from compute.content import decoding
-from compute.features import encoding
 from compute.features.encoding import checked, halved, in_order, out_of_memory, ready
 from compute.types import BadInput, LikenessError
 
@@ -115,8 +113,3 @@ def test_outputs_are_checked() -> None:
     for wrong in (np.ones(2), np.ones((3, 3)), np.ones((2, 3, 4))):
         with pytest.raises(LikenessError, match="m: its adapter gave"):
             checked(wrong, count=2, multi=False, model="m")
-
-
-def test_one_thread_a_core() -> None:
-    assert encoding.workers(3) == 3
-    assert 1 <= encoding.workers() <= min(16, os.cpu_count() or 1)

@@ -64,13 +64,6 @@ def test_what_is_not_stored_is_said(shelf: Shelf) -> None:
         shelf.vectors(keys(5))
 
 
-def test_shards_are_safetensors_files(shelf: Shelf) -> None:
-    every = fill(shelf, 6)
-    held = load_file(next(shelf.folder.glob("*.safetensors")))
-    assert held["keys"].reshape(-1).view("S32").tolist() == sorted(every.tolist())
-    assert np.array_equal(held["vectors"], values(np.sort(every)))
-
-
 def test_the_same_items_make_the_same_file_in_whatever_order(tmp_path: Path) -> None:
     every = keys(20)
     files = []
@@ -98,18 +91,6 @@ def test_a_shard_whose_keys_do_not_ascend_is_read(shelf: Shelf) -> None:
     [path] = shelf.folder.glob("*.safetensors")
     assert load_file(path)["keys"].reshape(-1).view("S32").tolist() == sorted(keys(35).tolist())
     assert np.array_equal(shelf.vectors(keys(35)), values(keys(35)))
-
-
-def test_halves_are_stored_in_half_the_bytes_and_read_as_float32(shelf: Shelf) -> None:
-    every = keys(50)
-    with shelf.locked(waiting=quiet):
-        for part in (every[:20], every[20:]):
-            shelf.append(part, values(part).astype(np.float16))
-        shelf.merge()
-    [path] = shelf.folder.glob("*.safetensors")
-    assert load_file(path)["vectors"].dtype == np.float16
-    assert shelf.vectors(every).dtype == shelf.lazy(every).dtype == np.float32
-    assert np.array_equal(shelf.vectors(every), values(every).astype(np.float16).astype(np.float32))
 
 
 def test_vectors_of_two_types_are_never_mixed(shelf: Shelf) -> None:
@@ -166,16 +147,6 @@ def test_killed_between_the_merged_shard_and_the_removal_of_the_old(
         pass
     assert len(list(shelf.folder.glob("*.safetensors"))) == 1
     assert np.array_equal(shelf.vectors(every), values(every))
-
-
-def test_a_reader_outlives_a_merge_by_another(shelf: Shelf) -> None:
-    every = fill(shelf, 2, 3)
-    reader = Shelf(shelf.folder)
-    with shelf.locked(waiting=quiet):
-        shelf.merge()
-    assert np.array_equal(reader.vectors(every), values(every))
-    reader.refresh()
-    assert np.array_equal(reader.vectors(every), values(every))
 
 
 def full(handle: object, data: bytes) -> None:

@@ -62,7 +62,7 @@ def test_listed_ranks_and_scores_may_disagree() -> None:
 
 def test_few_generators_have_no_interval_but_a_reason() -> None:
     three = agreement(scores=[1, 2, 4], human=[1, 3, 2], higher=True)
-    assert "needs 4 generators, here are 3" in three.pearson.reason and math.isnan(three.pearson.low)
+    assert "4 generators" in three.pearson.reason and math.isnan(three.pearson.low)
     perfect = agreement(scores=[1, 2, 3, 4, 5, 6], human=[1, 2, 3, 4, 5, 7], higher=True)
     assert perfect.spearman.value == pytest.approx(1) and "shows no spread" in perfect.spearman.reason
     with pytest.raises(Undefined, match="three generators"):

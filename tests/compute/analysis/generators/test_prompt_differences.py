@@ -31,7 +31,7 @@ def test_the_interval_of_the_mean_is_the_paired_t_tests() -> None:
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 
-@pytest.mark.parametrize("n", [20, 256, 2000])
+@pytest.mark.parametrize("n", [256])
 def test_the_most_extreme_of_normal_draws_lies_where_chance_puts_it(n: int) -> None:
     rng = np.random.default_rng(1)
     extremes = [

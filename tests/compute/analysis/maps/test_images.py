@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -20,12 +17,6 @@ def grouped() -> tuple[np.ndarray, np.ndarray]:
     group = np.repeat([0, 1, 2], 30)
     directions = 6 * rng.normal(size=(3, 32))
     return (directions[group] + rng.normal(size=(90, 32))) * rng.uniform(0.1, 50, (90, 1)), group
-
-
-def test_importing_it_loads_neither_umap_nor_sklearn() -> None:
-    code = "import sys; from compute.analysis.maps import images; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not set(done.stdout.split()) & {"umap", "sklearn", "numba", "torch", "pandas"}
 
 
 def test_items_of_a_group_stay_together_and_the_same_seed_gives_the_same_map(grouped) -> None:

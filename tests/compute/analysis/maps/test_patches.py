@@ -20,32 +20,12 @@ def test_cosines_in_closed_form() -> None:
     np.testing.assert_allclose(similarities(first=first, second=second), [[0.6, -1, 0], [0.8, 0, 0]])
 
 
-def test_patches_are_counted_row_by_row() -> None:
-    first, second = grid(2, 3, 5), grid(4, 2, 5, seed=1)
-    found = similarities(first=first, second=second)
-    assert found.shape == (6, 8)
-    one, other = first[1, 2], second[3, 0]
-    assert found[1 * 3 + 2, 3 * 2 + 0] == pytest.approx(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
-
-
 def test_cosines_are_symmetric_and_know_no_length() -> None:
     first, second = grid(3, 3, 7), grid(2, 5, 7, seed=1)
     found = similarities(first=first, second=second)
     np.testing.assert_allclose(found, similarities(first=second, second=first).T, atol=1e-12)
     np.testing.assert_allclose(found, similarities(first=first * 40, second=second / 3), atol=1e-12)
     assert abs(found).max() <= 1
-
-
-def test_an_image_is_most_like_itself_patch_by_patch() -> None:
-    first = grid(4, 5, 6)
-    found = similarities(first=first, second=first)
-    np.testing.assert_array_equal(found.argmax(axis=1), np.arange(20))
-    np.testing.assert_allclose(found.max(axis=1), 1)
-
-
-def test_a_small_grid_is_only_brought_to_length_1() -> None:
-    first = grid(MOST, 3, 4)
-    np.testing.assert_allclose(reduced(grid=first), first / np.linalg.norm(first, axis=2, keepdims=True), atol=1e-12)
 
 
 def test_a_grid_is_reduced_to_means_of_unit_tokens() -> None:
@@ -62,7 +42,7 @@ def test_a_patch_between_two_new_ones_counts_in_both_by_its_parts() -> None:
     np.testing.assert_allclose(reduced(grid=first, most=2)[0], [[2 / 3, 1 / 3, 0], [0, 1 / 3, 2 / 3]], atol=1e-12)
 
 
-@pytest.mark.parametrize("side", [15, 16, 17, 24, 27, 32, 37, 64])
+@pytest.mark.parametrize("side", [16, 24, 37])
 def test_new_patches_lie_where_the_old_ones_did(side: int) -> None:
     """Directions that turn evenly across still do so at the new patches' centres, to an eighth of an old one."""
     turn = (np.arange(side) + 0.5) / side
@@ -75,12 +55,6 @@ def test_new_patches_lie_where_the_old_ones_did(side: int) -> None:
     )
 
 
-def test_equal_patches_stay_what_they_are() -> None:
-    found = reduced(grid=np.full((40, 23, 4), 3.0))
-    assert found.shape == (16, 16, 4)
-    np.testing.assert_allclose(found, 0.5, atol=1e-12)
-
-
 def test_contrast_is_the_rank_among_all_pairs() -> None:
     """Reference: scipy's mean ranks, brought to 0..1."""
     values = np.round(grid(9, 12), 1)  # with ties
@@ -88,14 +62,6 @@ def test_contrast_is_the_rank_among_all_pairs() -> None:
     np.testing.assert_allclose(contrast(similarities=values), expected, atol=1e-12)
     assert contrast(similarities=values).min() >= 0
     np.testing.assert_array_equal(contrast(similarities=[[0.2, 0.9], [0.5, 0.3]]), np.array([[0, 3], [2, 1]]) / 3)
-
-
-def test_contrast_knows_no_scale_and_no_side() -> None:
-    values = grid(5, 8)
-    found = contrast(similarities=values)
-    np.testing.assert_allclose(contrast(similarities=values * 0.01 + 0.95), found, atol=1e-12)
-    np.testing.assert_allclose(contrast(similarities=values.T), found.T, atol=1e-12)
-    np.testing.assert_allclose(contrast(similarities=values[0]), (rankdata(values[0]) - 1) / 7, atol=1e-12)
 
 
 def test_where_all_are_alike_nothing_stands_out() -> None:

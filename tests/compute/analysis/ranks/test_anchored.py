@@ -30,9 +30,3 @@ def test_a_whole_category_keeps_its_own_figures():
 def test_a_part_of_a_category_has_no_printed_mean():
     out, stands_in = anchor(scores=[[0.1, NAN]], categories=[0, 0], means=[[0.9]], counted=[True, False])
     assert np.isnan(out[0, 1]) and out[0, 0] == 0.1 and not stands_in.any()
-
-
-def test_the_input_is_left_alone():
-    scores = np.array([[0.1, NAN]])
-    anchor(scores=scores, categories=[0, 0], means=[[0.9]], counted=[True, True])
-    assert np.isnan(scores[0, 1])

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import chi2, ttest_ind, ttest_rel
-from scipy.stats import t as student
 
 from compute.analysis.ranks import variance
 from compute.analysis.ranks.ranking import blocks
@@ -29,14 +28,6 @@ def parts_of(scores, codes, *, stderr=None, printed=None, **rule):
     )
 
 
-def test_one_category_is_the_t_interval_of_scipy():
-    scores = np.random.default_rng(0).random((1, 7))
-    own, dof = variance.of_means(parts_of(scores, np.zeros(7, int)))
-    half = variance.half_width(variance=own, dof=dof)[0]
-    low, high = student.interval(0.95, df=6, loc=scores.mean(), scale=scores.std(ddof=1) / np.sqrt(7))
-    assert_allclose([scores.mean() - half, scores.mean() + half], [low, high])
-
-
 def test_two_categories_of_one_size_are_welchs_test():
     """The mean of two category means has the variance and the degrees of freedom of Welch's difference, halved."""
     rng = np.random.default_rng(1)
@@ -51,16 +42,6 @@ def satterthwaite(each, count):
     """Degrees of freedom of a sum of variances, each at its upper limit of 80 percent."""
     upper = [v * (n - 1) / chi2.ppf(0.2, n - 1) for v, n in zip(each, count, strict=True)]
     return sum(upper) ** 2 / sum(v**2 / (n - 1) for v, n in zip(upper, count, strict=True))
-
-
-def test_a_category_of_few_tasks_takes_degrees_of_freedom_from_the_rest():
-    rng = np.random.default_rng(1)
-    first, second = rng.random(2), rng.random(40)
-    own, dof = variance.of_means(parts_of([np.concatenate([first, second])], [0] * 2 + [1] * 40))
-    each = [first.var(ddof=1) / 2 / 4, second.var(ddof=1) / 40 / 4]
-    assert_allclose(own[0], sum(each))
-    assert_allclose(dof[0], satterthwaite(each, (2, 40)))
-    assert dof[0] < sum(each) ** 2 / (each[0] ** 2 / 1 + each[1] ** 2 / 39)
 
 
 def test_the_difference_of_two_rows_is_the_paired_t_test():
@@ -143,14 +124,6 @@ def test_what_is_not_known_is_said_with_its_reason():
     between, _ = variance.of_differences(parts)
     assert np.isnan(between).sum() == 15
     assert_array_equal(variance.fewest_tasks(parts), [2, 1, 2, 2])
-
-
-def test_several_reasons_and_categories_stand_in_one_sentence():
-    parts = parts_of([[0.1, 0.2, 0.3, 0.4]], [0, 1, 2, 2], printed=[[False, False, True]])
-    assert variance.unknown_because(parts, names=("A", "B", "C")) == (
-        "printed means are used for C, where some figures are missing; "
-        "one task stands for A and B, and the error of its score is not known",
-    )
 
 
 def test_equal_differences_take_the_sign_test():
