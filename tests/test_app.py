@@ -91,13 +91,6 @@ def test_a_source_that_cannot_be_read_leaves_the_database_alone(
     assert list(copy.database.parent.glob("*.draft*")) == []
 
 
-def test_a_source_that_is_gone_is_named(copy: Copy) -> None:
-    (copy.root / "assets" / "published" / "mieb-table-9.csv").unlink()
-    copy.database.unlink()
-    assert_one_line(copy.start(), "mieb-table-9.csv", "missing")
-    assert not copy.database.exists()
-
-
 def test_a_damaged_database_is_said_and_kept(copy: Copy) -> None:
     content = copy.database.read_bytes()
     copy.database.write_bytes(content[: len(content) // 2])

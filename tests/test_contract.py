@@ -670,14 +670,6 @@ def test_the_snapshot_is_in_order() -> None:
     assert written(json.loads(text)) == text, f"Edited by hand? {RENEW} writes it in order"
 
 
-def test_differences_are_told_one_by_one() -> None:
-    assert differences({"a": {"x": "1", "y": "2"}}, {"a": {"y": "3", "z": "4"}}) == [
-        "lost     a: x (1)",
-        "added    a: z (4)",
-        "changed  a: y\n           was 2\n           is  3",
-    ]
-
-
 def command_reference() -> str:
     """The Markdown of docs/commands.md, made by typer."""
     from typer.cli import MARKUP_MODE_KEY, get_docs_for_click

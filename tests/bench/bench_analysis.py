@@ -19,8 +19,6 @@ import numpy as np  # noqa: E402
 from scipy import stats  # noqa: E402
 
 from compute.analysis.correlation import METHODS, correlate, order  # noqa: E402
-from compute.analysis.lite.selection import select  # noqa: E402
-from compute.analysis.ranks.ranking import aggregate  # noqa: E402
 from compute.analysis.ranks.ties import tie_classes  # noqa: E402
 from compute.analysis.ranks.uncertainty import rank_with_uncertainty  # noqa: E402
 
@@ -119,42 +117,11 @@ def bench_correlations() -> None:
     print(f"{'order of 130 tasks':44s} {median_ms(lambda: order(matrix=r)):9.1f} ms")
 
 
-def select_by_loop(*, scores: np.ndarray, codes: np.ndarray, size: int) -> list[int]:
-    """The same greedy choice with a full aggregation and scipy for every candidate."""
-    full = aggregate(scores=scores, categories=codes).mean
-    path: list[int] = []
-    while len(path) < size:
-        uncovered = set(codes) - {codes[t] for t in path}
-        values = {}
-        for task in range(scores.shape[1]):
-            if task in path or (uncovered and codes[task] not in uncovered):
-                continue
-            columns = [*path, task]
-            mean = aggregate(scores=scores[:, columns], categories=codes[columns]).mean
-            rank, line = stats.spearmanr(mean, full)[0], stats.pearsonr(mean, full)[0]
-            values[task] = (round(rank, 9), round(line, 9), -task)
-        path.append(max(values, key=values.get))
-    return path
-
-
-def bench_select() -> None:
-    """A small suite against the plain greedy loop."""
-    scores, codes = made_up(models=47, tasks=130, missing=0.0), np.arange(130) % 8
-    ours = median_ms(lambda: select(scores=scores, categories=codes, size=12, thresholds=()))
-    theirs, path = once_ms(lambda: select_by_loop(scores=scores, codes=codes, size=12))
-    same = path == select(scores=scores, categories=codes, size=12, thresholds=()).path.tolist()
-    report("lite, 12 of 130 tasks, 47 models", ours, theirs, "same tasks" if same else "OTHER TASKS")
-    for size in (51, 130):
-        found = median_ms(lambda k=size: select(scores=scores, categories=codes, size=k))
-        print(f"{f'lite, {size} of 130 tasks, 47 models':44s} {found:9.1f} ms")
-
-
 def main() -> None:
     """Print every comparison."""
     print(f"{'':44s} {'ours':>12s} {'reference':>14s} {'ratio':>9s}")
     bench_ranks()
     bench_correlations()
-    bench_select()
 
 
 if __name__ == "__main__":

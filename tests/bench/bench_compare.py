@@ -7,15 +7,12 @@ prints a line a budget; beside it the same model called directly, without a page
 from __future__ import annotations
 
 import argparse
-import base64
 import io
 import json
 import os
 import sys
 import tempfile
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +20,9 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from compute.catalog import shipped
-from tests.bench.measure import ARGUMENTS, ROOT, Report, fixed, free_port, memory, running
+from tests.bench.measure import ARGUMENTS, ROOT, Report, fixed, memory, running
 
 VIT = "laion/clip-vit-b-32-laion2b-s34b-b79k"
-VISITORS = 20
 RESULT = ".cp-result[data-done=yes]"
 CLICK = """async ({result}) => {
   const before = document.querySelector(result)?.dataset.at;
@@ -129,54 +125,12 @@ def direct(key: str, pictures: list[bytes]) -> float:
     return float(np.median(times[1:]))
 
 
-def crowd(report: Report, browser: Browser, address: str, pictures: list[bytes]) -> None:
-    """Twenty programs that compare at once, in the pages' queue, while a visitor switches suites."""
-    from gradio_client import Client
-
-    clients = [Client(address, verbose=False) for _ in range(VISITORS)]
-    uris = [f"data:image/jpeg;base64,{base64.b64encode(one).decode()}" for one in pictures]
-    begun, ended, failed = [0.0] * VISITORS, [0.0] * VISITORS, []
-    gate = threading.Barrier(VISITORS)
-
-    def visit(at: int) -> None:
-        gate.wait()
-        time.sleep(at * 0.2)  # so that there is an order to keep
-        begun[at] = time.perf_counter()
-        try:
-            answers = clients[at].predict(uris[2 * at], uris[2 * at + 1], "tiny,ssim", api_name="/score_pair")
-            failed.extend(one["problem"] for one in answers if one["problem"])
-        except Exception as error:
-            failed.append(str(error))
-        ended[at] = time.perf_counter()
-
-    page = browser.new_context().new_page()
-    page.goto(f"{address}board")
-    page.wait_for_selector(".likeness-board[data-ready=true]")
-    switches = []
-    with ThreadPoolExecutor(VISITORS) as threads:
-        waiting = [threads.submit(visit, at) for at in range(VISITORS)]
-        suites = ["mieb", "pairbench", "unisim-ood", "mieb-lite", "unisim-core"]
-        while not all(one.done() for one in waiting):
-            suite = suites[len(switches) % len(suites)]
-            began = time.perf_counter()
-            page.goto(f"{address}board?suite={suite}") if not switches else page.evaluate(
-                "suite => fetch(`data/board/${suite}`, {cache: 'reload'}).then((one) => one.arrayBuffer())", suite
-            )
-            switches.append((time.perf_counter() - began) * 1000)
-    report.fact(f"{VISITORS} visitors compare at once, without an error", not failed, "; ".join(failed[:2]))
-    report.row(f"{VISITORS} visitors, all answered", [max(ended) - min(begun)], budget=60, unit="s")
-    order = np.argsort(ended)
-    overtaken = int(np.abs(order - np.arange(VISITORS)).max())
-    report.fact("... in the order they came", overtaken <= 2, f"nobody moved by more than {overtaken} places")
-    report.row("a suite's table meanwhile", switches[1:], budget=1000, beside=f"{len(switches) - 1} fetched")
-
-
 def main() -> None:
     """Measures everything; exit code 1 when a budget is exceeded."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeats", type=int, default=12)
     repeats = parser.parse_args().repeats
-    pictures = photographs(2 * max(repeats + 1, VISITORS))
+    pictures = photographs(2 * repeats + 2)
     report = Report()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         os.environ |= {"HF_HUB_CACHE": folder, "HF_HUB_OFFLINE": "1"}  # read once, when the hub's client is imported
@@ -184,7 +138,7 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=list(ARGUMENTS)
         )
-        with running(["app.py"], port=free_port(), database=Path(folder) / "board.duckdb") as (address, process, _):
+        with running(["app.py"], database=Path(folder) / "board.duckdb") as (address, process, _):
             idle = browser.new_context().new_page()
             idle.goto(f"{address}compare")
             idle.wait_for_selector(".likeness-tray[data-ready=true]")
@@ -202,7 +156,6 @@ def main() -> None:
                 )
                 report.row("... the same pair again", again, budget=1.5, reference=fixed(page, repeats))
                 page.context.close()
-            crowd(report, browser, address, pictures)
             report.note("memory after all", [memory(process)], unit="MB")
         browser.close()
     print(f"{report.over} over budget" if report.over else "all within budget")

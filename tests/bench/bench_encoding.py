@@ -163,26 +163,6 @@ def subject(folder: Path, model: Encoder, hardware: Hardware) -> LoadedSubject:
     )
 
 
-def counts(paths: Sequence[Path], more: Sequence[Path], hardware: Hardware) -> bool:
-    """What is encoded of columns that share items, and of one more column on a second run."""
-    model = Encoder("small", hardware)
-    halves = [column(paths[: len(paths) * 2 // 3]), column(paths[len(paths) // 3 :]), column(paths)]
-    with tempfile.TemporaryDirectory() as folder:
-        subject(Path(folder), model, hardware).prepare(halves)
-        first, model.made = model.made, 0
-        again = subject(Path(folder), model, hardware)
-        again.prepare([*halves, column([*paths[:5], *more])])
-        items = sum(map(len, halves))
-        print(
-            f"{items} items in 3 columns, {len(paths)} distinct: {first} encoded. "
-            f"A second run with a column of 5 of these and {len(more)} new ones: {model.made} encoded"
-        )
-        began = time.perf_counter()
-        again.embed(halves[2])
-        print(f"{len(paths)} encodings read from the store in {1000 * (time.perf_counter() - began):.1f} ms")
-    return (first, model.made) == (len(paths), len(more))
-
-
 def short_texts(count: int, *, turns: int) -> bool:
     """Times both ways in turns on one core, and compares their vectors; whether the faster reaches its limits."""
     import open_clip
@@ -258,7 +238,6 @@ def main() -> None:
             gpu = Hardware(device="cuda", dtype="bfloat16")
             fine += [compare(name, gpu, paths, turns=given.turns) for name in ("ViT-B-32", "ViT-L-14", "small")]
         fine.append(short_texts(128, turns=given.turns))
-        fine.append(counts(paths[:90], drawn(Path(folder), 30, seed=1), cpu))
     sys.exit(0 if all(fine) else 1)
 
 

@@ -1,4 +1,4 @@
-"""The Fréchet distance beside scipy's root, torch-fidelity and clean-fid: python -m tests.bench.bench_frechet
+"""The Fréchet distance beside scipy's root and torch-fidelity: python -m tests.bench.bench_frechet
 
 Made-up features (synthetic) of 2048 dimensions. Covariances: of more images than dimensions (positive definite), with
 eigenvalues over ten orders of magnitude (near-singular), and of fewer images than dimensions (singular). Times are
@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import resource
 import time
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -63,14 +62,6 @@ def by_torch_fidelity(first: Gaussian, second: Gaussian) -> float:
     return fid_statistics_to_metric(*sides, verbose=False)[KEY_METRIC_FID]
 
 
-def by_clean_fid(first: Gaussian, second: Gaussian) -> float:
-    from cleanfid.fid import frechet_distance
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return float(frechet_distance(first.mean, first.matrix, second.mean, second.matrix))
-
-
 def fresh(one: Gaussian) -> Gaussian:
     """The same Gaussian from its covariance, without the factor that it keeps."""
     return Gaussian(n=one.n, mean=one.mean, covariance=one.matrix)
@@ -91,15 +82,8 @@ def compare(name: str, first: Gaussian, second: Gaussian, *, bound: float, furth
         _, again = timed(lambda: frechet(real=kept, generated=second).value, repeats=3)
         good &= least / again >= FURTHER * (bound > 0)
         print(f"  {'frechet, the reference again':32}{'':18}{again:>9.2f} s  x {least / again:.1f}", flush=True)
-    for title, call in (("torch-fidelity", by_torch_fidelity), ("clean-fid", by_clean_fid)):
-        try:
-            theirs, least = timed(lambda call=call: call(first, second))
-        except ImportError:
-            print(f"  {title} is not installed: pip install -r tests/requirements.txt", flush=True)
-        except (TypeError, ValueError) as error:  # of clean-fid: an argument that SciPy 1.18 no longer has
-            print(f"  {title:32}{type(error).__name__}: {error}", flush=True)
-        else:
-            print(f"  {title:32}{theirs:>18.9g}{least:>9.2f} s", flush=True)
+    theirs, least = timed(lambda: by_torch_fidelity(first, second))
+    print(f"  {'torch-fidelity':32}{theirs:>18.9g}{least:>9.2f} s", flush=True)
     return good
 
 

@@ -1,9 +1,8 @@
-"""A million stored vectors: bytes, how fast they are written, opened and looked up; a plain array file beside them.
+"""A million stored vectors: bytes, how fast they are written, opened and looked up.
 
     python -m tests.bench.bench_store [--items 1000000] [--width 768] [--dtype float16] [--folder DIR]
 
-Each step is a process of its own, so that its memory is its own. The array file knows no keys: a lookup there is by
-row number, which is the least that any store can do.
+Each step is a process of its own, so that its memory is its own.
 """
 
 from __future__ import annotations
@@ -52,14 +51,6 @@ def write(folder: Path, items: int, width: int, dtype: str) -> None:
         shelf.merge()
 
 
-def write_plain(folder: Path, items: int, width: int, dtype: str) -> None:
-    """The same vectors as one array."""
-    out = np.lib.format.open_memmap(folder / "plain.npy", mode="w+", dtype=dtype, shape=(items, width))
-    for at, vectors in enumerate(batches(items, width, dtype)):
-        out[at * passes.SHARD : at * passes.SHARD + len(vectors)] = vectors
-    out.flush()
-
-
 def read(folder: Path, items: int, width: int, dtype: str) -> dict[str, float]:
     """Seconds to open, to the first item, and to LOOKED_UP random ones."""
     wanted = keys_of(0, items)[np.random.default_rng(1).integers(0, items, LOOKED_UP)]
@@ -81,20 +72,7 @@ def has(folder: Path, items: int, width: int, dtype: str) -> dict[str, float]:
     return {"has": time.perf_counter() - began}
 
 
-def read_plain(folder: Path, items: int, width: int, dtype: str) -> dict[str, float]:
-    """As `read`, by row number."""
-    rows = np.random.default_rng(1).integers(0, items, LOOKED_UP)
-    began = time.perf_counter()
-    array = np.load(folder / "plain.npy", mmap_mode="r")
-    opened = time.perf_counter()
-    np.asarray(array[rows[0]])
-    first = time.perf_counter()
-    array[np.sort(rows)]
-    many = time.perf_counter()
-    return {"open": opened - began, "first": first - opened, "many": many - first}
-
-
-STEPS = {"write": write, "write-plain": write_plain, "read": read, "has": has, "read-plain": read_plain}
+STEPS = {"write": write, "read": read, "has": has}
 
 
 def step(name: str, folder: Path, options: argparse.Namespace) -> dict[str, float]:
@@ -122,19 +100,16 @@ def main() -> None:
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="bench-store-", dir=options.folder))
     try:
-        for title, suffix, path in (("store", "", "image"), ("plain array", "-plain", "plain.npy")):
-            made, found = step(f"write{suffix}", folder, options), step(f"read{suffix}", folder, options)
-            files = [each for each in (folder / path, *(folder / path).glob("*")) if each.is_file()]
-            size = sum(file.stat().st_size for file in files)
-            print(
-                f"{title:12} {options.items:,} x {options.width} {options.dtype}: "
-                f"{size / 1e9:.3f} GB in {len(files)} files, "
-                f"written in {made['seconds']:.1f} s (peak {made['peak_mb']:.0f} MB); "
-                f"opened in {found['open'] * 1e3:.1f} ms, "
-                f"first item {found['first'] * 1e3:.1f} ms, {LOOKED_UP:,} random items {found['many'] * 1e3:.0f} ms "
-                f"(peak {found['peak_mb']:.0f} MB)"
-            )
-        print(f"{'store':12} which of all {options.items:,} are stored: {step('has', folder, options)['has']:.1f} s")
+        made, found, held = (step(name, folder, options) for name in STEPS)
+        files = list((folder / "image").iterdir())
+        print(
+            f"{options.items:,} x {options.width} {options.dtype}: "
+            f"{sum(file.stat().st_size for file in files) / 1e9:.3f} GB in {len(files)} files, "
+            f"written in {made['seconds']:.1f} s (peak {made['peak_mb']:.0f} MB); "
+            f"opened in {found['open'] * 1e3:.1f} ms, first item {found['first'] * 1e3:.1f} ms, "
+            f"{LOOKED_UP:,} random items {found['many'] * 1e3:.0f} ms (peak {found['peak_mb']:.0f} MB); "
+            f"which are stored: {held['has']:.1f} s"
+        )
     finally:
         shutil.rmtree(folder)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import os
-import socket
+import re
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -38,15 +36,6 @@ window.stood = null;
   else requestAnimationFrame(look);
 }})();
 """
-# When the answer, the elements of a selector, was painted, on the page's own clock: in the frame after the one that has
-# it. Asked from outside, the time would include what the page does next, such as drawing a figure below.
-PAINTED = """(answer) => {
-  window.painted = null;
-  (function look() {
-    if (document.querySelector(answer)) requestAnimationFrame(() => { window.painted = performance.now(); });
-    else requestAnimationFrame(look);
-  })();
-}"""
 # Time from doing something to the second animation frame after its effect stands.
 TIMED = """async ({act, done}) => {
   const frame = () => new Promise(requestAnimationFrame);
@@ -63,7 +52,7 @@ TIMED = """async ({act, done}) => {
 }"""
 STOCK = """
 import sys, gradio as gr, numpy as np, pandas as pd
-rows, port = int(sys.argv[1]), int(sys.argv[2])
+rows = int(sys.argv[1])
 def frame(seed):
     cells = np.random.default_rng(seed).random((rows, 140)).round(3)
     table = pd.DataFrame(cells, columns=[f"c{place}" for place in range(140)])
@@ -75,7 +64,7 @@ with gr.Blocks(analytics_enabled=False) as app:
     button = gr.Button("Switch", elem_id="switch")
     table = gr.Dataframe(tables[0], elem_id="stock", interactive=False)
     button.click(lambda one: (1 - one, tables[1 - one]), shown, [shown, table], queue=False, show_progress="hidden")
-app.launch(server_port=port, quiet=True)
+app.launch()
 """
 
 
@@ -92,29 +81,12 @@ table.remove();
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """One measurement: its values, and what they may be at most, in their unit or as a multiple of a reference."""
-
-    values: list[float]
-    unit: str
-    budget: float
-    reference: list[float] | None = None  # measured in the same run; None: the budget is in the unit itself
-
-    @property
-    def figure(self) -> float:
-        """What is compared with the budget: the ratio of the medians, or the 95th percentile in the unit."""
-        if self.reference is None:
-            return float(np.percentile(self.values, 95))
-        return float(np.median(self.values) / np.median(self.reference))
-
-
 class Report:
-    """Prints a line a measurement, and counts those over their budget. A quiet one only collects them."""
+    """Prints a line a measurement, and counts those over their budget."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        self.over, self.quiet, self.rows = 0, quiet, {}
-        self._print(f"{'':58}{'median':>9}{'95 %':>9}{'':6}{'figure':>8}{'budget':>8}")
+    def __init__(self) -> None:
+        self.over = 0
+        print(f"{'':58}{'median':>9}{'95 %':>9}{'':6}{'figure':>8}{'budget':>8}", flush=True)
 
     def row(
         self,
@@ -126,75 +98,46 @@ class Report:
         reference: list[float] | None = None,
         beside: str = "",
     ) -> None:
-        """A measurement with a budget: in its unit, or with `reference` as a multiple of that one's median."""
-        row = Row(values=values, unit=unit, budget=budget, reference=reference)
-        self.rows[name] = row
-        over = row.figure > budget
+        """A measurement whose 95th percentile has a budget in its unit, or whose median has one as a multiple of the
+        reference's median."""
+        middle, high = np.median(values), np.percentile(values, 95)
+        figure = high if reference is None else middle / np.median(reference)
+        over = figure > budget
         self.over += over
         sign = "x" if reference else ""
-        self._print(
-            f"{name:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g} {unit:<5}"
-            f"{sign + format(row.figure, '.3g'):>8}{sign + format(budget, 'g'):>8} "
-            f"{'OVER' if over else 'ok':<5}{beside}"
+        print(
+            f"{name:58}{middle:>9.4g}{high:>9.4g} {unit:<5}{sign + format(figure, '.3g'):>8}"
+            f"{sign + format(budget, 'g'):>8} {'OVER' if over else 'ok':<5}{beside}",
+            flush=True,
         )
 
     def fact(self, name: str, holds: bool, beside: str = "") -> None:
         """Something that is true or not."""
         self.over += not holds
-        self._print(f"{name:58}{'':40} {'ok' if holds else 'OVER':<5}{beside}")
+        print(f"{name:58}{'':40} {'ok' if holds else 'OVER':<5}{beside}")
 
     def note(self, name: str, values: list[float], *, unit: str = "ms") -> None:
         """A measurement without a budget."""
-        self.rows[name] = Row(values=values, unit=unit, budget=math.inf)
-        self._print(f"{name:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g} {unit:<5}")
-
-    def _print(self, line: str) -> None:
-        if not self.quiet:
-            print(line, flush=True)
-
-
-def compare(ours: Sequence[Report], theirs: Sequence[Report], *, most: float) -> bool:
-    """Prints every row of two versions side by side; True where no median is slower by more than `most`."""
-    slower = 0
-    print(f"{'':58}{'before':>9}{'now':>9}{'':6}{'ratio':>7}", flush=True)
-    for name, row in ours[0].rows.items():
-        now = np.concatenate([report.rows[name].values for report in ours])
-        before = np.concatenate([report.rows[name].values for report in theirs])
-        ratio = float(np.median(now) / np.median(before))
-        slower += ratio > most
-        mark = "SLOWER" if ratio > most else "ok"
-        print(f"{name:58}{np.median(before):>9.4g}{np.median(now):>9.4g} {row.unit:<5}{ratio:>7.3f} {mark}", flush=True)
-    return not slower
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        print(f"{name:58}{np.median(values):>9.4g}{np.percentile(values, 95):>9.4g} {unit:<5}")
 
 
 @contextmanager
-def running(
-    command: list[str], *, port: int, database: Path | None = None, root: Path = ROOT
-) -> Iterator[tuple[str, subprocess.Popen, float]]:
-    """A server in a process of its own: its address, the process, seconds to the first answer. `root`: its checkout."""
-    environment = {"GRADIO_SERVER_PORT": str(port), "GRADIO_ANALYTICS_ENABLED": "False"}
+def running(command: list[str], *, database: Path | None = None) -> Iterator[tuple[str, subprocess.Popen, float]]:
+    """A server in a process of its own, on the first free port: its address, the process, seconds to an answer."""
+    own = os.environ | {"GRADIO_ANALYTICS_ENABLED": "False"}
     if database:
-        environment["LIKENESS_DATABASE"] = str(database)
+        own["LIKENESS_DATABASE"] = str(database)
+    own.pop("GRADIO_SERVER_PORT", None)
     started = time.perf_counter()
-    process = subprocess.Popen(
-        [sys.executable, *command], cwd=root, env=os.environ | environment, stdout=subprocess.DEVNULL
-    )
-    address = f"http://127.0.0.1:{port}/"
+    process = subprocess.Popen([sys.executable, "-u", *command], cwd=ROOT, env=own, stdout=subprocess.PIPE, text=True)
     try:
-        while True:
-            try:
-                urllib.request.urlopen(address, timeout=10).close()
+        for line in process.stdout:
+            if found := re.search(r"http://127\.0\.0\.1:\d+", line):
                 break
-            except OSError:
-                if process.poll() is not None or time.perf_counter() - started > 120:
-                    raise SystemExit(f"{' '.join(command)} does not answer") from None
-                time.sleep(0.01)
+        else:
+            raise SystemExit(f"{' '.join(command)} does not start")
+        address = f"{found[0]}/"
+        urllib.request.urlopen(address, timeout=60).close()
         yield address, process, time.perf_counter() - started
     finally:
         process.terminate()
@@ -211,24 +154,6 @@ def timed(page: Page, act: str, done: str = "") -> float:
     return page.evaluate(TIMED, {"act": act, "done": done})
 
 
-def floor(page: Page, repeats: int) -> list[float]:
-    """Times in which nothing happens: two animation frames."""
-    return [timed(page, "") for _ in range(repeats)]
-
-
 def fixed(page: Page, repeats: int) -> list[float]:
     """Times of the fixed script in this page."""
     return [timed(page, FIXED) for _ in range(repeats)]
-
-
-# ---- start
-
-
-def ask_once(address: str, suites: Sequence[str]) -> list[float]:
-    """Times of the first request of each table, which the server makes then and keeps."""
-    times = []
-    for suite in suites:
-        began = time.perf_counter()
-        urllib.request.urlopen(f"{address}data/board/{suite}").read()
-        times.append((time.perf_counter() - began) * 1000)
-    return times

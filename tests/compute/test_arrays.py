@@ -19,8 +19,3 @@ def test_ranks_are_scipys(shape: tuple[int, ...], ties: Literal["average", "min"
     for values in (rng.integers(0, 4, shape).astype(float), rng.normal(size=shape)):
         values.flat[0] = np.inf
         np.testing.assert_array_equal(ranks(values, ties=ties), rankdata(values, method=ties, axis=0))
-
-
-def test_ranks_of_nothing() -> None:
-    assert ranks(np.empty(0)).shape == (0,)
-    assert ranks(np.empty((0, 3))).shape == (0, 3)

@@ -79,14 +79,6 @@ def test_a_run_is_in_the_tables_with_its_folder_as_source(made, tmp_path: Path) 
     assert json.loads(settings) == kept.run.settings and main
 
 
-def test_items_are_there_for_a_page_to_open(made, tmp_path: Path) -> None:
-    keep(tmp_path / "results")
-    _, rows = made("SELECT run, item, subset, expected, answer, correct, value, detail FROM items ORDER BY item")
-    run = f"computed/{CLIP}/unisim/nights/a"
-    assert [row[:7] for row in rows] == [(run, f"item {row}", "default", "A", "B", False, -0.5) for row in range(3)]
-    assert json.loads(rows[2][7]) == {"images": [f"{2:032x}"]}
-
-
 def test_of_many_items_every_model_shows_the_same(made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_folders, "PAGE_ITEMS", 20)
     keep(tmp_path / "results", count=90)

@@ -28,8 +28,6 @@ def test_lite_lists_the_chosen_tasks(database: Path) -> None:
     [
         (["--suite", "mib"], UnknownKey),
         (["--suite", "cfred-coco", "--size", "3"], BadInput),
-        (["--suite", "unisim-core"], BadInput),
-        (["--suite", "unisim-core", "--hours", "2"], BadInput),
         (["--suite", "unisim-core", "--size", "4", "--thresholds", "high"], BadInput),
     ],
 )

@@ -1,4 +1,4 @@
-"""The shipped runs of the mini suite: small, whole, better than untrained weights, and the same when made again."""
+"""The shipped runs of the mini suite: whole, better than untrained weights, and the same when made again."""
 
 from __future__ import annotations
 
@@ -32,29 +32,13 @@ def shown() -> dict[tuple[str, str], StoredRun]:
     return {(one.run.model, one.run.task): one for one in kept if one.run.id in main}
 
 
-def test_they_are_small_and_cover_the_suite(shown: dict[tuple[str, str], StoredRun]) -> None:
+def test_they_cover_the_suite(shown: dict[tuple[str, str], StoredRun]) -> None:
     tasks = {task.key for task in shipped().tasks if {"mini", "mini-pairs"} & set(task.suites)}
-    sizes = {path: path.stat().st_size for path in COMPUTED.glob("*/**/*") if path.is_file()}
-    calibrations = sum(size for path, size in sizes.items() if path.is_relative_to(COMPUTED / "calibrations"))
-    domains = sum(size for path, size in sizes.items() if path.name.startswith("domain-"))
-    assert calibrations - domains < 250_000, "distributions: 4 kB each"
-    assert domains < 700_000, "regions of vectors: at most 64 axes each"
-    pairs = sum(size for path, size in sizes.items() if "mini__pairs-" in str(path))
-    generators = sum(size for path, size in sizes.items() if "mini__generators" in str(path))
-    assert sum(sizes.values()) - calibrations - pairs - generators < 3_000_000
-    assert pairs < 1_500_000, "26 runs of 360 to 480 rated pairs"
-    assert generators < 300_000, "4 generators, with the values that leave out prompts, by metric and backbone"
     for model in ("tiny", "tiny-random"):
         assert {task for name, task in shown if name == model} == tasks
-    assert {model for model, _ in shown} == {
-        "tiny",
-        "tiny-random",
-        "ssim",
-        "colour-histogram",
-        "conse",
-        "efficientnet-lite0",
-        *(row.key for row in shipped().models if row.key.startswith("mini/")),
-    }
+    others = {"ssim", "colour-histogram", "conse", "efficientnet-lite0"}
+    generators = {row.key for row in shipped().models if row.key.startswith("mini/")}
+    assert {model for model, _ in shown} == {"tiny", "tiny-random"} | others | generators
     assert all(one.run.status == "complete" and one.coverage == 1 for one in shown.values())
 
 
@@ -78,24 +62,8 @@ def _variance(score: Score) -> float:
 
 def test_a_slice_made_again_is_the_same(shown: dict[tuple[str, str], StoredRun], tmp_path: Path) -> None:
     """Items exactly; scores and verdicts but for what another processor's rounding turns over."""
-    made = CliRunner().invoke(
-        app,
-        [
-            "run",
-            "--suite",
-            "mini",
-            "--tasks",
-            ",".join(SLICE),
-            "--device",
-            "cpu",
-            "--models",
-            "tiny,ssim",
-            "--results",
-            str(tmp_path),
-            "--thumbnails",
-            "0",
-        ],
-    )
+    words = f"run --suite mini --tasks {','.join(SLICE)} --models tiny,ssim --device cpu --thumbnails 0 --results"
+    made = CliRunner().invoke(app, [*words.split(), str(tmp_path)])
     assert made.exit_code == 0, made.output
     again = {(one.run.model, one.run.task): one for one in map(runs.read, runs.every(tmp_path))}
     assert {("tiny", task) for task in SLICE} <= set(again) and ("ssim", "mini/image-choice") in again

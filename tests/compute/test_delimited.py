@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compute.delimited import MAX_LINE, heading
+from compute.delimited import heading
 from compute.interface.score_reading import ScoreReading
 from compute.tasks.own.faults import Faults
 from compute.tasks.own.table import read
-from compute.types import BadInput
 
 
 @pytest.mark.parametrize(
@@ -36,18 +35,3 @@ def test_tables_of_scores_and_of_own_data_are_split_alike(tmp_path: Path) -> Non
     path.write_text("model;easy, or so;hard;odd, too\na;1;2;3\nb;2;3;4\n")
     assert ScoreReading().table(path).tasks == ("easy, or so", "hard", "odd, too")
     assert read(path, faults=Faults()).columns == ("model", "easy, or so", "hard", "odd, too")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("x" * (MAX_LINE + 1), "has more than 1,048,576 characters"),
-        ('"' + "x,y\n" * 100_000, "Is a quotation mark open"),
-        ('"' + "x" * 200_000 + "\n", "Is a quotation mark open"),
-    ],
-)
-def test_a_first_line_without_end_is_no_heading(text: str, words: str, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(text)
-    for action in (heading, ScoreReading().table, lambda path: read(path, faults=Faults())):
-        with pytest.raises(BadInput, match=f"The first line of a.csv .*{words}"):
-            action(tmp_path / "a.csv")

@@ -13,8 +13,6 @@ from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
 from compute.database import build, store
-from compute.engine.generators import table
-from compute.engine.generators.record import GeneratorFigure
 from compute.metrics.distribution.references import read_reference
 from compute.tasks.mini import generators as drawn
 from compute.types import NotHere
@@ -159,21 +157,3 @@ def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images
         "--backbones tiny runs anywhere",
     )
     assert not (tmp_path / "features").exists()
-
-
-def test_a_table_of_many_generators_is_cut_to_the_width_of_a_line() -> None:
-    names = [f"generator {at}" for at in range(9)]
-    lines = table.text(
-        [
-            GeneratorFigure(generator=name, metric=metric, backbone="tiny", value=0.5, n=40, low=0.25, high=0.75)
-            for name in names
-            for metric in ("fd", "precision")
-        ]
-    )
-    tables = "\n".join(lines).split("\n\n")[:-1]
-    assert len(tables) > 1 and max(map(len, lines)) <= table.WIDTH
-    heads = [[cell.strip() for cell in each.splitlines()[0].strip("|").split("|")] for each in tables]
-    assert [name for head in heads for name in head[3:]] == names
-    assert all(head[:3] == ["metric", "features", "n"] for head in heads)
-    assert {len(each.splitlines()) for each in tables} == {4}
-    assert "| Precision (%) ↑ | tiny     | 40 | 50.0 (25.0 to 75.0)" in lines[3]

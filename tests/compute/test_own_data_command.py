@@ -117,29 +117,5 @@ def test_columns_shape_and_images_are_named(folder: Path, tmp_path: Path) -> Non
     assert "write image=img,label=class" in refused(*arguments, "--columns", "file")
 
 
-def test_folders_of_images_elsewhere_are_named_again(tmp_path: Path) -> None:
-    images = tmp_path / "all my photographs"
-    names = pictures(images, 6)
-    listed = write(tmp_path / "list" / "list.csv", ("item", "label"), [(n, COLOURS[at]) for at, n in enumerate(names)])
-    results = ("--models", "tiny", "--results", tmp_path / "results")
-    assert command("--data", listed, "--images", images, *results).exit_code == 0
-    line = refused("--suite", "own-list", *results)
-    assert f"python -m compute run --suite own-list --images '{images}' --models" in line and "--data" not in line
-    again = command("--suite", "own-list", "--images", images, *results)
-    assert again.exit_code == 0 and "0 runs to make, 1 stored already" in again.stdout, again.output
-    (tmp_path / "list" / "link").symlink_to(images)
-    (record,) = (tmp_path / "results" / "suites").glob("*.json")
-    record.write_text(record.read_text().replace("../../all my photographs", "../../list/link"))
-    assert "--images" in refused("--suite", "own-list", *results), "a link is judged by where it leads"
-    listed.unlink()
-    assert "name it with --data" in refused("--suite", "own-list", *results)
-
-
-def test_a_dry_run_counts_and_records_nothing(folder: Path, tmp_path: Path) -> None:
-    ended = command("--data", folder, "--models", "ssim", "--dry-run", "--results", tmp_path / "results")
-    assert ended.exit_code == 0, ended.output
-    assert not (tmp_path / "results" / "suites").exists()
-
-
 def test_neither_suite_nor_data() -> None:
     assert "Name a suite with --suite" in refused("--models", "tiny")

@@ -49,17 +49,6 @@ def test_a_folder_becomes_a_manifest_that_can_be_shown(tmp_path):
     assert manifest.read(out).about["seed"] == 3
 
 
-def test_photographs_in_place_of_pairs_are_told_what_to_do_first(tmp_path):
-    folder = folder_of(tmp_path / "images", 2)
-    (tmp_path / "years" / "2020").mkdir(parents=True)
-    shutil.copy(folder / "0000.png", tmp_path / "years" / "2020")
-    for data in (folder, tmp_path / "years"):
-        ended = CliRunner().invoke(app, ["run", "--suite", "pairbench", "--data", str(data), "--models", "ssim"])
-        assert ended.exit_code == 1
-        (line,) = ended.stderr.strip().splitlines()
-        assert f"python -m compute pairs make --images {data} --out pairs.parquet" in line
-
-
 def test_a_parquet_a_sample_of_it_and_its_images_stored_beside(tmp_path):
     folder = folder_of(tmp_path / "images", 8)
     rows = [{"label": path.name, "picture": {"bytes": path.read_bytes(), "path": ""}} for path in folder.iterdir()]
@@ -85,28 +74,6 @@ def test_a_parquet_a_sample_of_it_and_its_images_stored_beside(tmp_path):
     assert "stored-images.parquet, the images of the pairs, is no longer beside the manifest" in refused(
         "show", made["stored"]
     )
-
-
-def test_a_table_of_spatial_relations(tmp_path):
-    folder_of(tmp_path / "photos", 4)
-    lines = ["image,caption"] + [
-        f"{number:04d}.png,A {first} {relation} a plate"
-        for number, (first, relation) in enumerate((("cup", "on"), ("cup", "under"), ("dog", "on"), ("dog", "under")))
-    ]
-    (tmp_path / "table.csv").write_text("\n".join(lines))
-    out = tmp_path / "pairs.parquet"
-    made = command("make", "--images", tmp_path / "photos", "--whatsup", tmp_path / "table.csv", "--out", out)
-    assert made.exit_code == 0, made.output
-    assert manifest.read(out).splits == ("sp", "sp-cj", "sp-r", "sp-gb", "sp-ps", "sp-et", "sp-text")
-    shown = command("show", out).stdout
-    assert "Which the fourth pair is, is unknown" in shown
-    assert "Odd: sp: items with one counterpart only: 4" in shown
-    three = command(
-        "make",
-        *("--images", tmp_path / "photos", "--whatsup", tmp_path / "table.csv", "--out", out),
-        "--no-second-counterpart",
-    )
-    assert three.exit_code == 0 and manifest.read(out).counts()["sp"].total() == 12
 
 
 def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):

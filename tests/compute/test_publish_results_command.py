@@ -194,8 +194,7 @@ def test_what_the_hub_refuses_is_one_line_without_the_token(runs: Path, database
     ("words", "error", "said"),
     [
         ((), BadInput, "--to FOLDER, or --repo"),
-        (("--to", "x", "--repo", REPO), BadInput, "--to FOLDER, or --repo"),
-        (("--to", "x"), BadInput, "--model KEY"),
+        (("--to", "x"), BadInput, "--model"),
         (("--repo", "no-name"), BadInput, "ORG/NAME"),
         (("--to", "x", "--model", "openai/clip-b32"), UnknownKey, "Did you mean"),
         (("--to", "x", "--model", "openai/clip-vit-base-patch16"), BadInput, "no complete computed run"),
@@ -205,59 +204,6 @@ def test_what_makes_no_sense_is_refused(
     runs: Path, database: Path, words: tuple[str, ...], error: type[LikenessError], said: str
 ) -> None:
     assert_refused(publish(runs, database, *words), error, said)
-
-
-def test_shipped_runs_of_synthetic_suites_are_for_a_marked_card_alone(database: Path, tmp_path: Path) -> None:
-    empty = tmp_path / "results"
-    assert_refused(publish(empty, database, "--model", "tiny", "--to", tmp_path / "x"), BadInput, "--synthetic")
-    made = publish(empty, database, "--model", "tiny", "--to", tmp_path / "x", "--synthetic")
-    assert made.exit_code == 0 and "0 figures in .eval_results" in made.output
-    assert sorted(path.name for path in (tmp_path / "x").iterdir()) == ["README.md", "likeness-intervals.png"]
-    assert "compares with no published row" in (tmp_path / "x" / "README.md").read_text()
-
-
-def test_a_model_with_all_tasks_of_a_suite_is_ranked_among_the_papers_rows(database: Path, tmp_path: Path) -> None:
-    catalog = results.shipped()
-    tasks = [task.key for task in catalog.tasks if "unisim-core" in task.suites and task.ranked]
-    for key in tasks:
-        results.store(tmp_path / "results", key)
-    made = publish(tmp_path / "results", database, "--model", REPO, "--to", tmp_path / "x")
-    assert made.exit_code == 0, made.output
-    card = (tmp_path / "x" / "README.md").read_text()
-    [row] = [line for line in card.splitlines() if line.startswith("| UniSim-Bench core")]
-    values = [results.figures(catalog.task(key))[0].value for key in tasks]
-    category = {key: catalog.task(key).category for key in tasks}
-    means = [
-        sum(v for k, v in zip(tasks, values, strict=True) if category[k] == name)
-        / sum(category[k] == name for k in tasks)
-        for name in dict.fromkeys(category.values())
-    ]
-    assert f"| {len(tasks)} of {len(tasks)} | {100 * sum(means) / len(means):.1f}% |" in row
-    published = published_means(database, tasks=tasks, category=category)
-    better = sum(mean > sum(means) / len(means) for mean in published)
-    assert len(published) > 10 and row.endswith(f" of {len(published) + 1} |")
-    assert row.split("|")[5].split()[0] == str(better + 1)
-
-
-def published_means(database: Path, *, tasks: list[str], category: dict[str, str]) -> list[float]:
-    """The means of other models' published rows of unisim-core: of their figures, or of the paper's own averages."""
-    with store.connect(database) as connection:
-        figures = connection.execute(
-            """SELECT model, task, value FROM scores JOIN runs ON runs.id = scores.run
-               WHERE origin = 'published' AND main AND metric = 'accuracy' AND subset = 'default'"""
-        ).fetchall()
-        averages = connection.execute("SELECT model, category, value FROM averages WHERE suite = 'unisim-core'")
-        printed = {(model, name): value for model, name, value in averages.fetchall()}
-    known = {(model, task): value for model, task, value in figures}
-    means = []
-    for model in {model for model, _ in known} - {REPO}:
-        of_categories = []
-        for name in dict.fromkeys(category.values()):
-            values = [known.get((model, task)) for task in tasks if category[task] == name]
-            of_categories.append(printed.get((model, name)) if None in values else sum(values) / len(values))
-        if None not in of_categories:
-            means.append(sum(of_categories) / len(of_categories))
-    return means
 
 
 def own_suite(tmp_path: Path, *, own_results: Path) -> Catalog:
@@ -283,22 +229,3 @@ def test_own_data_stays_private_unless_it_is_to_be_published(runs: Path, databas
     assert not [text for text in private if text.encode() in written or model_card.cell(text).encode() in written]
     refused = publish(runs, database, "--model", REPO, "--to", tmp_path / "y", "--suite", suite.key)
     assert_refused(refused, BadInput, "own data", "--own")
-
-
-def test_a_suite_of_choice_is_published_alone(runs: Path, database: Path, tmp_path: Path) -> None:
-    made = publish(runs, database, "--model", REPO, "--to", tmp_path / "x", "--suite", "mieb")
-    assert made.exit_code == 0, made.output
-    files = [path.name for path in (tmp_path / "x" / ".eval_results").iterdir()]
-    assert files == ["likeness-mteb--cifar10.yaml"]
-    assert "NIGHTS" not in (tmp_path / "x" / "README.md").read_text()
-    refused = publish(runs, database, "--model", REPO, "--to", tmp_path / "y", "--suite", "mini")
-    assert_refused(refused, BadInput, "no complete computed run", "on mini", "run --suite mini")
-    assert_refused(publish(runs, database, "--model", REPO, "--to", tmp_path, "--suite", "mieeb"), UnknownKey, "mieb")
-
-
-def test_a_repository_that_is_not_on_this_machine_is_named_offline(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    refused = command("import", "eval-results", "someone/nothing", "--offline")
-    assert_refused(refused, NotHere, "someone/nothing", "not on this machine")

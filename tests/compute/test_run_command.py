@@ -11,7 +11,6 @@ from typer.testing import CliRunner, Result
 from compute import paths
 from compute.__main__ import app
 from compute.database import store
-from compute.engine import measure
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
 from tests.compute.commands import assert_refused
 from tests.compute.small_bench import World
@@ -103,38 +102,11 @@ def test_a_dry_run_says_what_it_would_take_and_does_nothing(run: Command, world:
     assert not (world.folder / "results").exists() and not (world.folder / "likeness.duckdb").exists()
 
 
-def test_a_dry_run_tells_a_time_from_a_rate_or_a_measurement(
-    run: Command, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(measure, "SECONDS", 0.1)
-    alone = run("--models", "small/eye", "--dry-run").output
-    assert "time     unknown: its weights are not here. --estimate takes a rate in items a second" in alone
-    given = run("--models", "small/eye", "--dry-run", "--estimate", "2")
-    assert given.exit_code == 0 and "time     about 1 min 18 s: 2.0 images a second" in given.output
-    assert "about 1 min 18 s" in given.output.splitlines()[-1] and world.loaded == 0
-    assert "measured here" in run("--models", "small/dim", "--dry-run").output and world.loaded == 1
-    assert_refused(run("--models", "small/eye", "--estimate", "2"), BadInput, "add --dry-run")
-    for words in (["--dry-run", "--estimate"], ["--estimate", "--dry-run"]):
-        bare = run("--models", "small/dim", *words)
-        assert bare.exit_code == 0 and "measured here" in bare.output, bare.output
-    assert run("--models", "small/eye", "--estimate").exit_code == 2, "it is about a dry run"
-
-
-def test_results_elsewhere_are_kept_and_the_database_is_not_touched(run: Command, world: World) -> None:
-    result = run("--models", "small/dim", "--tasks", "unisim/near", "--results", str(world.folder / "else where"))
-    assert result.exit_code == 0 and "LIKENESS_RESULTS" in result.output
-    assert len(list((world.folder / "else where").glob("*/*/*/run.json"))) == 1
-    assert not (world.folder / "likeness.duckdb").exists()
-
-
 @pytest.mark.parametrize(
     ("words", "error", "said"),
     [
         (["--suite", "smal", "--models", "small/dim"], UnknownKey, "Did you mean 'small'"),
-        (["--models", "small/din"], UnknownKey, "Did you mean 'small/dim'"),
         (["--models", "small/dim", "--tasks", "unisim/neer"], UnknownKey, "Did you mean 'unisim/near'"),
-        (["--models", ","], BadInput, "No model"),
-        (["--models", "small/dim", "--data", "nowhere"], BadInput, "nowhere"),
         (["--models", "small/dim", "--option", "colour=red"], BadInput, "'colour=red'"),
         (["--models", "small/dim", "--dtype", "float7"], BadInput, "float7"),
     ],

@@ -5,11 +5,9 @@ On a server that speaks S3: tests/slow/compute/test_s3.py.
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
-from fsspec.registry import _registry
 
 from compute import mirror, storage
 from compute.features.store import Shelf
@@ -60,14 +58,6 @@ def test_an_address_that_is_none(url: str, word: str) -> None:
     with pytest.raises((BadInput, NotHere), match=word) as refused:
         RemoteFolder(url).names()
     assert "hunter2" not in str(refused.value)
-
-
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "s3fs", None)
-    monkeypatch.delitem(_registry, "s3", raising=False)
-    storage._file_system.cache_clear()
-    with pytest.raises(NotHere, match="s3fs"):
-        RemoteFolder("s3://another-bucket/x").names()
 
 
 def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,8 +23,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.visitor import Answer, Visitor
 from tests.compute.live import hostile
+from tests.slow.visitor import Answer, Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
 ATTACKER, OTHER, INNOCENT = "127.0.0.10", "127.0.0.20", "127.0.0.99"

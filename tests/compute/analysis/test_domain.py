@@ -46,12 +46,6 @@ def test_new_scenes_are_outside_as_rarely_as_stated(count: int) -> None:
     )
 
 
-def test_another_kind_is_outside() -> None:
-    found = domain.of_vectors(scenes(400, seed=0), **NAMES)
-    assert outside(found, scenes(100, seed=1)) < 0.1
-    assert outside(found, scenes(100, seed=2, around=3)) > 0.95
-
-
 def test_a_distance_is_mahalanobis() -> None:
     """Against scipy on the covariance with its ridge, where every direction has an axis of its own."""
     vectors = scenes(200, seed=3)

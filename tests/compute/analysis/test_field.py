@@ -18,13 +18,6 @@ def test_standing_is_the_distance_from_the_others_in_their_deviations():
     assert (found.percentile[0], found.place[0], found.others[0]) == (1, 1, 4)
 
 
-def test_standing_turns_with_the_direction():
-    scores = [[10.0], [1], [2], [3], [4]]
-    found = standing(scores=scores, row=0, higher=np.array([False]))
-    assert found.z[0] == pytest.approx(-standing(scores=scores, row=0).z[0])
-    assert (found.percentile[0], found.place[0]) == (0, 5)
-
-
 def test_ties_count_half_and_share_a_place():
     found = standing(scores=[[2.0], [1], [2], [2], [3]], row=0)
     assert found.percentile[0] == pytest.approx((1 + 0.5 * 2) / 4)

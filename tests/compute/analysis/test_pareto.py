@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from compute.analysis.pareto import OFF, ON, UNKNOWN, Front, front
 from compute.analysis.ranks.ranking import UNRANKED
@@ -27,22 +26,6 @@ def front_of(cost: np.ndarray, scores: np.ndarray) -> Front:
     return front(cost=cost, rank=ranking.rank, better=ranking.better, known=ranking.rank_low != UNRANKED)
 
 
-def proved_by_scipy(scores: np.ndarray, model: int) -> set[int]:
-    """The others that are better than a model by one-sided paired t tests of scipy, step by step after Holm."""
-    others = [other for other in range(len(scores)) if other != model]
-    # Each pair is tested in the direction that its means have.
-    p = {}
-    for other in others:
-        up = scores[other].mean() > scores[model].mean()
-        p[other] = stats.ttest_rel(scores[other], scores[model], alternative="greater" if up else "less").pvalue
-    rejected: set[int] = set()
-    for step, other in enumerate(sorted(others, key=p.__getitem__)):
-        if p[other] > ALPHA / (len(others) - step):
-            break
-        rejected.add(other)
-    return {other for other in rejected if scores[other].mean() > scores[model].mean()}
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
     cost, scores = drawn(seed)
@@ -54,19 +37,6 @@ def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
         assert found.points[model] == (not np.isnan(cost[model]) and not higher)
         # Whoever is ahead of all that cost no more cannot be proved worse than one of them.
         assert not found.points[model] or found.states[model] == ON
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_a_costlier_model_never_takes_another_off(seed: int) -> None:
-    """One model more is one comparison more: what is proved can only become less."""
-    cost, scores = drawn(seed)
-    before = front_of(cost, scores)
-    rng = np.random.default_rng(1000 + seed)
-    for level in (scores.mean() - 0.3, scores.mean() + 0.3):  # also where it leads
-        more = np.vstack([scores, level + rng.normal(0, 0.01, TASKS)])
-        after = front_of(np.append(cost, 99.0), more)
-        off_after = {model for model, state in enumerate(after.states[:-1]) if state == OFF}
-        assert off_after <= {model for model, state in enumerate(before.states) if state == OFF}
 
 
 def test_what_cannot_be_tested_is_neither_on_nor_off_and_proves_nothing() -> None:

@@ -40,10 +40,6 @@ def test_unknown_noise_judges_nobody():
     assert math.isnan(found.noise) and math.isnan(found.ratio) and math.isnan(found.used)
 
 
-def test_one_model_has_no_spread():
-    assert math.isnan(saturation(scores=[0.4]).spread)
-
-
 def test_bad_input():
     with pytest.raises(BadInput, match="No model"):
         saturation(scores=[np.nan])

@@ -58,14 +58,6 @@ def full(model: str, origin: str, *numbers: float) -> dict[tuple[str, str, str],
     return {(model, origin, task): number for task, number in zip("abcd", numbers, strict=True)}
 
 
-def test_arrays_follow_the_catalogue() -> None:
-    scores = arrange(frames(full("m", "published", 1, 2, 3, 4)), origin="published")
-    assert scores.tasks == ("a", "b", "c", "d") and scores.categories == ("A", "B")
-    assert scores.values.tolist() == [[1, 2, 3, 4]]
-    assert scores.codes.tolist() == [0, 0, 1, 1]
-    assert scores.hours[0] == 1.5 and np.isnan(scores.hours[1:]).all()
-
-
 def test_all_takes_a_models_first_origin_whole() -> None:
     given = full("m", "imported", 1, 2, 3, 4) | {("m", "published", "a"): 9.0} | full("k", "computed", 5, 6, 7, 8)
     scores = arrange(frames(given), origin="all")

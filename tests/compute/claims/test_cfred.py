@@ -16,13 +16,6 @@ def named(text: str) -> Claim:
     return found[0]
 
 
-def test_every_summary_cell_has_a_claim_and_every_correlation_its_sign():
-    rho = [claim for claim in claims() if claim.claim.startswith("ρ² of")]
-    assert len(rho) == 27 and all(claim.note.startswith("r = ") for claim in rho)
-    assert len([claim for claim in claims() if claim.claim.startswith("Rank accuracy of")]) == 18
-    assert len([claim for claim in claims() if claim.claim.startswith("Ranks under")]) == 30
-
-
 def test_parti_by_hand():
     # Ranks 3, 2, 1, 4 against 1, 2, 3, 4: three of six pairs are turned round.
     assert metrics(2).at["Aesthetic", "accuracy"] == pytest.approx(50)
@@ -62,21 +55,11 @@ def test_rounding_slack_bounds_small_steps():
     "claim, recomputed, verdict",
     [
         ("ρ² of cFreD with human preference on HPDv2", "0.9664", "reproduces"),
-        ("ρ² of CLIPScore with human preference on Parti-Prompts", "0.0008", "conflict"),
         ("ρ² of Aesthetic with human preference on HPDv2", "0.8351", "rounding"),
-        ("ρ² of CMMD with human preference on COCO", "0.0001", "conflict"),
         ("Rank accuracy of cFreD on HPDv2", "91.111", "reproduces"),  # 41 of 45 pairs
         ("Rank accuracy of HPSv2 on HPDv2", "91.111", "conflict"),
-        ("Rank accuracy of FD-DINOv2 on COCO", "27.7778", "conflict"),  # 10 of 36 pairs
         ("Ranks under cFreD on COCO", "4, 7, 1, 5, 1, 3, 6, 9, 8", "rounding"),
-        ("Ranks under FID on HPDv2", "1, 7, 2, 3, 4, 6, 5, 8, 9, 10", "reproduces"),
-        ("Correlation of HPSv2 on HPDv2", "0.9017", "conflict"),
         ("cFreD is the third most aligned metric on COCO", "4 by ρ², 5 by rank accuracy", "conflict"),
-        (
-            "On HPDv2 a blend of FID and CLIPScore is worse than either alone",
-            "CLIPScore alone 15.56",
-            "conflict",
-        ),
     ],
 )
 def test_worked_claims(claim: str, recomputed: str, verdict: str):

@@ -15,18 +15,9 @@ from compute.tasks.drawing.photographs import photo_path
 PHOTOGRAPHS = (
     "astronaut.png",
     "brick.png",
-    "camera.png",
-    "cell.png",
     "chelsea.png",
-    "clock_motion.png",
-    "coffee.png",
     "coins.png",
     "grass.png",
-    "gravel.png",
-    "hubble_deep_field.jpg",
-    "ihc.png",
-    "moon.png",
-    "page.png",
     "retina.jpg",
     "rocket.jpg",
     "text.png",
@@ -66,29 +57,20 @@ COPIES = {
     "a third, nearest pixel": partial(resized, scale=1 / 3, method=Image.Resampling.NEAREST),
     "twice the size": partial(resized, scale=2, method=Image.Resampling.BILINEAR),
     "JPEG of quality 20": partial(recompressed, quality=20),
-    "JPEG of quality 60": partial(recompressed, quality=60),
-    "1% cut off each side": partial(cropped, box=(0.01, 0.01, 0.99, 0.99)),
-    "3% cut off each side": partial(cropped, box=(0.03, 0.03, 0.97, 0.97)),
     "5% cut off each side": partial(cropped, box=(0.05, 0.05, 0.95, 0.95)),
     "4% cut off the left": partial(cropped, box=(0.04, 0, 1, 1)),
-    "4% cut off the bottom": partial(cropped, box=(0, 0, 1, 0.96)),
 }
 
 
 @pytest.mark.parametrize("copy", COPIES)
-def test_a_copy_is_near(copy):
+def test_a_copy_is_near_and_has_the_same_colours(copy):
     for name in PHOTOGRAPHS:
-        other = near_copies.hashes(COPIES[copy](photograph(name)))
+        made = COPIES[copy](photograph(name))
+        other = near_copies.hashes(made)
         assert near_copies.near(hashes(name), [other])[0], name
         assert near_copies.near(other, [hashes(name)])[0], name
-
-
-@pytest.mark.parametrize("copy", COPIES)
-def test_a_copy_has_the_same_colours(copy):
-    for name in PHOTOGRAPHS:
-        one, other = (near_copies.colours(image) for image in (photograph(name), COPIES[copy](photograph(name))))
+        one, other = map(near_copies.colours, (photograph(name), made))
         assert near_copies.same_colours(one, other[None])[0], name
-        assert near_copies.same_colours(other, one[None])[0], name
 
 
 def test_drawings_of_other_colours_are_told_apart():
@@ -110,11 +92,6 @@ def test_no_two_photographs_are_near():
     all_hashes = [hashes(name) for name in PHOTOGRAPHS]
     near = np.array([near_copies.near(one, all_hashes) for one in all_hashes])
     assert (near == np.eye(len(PHOTOGRAPHS), dtype=bool)).all()
-
-
-def test_the_two_views_of_one_scene_are_near():
-    left, right = (near_copies.hashes(photograph(f"motorcycle_{side}.png")) for side in ("left", "right"))
-    assert near_copies.near(left, [right])[0]
 
 
 def test_an_image_of_one_pixel_and_one_of_a_single_colour_have_hashes():

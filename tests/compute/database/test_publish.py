@@ -75,24 +75,6 @@ def test_the_card_is_one_the_hub_reads_and_counts_origins(database: Path, tmp_pa
     assert f"{drawn:,} scores are of the benchmark `mini` or of own data that is marked so" in card.text
 
 
-def test_a_folder_with_files_is_left_alone(database: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(BadInput, match="is not empty"):
-        publish.write(tmp_path, database=database)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-def test_the_folder_goes_up_in_one_commit(database: Path, tmp_path: Path) -> None:
-    publish.write(tmp_path / "new", database=database)
-    hub = Hub()
-    address = publish.upload(tmp_path / "new", repo="someone/likeness", private=True, api=lambda: hub)
-    assert address.endswith("/datasets/someone/likeness")
-    assert hub.made == {"someone/likeness": {"repo_type": "dataset", "private": True, "exist_ok": True}}
-    assert hub.files["someone/likeness"] == sorted(
-        ["CHANGELOG.md", "README.md", "likeness.duckdb", *(f"{file}.parquet" for file in publish.TABLES)]
-    )
-
-
 @pytest.mark.parametrize(
     ("error", "kind", "words"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from compute.content import items
-from compute.content.items import Column, content_key
+from compute.content.items import content_key
 from compute.types import BadItem, LikenessError
 from tests.compute.features.standin import COMPARER, Standin, file, files, seen, subject
 
@@ -129,14 +128,3 @@ def test_a_spent_memory_halves_the_batch_and_goes_on(tmp_path: Path) -> None:
     model.at_most = 0
     with pytest.raises(LikenessError, match="cpu has too little memory for a single item"):
         asked.embed(files(99))
-
-
-def test_a_file_that_cannot_be_read_is_no_bad_item(tmp_path: Path) -> None:
-    def read(row: int) -> bytes:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    column = Column(modality="image", keys=files(1).keys, read=read, name=lambda row: f"photos, image {row}")
-    asked = subject(tmp_path, Standin(), skip_bad=True)
-    with pytest.raises(LikenessError, match="photos, image 0: cannot be read") as caught:
-        asked.prepare([column])
-    assert not isinstance(caught.value, BadItem) and asked.bad == {}

@@ -57,7 +57,7 @@ def test_large_images_are_prepared_one_at_a_time(monkeypatch: pytest.MonkeyPatch
             with counting:
                 together[0] += 1
                 most[64] = max(most[64], together[0])
-            time.sleep(0.002)
+            time.sleep(0.002)  # others would come in meanwhile
             with counting:
                 together[0] -= 1
         return pixels

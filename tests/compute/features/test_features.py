@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +12,7 @@ import pytest
 from compute.content import items
 from compute.content.items import Column
 from compute.types import CannotDo, LikenessError
-from tests.compute.features.standin import COMPARER, CPU, ENCODER, Standin, file, files, seen, subject
+from tests.compute.features.standin import COMPARER, ENCODER, Standin, file, files, subject
 
 
 def test_every_distinct_item_is_encoded_once_over_columns_tasks_and_runs(tmp_path: Path) -> None:
@@ -35,13 +32,6 @@ def test_every_distinct_item_is_encoded_once_over_columns_tasks_and_runs(tmp_pat
     later.prepare([first, files(4, 5, 6)])
     assert (model.encoded, model.loads) == (8, 2)
     assert [(done.wanted, done.stored, done.encoded) for done in later.done] == [(6, 4, 2)]
-
-
-def test_another_identity_is_another_shelf(tmp_path: Path) -> None:
-    model = Standin()
-    subject(tmp_path, model).embed(files(1, 2))
-    subject(tmp_path, model, hardware=replace(CPU, dtype="bfloat16")).embed(files(1, 2))
-    assert model.encoded == 4
 
 
 def test_settings_are_known_without_loading_once_stored(tmp_path: Path) -> None:
@@ -129,23 +119,3 @@ def test_reading_is_never_two_at_once_and_never_far_ahead(tmp_path: Path) -> Non
     subject(tmp_path, model, batch_size=8).prepare([column])
     assert model.encoded == reads[0] == 400
     assert most[0] <= 8 + 4 * 2 * 4 + 8 + 2 * 4
-
-
-def test_nothing_is_prepared_while_a_model_runs_on_the_same_cores(tmp_path: Path) -> None:
-    model = Standin()
-    runs, together = threading.Event(), []
-
-    def prepare(modality: str, item: Any) -> np.ndarray:
-        together.append(runs.is_set())
-        return seen(item)
-
-    def embed(modality: str, prepared: Sequence[np.ndarray]) -> np.ndarray:
-        time.sleep(0.2)  # what was in hand when the model began is finished, on a busy machine too
-        runs.set()
-        time.sleep(0.01)
-        runs.clear()
-        return np.stack(prepared)
-
-    model.prepare, model.embed = prepare, embed
-    subject(tmp_path, model, row=replace(ENCODER, weights="made/up"), batch_size=8).prepare([files(*range(64))])
-    assert len(together) == 64 and not any(together)

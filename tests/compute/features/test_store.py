@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import subprocess
 import sys
@@ -62,17 +61,6 @@ def test_what_is_not_stored_is_said(shelf: Shelf) -> None:
     fill(shelf, 4)
     with pytest.raises(LikenessError, match="1 of the requested items"):
         shelf.vectors(keys(5))
-
-
-def test_the_same_items_make_the_same_file_in_whatever_order(tmp_path: Path) -> None:
-    every = keys(20)
-    files = []
-    for name, order in (("first", np.arange(20)), ("second", np.random.default_rng(0).permutation(20))):
-        shelf = Shelf(tmp_path / name)
-        with shelf.locked(waiting=quiet):
-            shelf.append(every[order], values(every[order]))
-        files.append({path.name: path.read_bytes() for path in shelf.folder.glob("*.safetensors")})
-    assert len(files[0]) == 1 and files[0] == files[1]
 
 
 def test_a_shard_whose_keys_do_not_ascend_is_read(shelf: Shelf) -> None:
@@ -147,24 +135,6 @@ def test_killed_between_the_merged_shard_and_the_removal_of_the_old(
         pass
     assert len(list(shelf.folder.glob("*.safetensors"))) == 1
     assert np.array_equal(shelf.vectors(every), values(every))
-
-
-def full(handle: object, data: bytes) -> None:
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_full_disk_names_the_folder_and_leaves_the_store_sound(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = fill(shelf, 3)
-    with monkeypatch.context() as patched, shelf.locked(waiting=quiet):
-        patched.setattr(shards, "put", full)
-        for write in (
-            lambda: shelf.append(keys(2, start=9), values(keys(2, start=9))),
-            lambda: shelf.write_plan(every, np.array([0, 3])),
-        ):
-            with pytest.raises(LikenessError, match=f"{shelf.folder}.*No space left on device.*run again"):
-                write()
-    assert not list(shelf.folder.glob("*.draft*"))
-    assert np.array_equal(Shelf(shelf.folder).vectors(every), values(every))
 
 
 @pytest.mark.parametrize("cut", [0, 5, 60, -1])

@@ -26,15 +26,6 @@ def test_of_means_with_a_block_a_prompt_it_is_the_paired_t_test() -> None:
     assert found.pairs == 3 and found.significant == found.better.sum()
 
 
-def test_blocks_of_unlike_size_give_the_error_of_the_mean() -> None:
-    scores = np.random.default_rng(1).normal(size=(1, 4000))
-    blocks = share_out(4000, blocks=7)
-    left = leave_out(lambda rows: float(scores[0, rows].mean()), blocks)[None]
-    found = generator_differences(values=scores.mean(axis=1), left_out=left, sizes=blocks.sizes, higher=True)
-    error = (found.high - found.low)[0] / 2 / 2.447  # Student's quantile of 6 degrees of freedom
-    assert error == pytest.approx(1 / np.sqrt(4000), rel=0.6)  # 7 blocks tell the error within a factor
-
-
 def test_prompts_shared_by_generators_separate_what_their_intervals_do_not() -> None:
     rng = np.random.default_rng(2)
     prompt = rng.normal(size=60)

@@ -41,12 +41,6 @@ def test_the_most_extreme_of_normal_draws_lies_where_chance_puts_it(n: int) -> N
     assert found.by_chance == pytest.approx(np.mean(extremes), rel=0.05)
 
 
-def test_equal_generators_have_no_extreme_prompt() -> None:
-    found = prompt_differences(first=np.ones(5), second=np.ones(5), higher=True)
-    assert found.mean == 0 and np.isnan(found.low) and np.isnan(found.extreme)
-    assert len(found.first(5)) == len(found.second(5)) == 0
-
-
 def test_what_cannot_be_compared() -> None:
     with pytest.raises(Undefined, match="2 prompts"):
         prompt_differences(first=[1.0, 2.0], second=[1.0, 2.0], higher=True)

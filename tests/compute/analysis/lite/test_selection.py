@@ -99,21 +99,6 @@ def test_categories_are_kept_even_where_redundant():
     assert len(found.dropped) > 0
 
 
-def test_excluded_and_weightless_tasks_are_never_chosen():
-    scores, codes = table(seed=6)
-    found = select(scores=scores, categories=codes, size=8, exclude=[0, 1, 2], weights=[1, 1, 0])
-    assert not set(found.chosen) & {0, 1, 2}
-    assert (codes[found.chosen] < 2).all()
-
-
-def test_hours_of_excluded_tasks_need_not_be_known():
-    scores, codes = table()
-    hours = np.ones(18)
-    hours[4] = NAN
-    found = select(scores=scores, categories=codes, hours_budget=5, hours=hours, exclude=[4])
-    assert 4 not in found.chosen and 3 <= found.hours <= 5
-
-
 def test_lower_is_better_everywhere_selects_the_same():
     scores, codes = table(seed=10)
     up = select(scores=scores, categories=codes, size=5)

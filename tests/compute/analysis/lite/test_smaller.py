@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from compute.analysis.lite.smaller import between, choose, held_out, lines, thresholds
+from compute.analysis.lite.smaller import between, choose, held_out
 from compute.analysis.suite import SuiteScores
 from compute.types import BadInput
 
@@ -47,22 +47,6 @@ def test_the_figures_are_those_of_the_chosen_tasks() -> None:
     ]
     assert result.fidelity.spearman == pytest.approx(stats.spearmanr(*means).statistic)
     assert result.fidelity.pearson == pytest.approx(stats.pearsonr(*means).statistic)
-
-
-def test_the_whole_is_the_mean_by_the_suites_own_weights() -> None:
-    scores = made_up()
-    weighted = replace(scores, weights=np.array([9.0, 1.0]))
-    result = choose(weighted, size=4)
-    means = [
-        np.average(
-            [scores.values[:, [task for task in tasks if scores.codes[task] == code]].mean(axis=1) for code in (0, 1)],
-            axis=0,
-            weights=[9, 1],
-        )
-        for tasks in (range(10), result.selection.chosen)
-    ]
-    assert result.fidelity.spearman == pytest.approx(stats.spearmanr(*means).statistic)
-    assert between(weighted, scores).fidelity.pearson < between(weighted, weighted).fidelity.pearson == 1
 
 
 def test_tasks_with_gaps_and_excluded_ones_are_never_chosen() -> None:
@@ -112,21 +96,6 @@ def test_between_two_suites_is_the_correlation_of_their_means() -> None:
     assert found.fidelity.largest_rank_change == np.abs(stats.rankdata(-means[0]) - stats.rankdata(-means[1])).max()
 
 
-def test_lines_say_the_figures_and_every_task() -> None:
-    result = choose(made_up(), size=4)
-    text = list(lines(result))
-    assert text[0].startswith("made-up: 4 of 10 tasks")
-    assert "6 runs a model saved" in text[2]
-    assert [line.split()[1] for line in text[-4:]] == [f"t{place}" for place in result.selection.path]
-
-
-def test_thresholds_are_checked() -> None:
-    assert thresholds("0.5,0.45") == (0.5, 0.45)
-    for wrong in ("high", "0.4,0.5", "2"):
-        with pytest.raises(BadInput):
-            thresholds(wrong)
-
-
 def test_held_out_is_measured_on_models_that_took_no_part() -> None:
     scores = made_up(models=13)
     found = held_out(scores, size=3, splits=1, seed=4, thresholds=())
@@ -154,11 +123,6 @@ def test_held_out_is_measured_on_models_that_took_no_part() -> None:
         for tasks in (range(10), chosen)
     ]
     assert found.spearman[0] == pytest.approx(stats.spearmanr(*means).statistic)
-
-
-def test_held_out_flatters_less_than_the_choice() -> None:
-    scores = made_up(models=20, tasks=30, seed=2)
-    assert held_out(scores, size=5, thresholds=()).median < choose(scores, size=5, thresholds=()).fidelity.spearman
 
 
 def test_held_out_needs_models() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from compute.analysis.maps.images import _start, project_items, sampled
+from compute.analysis.maps.images import project_items, sampled
 from compute.types import BadInput, Undefined
 
 
@@ -36,29 +36,6 @@ def test_items_of_a_group_stay_together_and_the_same_seed_gives_the_same_map(gro
     assert shared > 0.5 and one.trustworthiness > 0.9
     assert np.ptp(one.xy, axis=0)[0] > np.ptp(one.xy, axis=0)[1] / 2 and one.xy[:, 0].var() >= one.xy[:, 1].var()
     assert one.settings["seed"] == 4 and one.settings["n_neighbors"] == 15
-
-
-def test_trustworthiness_is_by_cosine(grouped) -> None:
-    """Reference: scikit-learn's trustworthiness with metric="cosine"."""
-    pytest.importorskip("umap")
-    from sklearn.manifold import trustworthiness
-
-    vectors, _ = grouped
-    made = project_items(vectors=vectors, n_neighbors=5)
-    assert made.trustworthiness == pytest.approx(
-        trustworthiness(vectors, made.xy, n_neighbors=made.settings["trust_neighbors"], metric="cosine"), abs=1e-9
-    )
-
-
-def test_the_start_is_the_principal_components(grouped) -> None:
-    """Reference: the eigenvectors of the covariance."""
-    vectors = grouped[0] / np.linalg.norm(grouped[0], axis=1, keepdims=True)
-    centred = vectors - vectors.mean(axis=0)
-    axes = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :2]
-    start = _start(vectors)
-    for at in (0, 1):
-        assert abs(np.corrcoef(start[:, at], centred @ axes[:, at])[0, 1]) == pytest.approx(1, abs=1e-5)
-    assert start.min() == 0 and start.max() == 10
 
 
 def test_which_items_are_drawn() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from compute.analysis.maps.patches import MOST, contrast, reduced, similarities
+from compute.analysis.maps.patches import contrast, reduced, similarities
 from compute.types import BadInput
 
 
@@ -42,19 +42,6 @@ def test_a_patch_between_two_new_ones_counts_in_both_by_its_parts() -> None:
     np.testing.assert_allclose(reduced(grid=first, most=2)[0], [[2 / 3, 1 / 3, 0], [0, 1 / 3, 2 / 3]], atol=1e-12)
 
 
-@pytest.mark.parametrize("side", [16, 24, 37])
-def test_new_patches_lie_where_the_old_ones_did(side: int) -> None:
-    """Directions that turn evenly across still do so at the new patches' centres, to an eighth of an old one."""
-    turn = (np.arange(side) + 0.5) / side
-    first = np.stack([np.cos(turn), np.sin(turn)], axis=-1)[None].repeat(3, axis=0)
-    found = reduced(grid=first)
-    new = min(side, MOST)
-    assert found.shape == (3, new, 2)
-    np.testing.assert_allclose(
-        np.arctan2(found[1, :, 1], found[1, :, 0]), (np.arange(new) + 0.5) / new, atol=1 / (8 * side)
-    )
-
-
 def test_contrast_is_the_rank_among_all_pairs() -> None:
     """Reference: scipy's mean ranks, brought to 0..1."""
     values = np.round(grid(9, 12), 1)  # with ties
@@ -75,13 +62,3 @@ def test_what_is_no_grid_is_refused(bad: np.ndarray) -> None:
         similarities(first=bad, second=np.ones((2, 2, 4)))
     with pytest.raises(BadInput, match="grid of patches"):
         reduced(grid=bad)
-
-
-def test_other_input_without_an_answer() -> None:
-    with pytest.raises(BadInput, match="5 and of 4 numbers"):
-        similarities(first=grid(2, 2, 5), second=grid(2, 2, 4))
-    with pytest.raises(BadInput, match="at least one row"):
-        reduced(grid=grid(2, 2, 5), most=0)
-    for empty in (np.zeros((0, 3)), [[np.inf]]):
-        with pytest.raises(BadInput, match="Ranks"):
-            contrast(similarities=empty)

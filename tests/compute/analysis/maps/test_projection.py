@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from compute.analysis.correlation import correlate
-from compute.analysis.maps.projection import Settings, _placeable, _start, nan_distances, project_models, project_tasks
+from compute.analysis.maps.projection import Settings, _start, nan_distances, project_models, project_tasks
 from compute.types import BadInput, Undefined
 
 NAN = np.nan
@@ -42,12 +42,6 @@ def test_distances_are_over_shared_columns_and_scaled_up_to_all():
     assert_allclose(found[0, 1], np.sqrt((3**2 + 4**2) * 3 / 2))
     assert_array_equal(np.isnan(found), [[False, False, True], [False, False, True], [True, True, True]])
     assert np.isnan(nan_distances(rows=np.empty((3, 0)))).all()
-
-
-def test_rows_without_common_ground_go_first():
-    x = np.array([[1, NAN, 2], [2, NAN, 1], [NAN, 3, NAN], [1, 1, NAN], [NAN, NAN, NAN]])
-    placed = _placeable(nan_distances(rows=x))
-    assert_array_equal(placed, [True, True, False, True, False])
 
 
 def test_start_of_points_in_a_plane_keeps_their_shape():

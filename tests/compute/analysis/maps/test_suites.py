@@ -12,12 +12,6 @@ from compute.analysis.suite import SuiteScores
 from compute.types import BadInput
 
 
-def test_shipped_suites_have_a_short_name() -> None:
-    assert Recipe(noun="models", suites=("unisim-core", "unisim-ood")).kind == "models:unisim"
-    assert Recipe().kind == "tasks:mieb"
-    assert Recipe(suites=("mieb", "pairbench")).kind == "tasks:mieb+pairbench"
-
-
 @pytest.mark.parametrize(
     "wrong",
     [{"noun": "dogs"}, {"origin": "guessed"}, {"suites": ()}, {"n_neighbors": 1}, {"min_dist": 2.0}, {"seed": -1}],

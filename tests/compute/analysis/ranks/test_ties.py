@@ -43,12 +43,6 @@ def test_letters_go_on_after_z():
     ]
 
 
-def test_clear_steps_make_classes_and_near_models_share_one():
-    scores = profiles([0.9, 0.899, 0.5, 0.499, 0.498, 0.1])
-    found = tie_classes(ranking=rank_with_uncertainty(scores=scores, categories=np.zeros(24, int)))
-    assert found == ("A", "A", "B", "B", "B", "C")
-
-
 def test_classes_follow_the_rule_written_plainly():
     """The rule again, with scipy's t and statsmodels doing Holm."""
     scores = profiles(np.linspace(0.6, 0.5, 18), noise=0.06, seed=1)
@@ -70,15 +64,6 @@ def test_classes_follow_the_rule_written_plainly():
         start, number = stop, number + 1
     assert number > 2
     assert found == tuple(letter(number) for number in wanted)
-
-
-def test_row_order_changes_no_class():
-    scores = profiles(np.repeat(np.linspace(0.7, 0.5, 10), 2), noise=0.05, seed=2)
-    stderr = np.full(scores.shape, 0.01)
-    order = np.random.default_rng(3).permutation(len(scores))
-    a = tie_classes(ranking=rank_with_uncertainty(scores=scores, categories=np.zeros(24, int), stderr=stderr))
-    b = tie_classes(ranking=rank_with_uncertainty(scores=scores[order], categories=np.zeros(24, int), stderr=stderr))
-    assert b == tuple(a[row] for row in order)
 
 
 def test_equal_rows_tie_and_a_constant_lead_does_not():

@@ -89,17 +89,6 @@ def test_unknown_noise_is_no_interval_rather_than_a_point():
     assert_allclose([noisy.mean_low[0], noisy.mean_high[0]], [0.5 - half, 0.5 + half], atol=1e-5)
 
 
-def test_printed_means_have_no_interval():
-    scores = np.random.default_rng(7).random((3, 8))
-    scores[0, 4:] = 0.5  # a printed mean in place of each figure
-    printed = [[False, True], [False, False], [False, False]]
-    found = rank_with_uncertainty(scores=scores, categories=np.repeat([0, 1], 4), printed=printed, names=("A", "B"))
-    assert_array_equal(found.rank_low == -1, [True, False, False])
-    assert found.unknown[0] == "printed means are used for B, where some figures are missing"
-    assert np.isnan(found.p[0]).all() and np.isnan(found.p[:, 0]).all()
-    assert not found.few[0] and found.few[1:].all()
-
-
 def test_scores_that_are_all_equal_give_the_mean_no_interval():
     found = rank_with_uncertainty(scores=[[1.0, 1.0, 1.0], [0.5, 0.6, 0.2]], categories=[0, 0, 0])
     assert_array_equal(np.isnan(found.mean_low), [True, False])

@@ -22,7 +22,6 @@ class Answer:
     status: int
     seconds: float
     body: bytes = field(default=b"", repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def sentence(self) -> str:
@@ -63,16 +62,14 @@ class Visitor:
             answer = link.getresponse()
             content = answer.read()
             seconds = time.perf_counter() - began
-            lower = {name.lower(): value for name, value in answer.getheaders()}
-            return Answer(what=what, status=answer.status, seconds=seconds, body=content, headers=lower)
+            return Answer(what=what, status=answer.status, seconds=seconds, body=content)
         except (OSError, http.client.HTTPException):
             return Answer(what=what, status=0, seconds=time.perf_counter() - began)
         finally:
             link.close()
 
-    def get(self, path: str, **headers: str) -> Answer:
-        """One GET; underscores in the headers' names become hyphens."""
-        return self.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    def get(self, path: str) -> Answer:
+        return self.request("GET", path)
 
     def send_json(self, path: str, value: Any, *, what: str = "") -> Answer:
         """A POST of a value as JSON."""
@@ -121,7 +118,7 @@ class Visitor:
         return found
 
     def join(self, event: Event, *, data: Any = None, values: list[Any] | None = None) -> Answer:
-        """Puts an event into the queue under this visitor's session; `listen` waits for it."""
+        """Puts an event into the queue under this visitor's session."""
         return self.send_json(
             "/gradio_api/queue/join",
             {
@@ -134,30 +131,16 @@ class Visitor:
             what="event",
         )
 
-    def listen(self) -> Answer:
-        """The messages of this session's events until the last has ended."""
-        return self.get(f"/gradio_api/queue/data?session_hash={self.session}")
-
-    def run(self, event: Event, *, data: Any = None, what: str = "") -> Answer:
-        """An event from the click to its end; its body holds the messages."""
-        began = time.perf_counter()
-        joined = self.join(event, data=data)
-        if joined.status != 200:
-            return joined
-        heard = self.listen()
-        seconds = time.perf_counter() - began
-        return Answer(what=what or "event", status=heard.status, seconds=seconds, body=heard.body)
-
     def connect(self) -> socket.socket:
         """A bare connection."""
         return socket.create_connection(
             ("127.0.0.1", self.port), timeout=self.patience, source_address=(self.address, 0)
         )
 
-    def begin(self, path: str, *, length: int, sent: bytes, session: bool = True) -> socket.socket:
+    def begin(self, path: str, *, length: int, sent: bytes) -> socket.socket:
         """A POST that states a length and sends only some of it."""
         link = self.connect()
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nContent-Length: {length}\r\n"
-        head += f"X-Likeness-Session: {self.session}\r\n" if session else "Content-Type: application/json\r\n"
+        head += f"X-Likeness-Session: {self.session}\r\n"
         link.sendall(head.encode() + b"\r\n" + sent)
         return link
