@@ -59,17 +59,3 @@ def test_project_writes_one_map(database: Path, tmp_path: Path) -> None:
     assert tuple(frame.columns) == COLUMNS
     assert set(frame["kind"]) == {"models:pairbench"} and len(frame) == 23
     assert "trustworthiness" in result.output and '"seed": 2' in frame["settings"].iloc[0]
-
-
-def test_the_shipped_maps_are_the_ones_the_command_makes(database: Path, tmp_path: Path) -> None:
-    from compute.paths import PROJECTIONS
-
-    shipped = pd.read_csv(PROJECTIONS)
-    assert list(dict.fromkeys(shipped["kind"])) == [
-        f"{noun}:{name}" for name in ("unisim", "pairbench", "mieb") for noun in ("tasks", "models")
-    ]
-    target = tmp_path / "map.csv"
-    run.invoke(app, ["project", "--suites", "pairbench", "--database", str(database), "--to", str(target)])
-    again = pd.read_csv(target)
-    kept = shipped[shipped["kind"] == "tasks:pairbench"]
-    assert list(again["key"]) == list(kept["key"])

@@ -58,13 +58,14 @@ def test_an_import_is_in_the_database_and_stays_there(tmp_path: Path) -> None:
     ended = CliRunner().invoke(app, ["import", "scores", str(table)])
     assert ended.exit_code == 0, ended.stderr
     assert "1 score of 1 model imported" in ended.stdout
+    found = []
     for _ in range(2):  # once from the import, once from a build of its own
         with duckdb.connect(str(tmp_path / "likeness.duckdb"), read_only=True) as database:
-            found = database.execute(
-                "SELECT task, value, n, origin FROM leaderboard_scores WHERE model = 'someone/new'"
-            ).fetchall()
-        assert found == [("unisim/nights", 0.75, 1000, "imported")]
-        assert CliRunner().invoke(app, ["build"]).exit_code == 0
+            rows = "SELECT task, value, n, origin FROM leaderboard_scores WHERE model = 'someone/new'"
+            found += database.execute(rows).fetchall()
+        if len(found) == 1:
+            assert CliRunner().invoke(app, ["build"]).exit_code == 0
+    assert found == [("unisim/nights", 0.75, 1000, "imported")] * 2
     assert [path.name for path in (tmp_path / "results" / "imported").iterdir()] == ["scores-mine-yours"]
 
 

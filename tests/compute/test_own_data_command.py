@@ -63,13 +63,10 @@ def test_the_path_of_recorded_data_is_shown_before_it_is_read(folder: Path, tmp_
         again.output
     )
     (record,) = (tmp_path / "results" / "suites").glob("*.json")
-    whole = record.read_text()
-    for name in ("pipe", "pipe.csv", "pipe.parquet", "a\x1b[2Jb.csv"):
-        os.mkfifo(tmp_path / name)
-        record.write_text(whole.replace('"../../my-triplets"', json.dumps(f"../../{name}")))
-        ended = command("--suite", "own-my-triplets", *results)
-        assert ended.exit_code == 1 and f"Reads {tmp_path / name} as".replace("\x1b", "\ufffd") in ended.stdout
-        assert "There is no file" in ended.stderr and "\x1b" not in ended.output
+    os.mkfifo(tmp_path / "a\x1b[2Jb.csv")
+    record.write_text(record.read_text().replace("../../my-triplets", "../../a\\u001b[2Jb.csv"))
+    ended = command("--suite", "own-my-triplets", *results)
+    assert ended.exit_code == 1 and f"Reads {tmp_path / 'a'}\ufffd" in ended.stdout and "\x1b" not in ended.output
 
 
 def test_data_that_moved_are_the_same_suite_and_changed_data_another(folder: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 
@@ -28,19 +27,6 @@ def test_every_printed_number_is_rounded_as_a_decimal() -> None:
         expected = printed.quantize(Decimal("0.1"), rounding=ROUND_HALF_EVEN)
         text = rounded(round(float(printed) / 100, 10), 1, scale=100)
         assert text == (f"{expected:f}" if expected else "0.0"), printed
-
-
-def test_a_mean_of_printed_numbers_is_rounded_as_their_exact_mean() -> None:
-    draw = random.Random(5)
-    ties = 0
-    for _ in range(5000):
-        printed = [Decimal(draw.randrange(1000)).scaleb(-1) for _ in range(draw.choice([2, 4, 5, 8, 10]))]
-        mean = sum(printed) / len(printed)
-        ties += (mean * 20) % 2 == 1
-        expected = mean.quantize(Decimal("0.1"), rounding=ROUND_HALF_EVEN)
-        stored = np.mean([float(value) / 100 for value in printed])
-        assert rounded(stored, 1, scale=100) == f"{expected:f}", printed
-    assert ties > 100
 
 
 def test_a_sign_stands_only_before_what_is_not_zero() -> None:

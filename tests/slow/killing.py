@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -127,7 +128,7 @@ def environment(folder: Path) -> dict[str, str]:
 def begun(folder: Path, moment: tuple[str, int], *arguments: str) -> subprocess.Popen[str]:
     log = (folder / "log").open("w")
     return subprocess.Popen(
-        [sys.executable, "-c", CHILD, moment[0], str(moment[1]), *arguments],
+        [sys.executable, "-u", "-c", CHILD, moment[0], str(moment[1]), *arguments],
         cwd=ROOT,
         env=environment(folder),
         stdout=log,
@@ -229,18 +230,17 @@ def undisturbed_build(folder: Path) -> pd.DataFrame:
     return database_scores(folder / "own.duckdb")
 
 
-def kill_app(folder: Path, moment: tuple[str, int], *, port: int, expected: pd.DataFrame) -> Kill:
-    """Kills the app while it builds or serves, then starts it again on the same port, and ends that."""
-    kill, path, arguments = Kill(command="app", moment=moment), folder / "own.duckdb", (str(ROOT / "app.py"), "--port")
-    inside = moment[0] == "move"
-    if inside or moment[0] == "draft":
+def kill_app(folder: Path, moment: tuple[str, int], *, expected: pd.DataFrame) -> Kill:
+    """Kills the app while it builds or serves, then starts it again, on the same port if it had one, and ends that."""
+    kill, path, app = Kill(command="app", moment=moment), folder / "own.duckdb", str(ROOT / "app.py")
+    inside, port = moment[0] == "move", None
+    if inside:
         make_stale(folder)
-    process = begun(folder, moment if inside else NEVER, *arguments, str(port))
-    if moment[0] == "draft":
-        _end_at_draft(process, path, moment)
-    elif not inside:
-        if not awaited(lambda: _open(port)):
+    process = begun(folder, moment if inside else NEVER, app)
+    if not inside:
+        if not awaited(lambda: _port(folder) is not None or process.poll() is not None):
             kill.problems.append(f"it did not start: {(folder / 'log').read_text()[-300:]}")
+        port = _port(folder)
         with _disturbing(moment[0], port):
             children = _descendants(process.pid)
             process.kill()
@@ -250,10 +250,8 @@ def kill_app(folder: Path, moment: tuple[str, int], *, port: int, expected: pd.D
     kill.left = [*half_written(folder), *_temporary(folder)]
     if not database_scores(path).equals(expected):
         kill.problems.append("the database beneath the kill is not whole")
-    if _open(port):
-        kill.problems.append("the port is still taken")
-    again = begun(folder, NEVER, *arguments, str(port))
-    if not awaited(lambda: _answers(port) or again.poll() is not None) or again.poll() is not None:
+    again = begun(folder, NEVER, app, *(("--port", str(port)) if port else ()))  # refused where the port is taken
+    if not awaited(lambda: _port(folder) is not None or again.poll() is not None) or not _answers(_port(folder)):
         kill.problems.append(f"it does not start again: {(folder / 'log').read_text()[-300:]}")
     if len(_temporary(folder)) > 1:
         kill.problems.append(f"temporary folders are left: {', '.join(_temporary(folder))}")
@@ -285,18 +283,13 @@ def _end_at_draft(process: subprocess.Popen[str], path: Path, moment: tuple[str,
         process.kill()
 
 
-def free_port() -> int:
-    """A port that nothing listens at."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+def _port(folder: Path) -> int | None:
+    """The port of the app, once its log tells it."""
+    found = re.search(r"http://127\.0\.0\.1:(\d+)", (folder / "log").read_text())
+    return int(found[1]) if found else None
 
 
-def _open(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
-
-
-def _answers(port: int) -> bool:
+def _answers(port: int | None) -> bool:
     with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as answer:
         return answer.status == 200
     return False

@@ -34,5 +34,5 @@ def test_a_killed_build_is_made_good(built: tuple[Path, pd.DataFrame], moment: t
 @pytest.mark.parametrize("moment", killing.APP_MOMENTS, ids=lambda moment: f"{moment[0]}-{moment[1]}")
 def test_a_killed_app_is_made_good(built: tuple[Path, pd.DataFrame], moment: tuple[str, int]) -> None:
     folder, expected = built
-    kill = killing.kill_app(folder, moment, port=killing.free_port(), expected=expected)
+    kill = killing.kill_app(folder, moment, expected=expected)
     assert kill.killed and not kill.problems, kill

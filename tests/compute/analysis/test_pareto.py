@@ -1,4 +1,4 @@
-"""The front of score and cost: by its definition, written out here, and by scipy's paired t test."""
+"""The front of score and cost: by its definition, written out here."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from compute.analysis.pareto import OFF, ON, UNKNOWN, Front, front
 from compute.analysis.ranks.ranking import UNRANKED
 from compute.analysis.ranks.uncertainty import rank_with_uncertainty
 
-TASKS, ALPHA = 12, 0.05
-Costs = list[float]
+TASKS = 12
 
 
 def drawn(seed: int, *, models: int = 9) -> tuple[np.ndarray, np.ndarray]:
@@ -24,6 +23,21 @@ def drawn(seed: int, *, models: int = 9) -> tuple[np.ndarray, np.ndarray]:
 def front_of(cost: np.ndarray, scores: np.ndarray) -> Front:
     ranking = rank_with_uncertainty(scores=scores, categories=np.zeros(TASKS, int))
     return front(cost=cost, rank=ranking.rank, better=ranking.better, known=ranking.rank_low != UNRANKED)
+
+
+def test_a_model_is_off_where_one_that_costs_no_more_is_better() -> None:
+    seen = []
+    for seed in range(4):
+        cost, scores = drawn(seed)
+        better = rank_with_uncertainty(scores=scores, categories=np.zeros(TASKS, int)).better
+        found = front_of(cost, scores)
+        for model, state in enumerate(found.states):
+            beaten_by = {other for other in np.flatnonzero(better[model]) if cost[other] <= cost[model]}
+            assert set(found.beaten_by[model]) == beaten_by
+            assert state == ("" if np.isnan(cost[model]) else OFF if beaten_by else ON)
+            assert sorted(found.beaten_by[model], key=lambda other: cost[other]) == list(found.beaten_by[model])
+            seen.append(state)
+    assert min(map(seen.count, (ON, OFF, ""))) > 2
 
 
 @pytest.mark.parametrize("seed", range(2))

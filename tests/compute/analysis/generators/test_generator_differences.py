@@ -7,8 +7,6 @@ import pytest
 from scipy.stats import ttest_rel
 
 from compute.analysis.generators.generator_differences import generator_differences
-from compute.metrics.distribution.frechet import frechet
-from compute.metrics.distribution.intervals import leave_out, share_out
 
 
 def means_without(scores: np.ndarray) -> np.ndarray:
@@ -49,23 +47,3 @@ def test_equal_and_unknown_generators_are_never_significantly_different() -> Non
     assert found.pairs == 5
     nothing = generator_differences(values=[np.nan, np.nan], left_out=np.full((2, 3), np.nan), higher=True)
     assert nothing.pairs == 0 and nothing.rank_low.tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("paired", [True, False], ids=["paired", "unpaired"])
-def test_generators_that_are_alike_are_seldom_significantly_different(paired: bool) -> None:
-    """Simulated Fréchet distances of five equal generators: any wrong claim in at most one of ten trials."""
-    rng, wrong, trials = np.random.default_rng(3), 0, 120
-    blocks = share_out(60)
-    for _ in range(trials):
-        real = rng.normal(size=(60, 3))
-        sets = rng.normal(size=(5, 60, 3)) + (0.5 * real if paired else 0.0)
-
-        def distance(rows: np.ndarray, generated: np.ndarray, real: np.ndarray = real) -> float:
-            return frechet(real=real[rows] if paired else real, generated=generated[rows]).value
-
-        every = np.arange(60)
-        values = [distance(every, generated) for generated in sets]
-        left = [leave_out(lambda rows, own=own: distance(rows, own), blocks) for own in sets]
-        found = generator_differences(values=values, left_out=left, sizes=blocks.sizes, higher=False, paired=paired)
-        wrong += found.significant > 0
-    assert wrong / trials <= 0.1

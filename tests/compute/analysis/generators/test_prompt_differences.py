@@ -31,8 +31,8 @@ def test_the_interval_of_the_mean_is_the_paired_t_tests() -> None:
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 
-@pytest.mark.parametrize("n", [256])
-def test_the_most_extreme_of_normal_draws_lies_where_chance_puts_it(n: int) -> None:
+def test_the_most_extreme_of_normal_draws_lies_where_chance_puts_it() -> None:
+    n = 256
     rng = np.random.default_rng(1)
     extremes = [
         prompt_differences(first=rng.normal(size=n), second=np.zeros(n), higher=True).extreme for _ in range(400)
