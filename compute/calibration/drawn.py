@@ -6,7 +6,7 @@ Unlike the suite mini's, no scene has a photograph for its background: this doma
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from random import Random
 
@@ -24,6 +24,7 @@ from compute.tasks.drawing.scenes import Scene, facts
 from compute.tasks.drawing.variants import Shown, distorted, shift
 
 VERSION = 1  # raise it when any item changes
+SETTINGS = {"version": VERSION}  # what decides the items beside seed and number
 SOURCE = "drawn scenes"
 SIDES = (192, 256, 384)  # pixels an image is shown at; drawn at 64
 # What is done to single images, by what is asked of them; a strength is 0, nothing, to 5.
@@ -110,8 +111,3 @@ def png(pixels: Pixels, side: int) -> bytes:
     image = Image.fromarray(pixels).resize((side, side), Image.Resampling.BICUBIC)
     image.save(file, "PNG", compress_level=1)
     return file.getvalue()
-
-
-def settings() -> Mapping[str, int]:
-    """What decides the items beside seed and number."""
-    return {"version": VERSION}

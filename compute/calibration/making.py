@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 BESIDE = ("code", "versions")  # recorded, but no part of what identifies a calibration
 VERSION = 2  # raise it when the same items and seed give other scores or another domain
-MADE = ("drawn", "photographs", "sentences")  # domains whose items are on every machine
+# Domains whose items are on every machine.
+MADE = {"drawn": drawn, "photographs": photographs, "sentences": sentences}
 QUALITY = {name: values[0] for name, values in choice.PROCEDURE.options.items()}  # how single images are scored
 
 
@@ -108,22 +109,15 @@ def draw(
 
 
 def made(domain: str, *, most: int, seed: int) -> CalibrationSample:
-    """The sample of one of MADE, for which nothing is downloaded. Raises BadInput for another domain, NotHere without
-    scikit-image."""
-    if domain == "drawn":
-        (samples, whole), module = drawn.samples(scenes=most, seed=seed), drawn
-    elif domain == "photographs":
-        (samples, whole), module = photographs.samples(seed=seed), photographs
-    elif domain == "sentences":
-        (samples, whole), module = sentences.samples(seed=seed), sentences
-    else:
-        raise BadInput(f"There is no domain {domain!r} to make; there are: {', '.join(MADE)}")
+    """The sample of one of MADE, for which nothing is downloaded. Raises NotHere without scikit-image."""
+    module = MADE[domain]
+    samples, whole = drawn.samples(scenes=most, seed=seed) if module is drawn else module.samples(seed=seed)
     return CalibrationSample(
         domain=domain,
         samples=samples,
         wholes=whole,
-        tasks={module.SOURCE: module.settings()},
-        synthetic=frozenset({module.SOURCE} if domain == "drawn" else ()),
+        tasks={module.SOURCE: module.SETTINGS},
+        synthetic=frozenset({module.SOURCE} if module is drawn else ()),
         most=most,
         seed=seed,
     )
@@ -191,21 +185,15 @@ def _model(
         bench.fetch(row)
         subject = bench.subject(row)
         settings = {pairing: _settings(subject, sampled, pairing) for pairing in pairings}
-        earlier = {
-            pairing: stored
-            for pairing in (() if again else pairings)
-            if (stored := _find(results, row, sampled.domain, pairing, settings[pairing]))
-        }
-        subject.prepare(
-            [
-                column
-                for pairing in pairings
-                if pairing not in earlier
-                for sample in sampled.samples[pairing]
-                for column in (*sample.matching, *sample.unrelated)
-            ]
-        )
-        _store_domains(subject, sampled, pairings, results=results, again=again)
+        place = partial(files.path, results, model=row.key, domain=sampled.domain)
+        earlier = {} if again else {each: _same(place(pairing=each), settings[each]) for each in pairings}
+        missing = [sample for each in pairings if not earlier.get(each) for sample in sampled.samples[each]]
+        subject.prepare([column for sample in missing for column in (*sample.matching, *sample.unrelated)])
+        sides = {side for pairing in pairings for side in (pairing.split("-") if pairing in PAIRS else ("image",))}
+        for modality in sorted(sides & set(sampled.wholes)):
+            held = {**_settings(subject, sampled, ""), "domains": domains.VERSION}
+            if again or not _same(place(pairing=files.REGION + modality), held):
+                _write(results, domain_of(subject, sampled, modality), subject, held)
     except Undefined as error:
         yield outcome(pairing="", state="skipped", reason=str(error))
         return
@@ -213,13 +201,11 @@ def _model(
         yield outcome(pairing="", state="failed", reason=failure(error))
         return
     for pairing in pairings:
-        if pairing in earlier:
-            yield outcome(pairing=pairing, state="stored", stored=earlier[pairing])
+        if stored := earlier.get(pairing):
+            yield outcome(pairing=pairing, state="stored", stored=stored)
             continue
         try:
-            reference = _reference(subject, sampled, pairing)
-            beside = {"code": code(), "versions": versions.exact(subject.identity)}
-            stored = files.write(results, reference, settings={**settings[pairing], **beside})
+            stored = _write(results, _reference(subject, sampled, pairing), subject, settings[pairing])
             yield outcome(pairing=pairing, state="made", stored=stored)
         except (CannotDo, Undefined) as error:
             yield outcome(pairing=pairing, state="skipped", reason=str(error))
@@ -240,16 +226,21 @@ def _settings(subject: LoadedSubject, sampled: CalibrationSample, pairing: str) 
     }
 
 
-def _find(
-    results: Path, row: Model, domain: str, pairing: str, settings: Mapping[str, Any]
-) -> StoredCalibration | None:
-    """The stored calibration of the same settings; a damaged file is made again."""
+def _same(path: Path, settings: Mapping[str, Any]) -> StoredCalibration | None:
+    """What is stored there, if it is of the same settings; a damaged file is made again."""
     try:
-        stored = files.read(files.path(results, model=row.key, domain=domain, pairing=pairing))
+        stored = files.read(path)
     except LikenessError:
         return None
     before = {name: value for name, value in stored.settings.items() if name not in BESIDE}
     return stored if run_folders.canonical(before) == run_folders.canonical(settings) else None
+
+
+def _write(
+    results: Path, content: Reference | Domain, subject: LoadedSubject, settings: Mapping[str, Any]
+) -> StoredCalibration:
+    beside = {"code": code(), "versions": versions.exact(subject.identity)}
+    return files.write(results, content, settings={**settings, **beside})
 
 
 def _reference(subject: LoadedSubject, sampled: CalibrationSample, pairing: str) -> Reference:
@@ -292,23 +283,6 @@ def _usable(subject: LoadedSubject, *columns: Column) -> NDArray[np.bool_]:
     """Which rows are of items that can be used."""
     lost = np.array(sorted(subject.bad), dtype="S32")
     return ~np.any([np.isin(column.keys, lost) for column in columns], axis=0)
-
-
-def _store_domains(
-    subject: LoadedSubject, sampled: CalibrationSample, pairings: Sequence[str], *, results: Path, again: bool
-) -> None:
-    """Writes the domains that the pairings need, of every modality, which are not stored with the same settings."""
-    modalities = {side for pairing in pairings for side in (pairing.split("-") if pairing in PAIRS else ("image",))}
-    for modality in sorted(modalities & set(sampled.wholes)):
-        settings = {**_settings(subject, sampled, ""), "domains": domains.VERSION}
-        target = files.path(results, model=subject.row.key, domain=sampled.domain, pairing=files.REGION + modality)
-        with suppress(LikenessError):
-            before = {name: value for name, value in files.read(target).settings.items() if name not in BESIDE}
-            if not again and run_folders.canonical(before) == run_folders.canonical(settings):
-                continue
-        domain = domain_of(subject, sampled, modality)
-        beside = {"code": code(), "versions": versions.exact(subject.identity)}
-        files.write(results, domain, settings={**settings, **beside})
 
 
 def domain_of(subject: LoadedSubject, sampled: CalibrationSample, modality: str) -> Domain:

@@ -7,7 +7,6 @@ it are compared: the pairs of a photograph are its whole with changed parts of i
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 
 import numpy as np
 from PIL import Image
@@ -20,6 +19,7 @@ from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 
 VERSION = 1  # raise it when any item changes
+SETTINGS = {"version": VERSION, "perturbations": PERTURB_VERSION}  # what decides the items beside the seed
 SOURCE = "photographs of scikit-image"
 CAPTIONS = {
     "brick.png": "a brick wall",
@@ -110,8 +110,3 @@ def _png(image: Image.Image) -> bytes:
     file = io.BytesIO()
     image.save(file, "PNG", compress_level=1)
     return file.getvalue()
-
-
-def settings() -> Mapping[str, int]:
-    """What decides the items beside the seed."""
-    return {"version": VERSION, "perturbations": PERTURB_VERSION}

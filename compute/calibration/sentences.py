@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from compute import paths
@@ -13,6 +11,7 @@ from compute.content.items import Column
 from compute.tables import read_csv
 
 VERSION = 1  # raise it when any sentence changes
+SETTINGS = {"version": VERSION}  # what decides the items beside the seed
 SOURCE = "English sentences in two wordings"
 
 
@@ -29,8 +28,3 @@ def samples(*, seed: int) -> tuple[dict[str, list[PairSample]], dict[str, Column
         scenes=every,
     )
     return {"text-text": [pair]}, {"text": first}
-
-
-def settings() -> Mapping[str, int]:
-    """What decides the items beside the seed."""
-    return {"version": VERSION}

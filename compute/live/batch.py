@@ -90,8 +90,6 @@ def read(data: bytes) -> Batch:
     The CSV is UTF-8 with commas, semicolons or tabs between its cells; its heading names `first` and `second`, in any
     case and order, and may name `name`. Other columns are ignored. What is wrong with one row stands in that row.
     """
-    if len(data) > LARGEST_FILE:
-        raise BadInput(f"The file has {len(data) / 1e6:.0f} MB, more than {LARGEST_FILE // 1_000_000} MB. Split it")
     archive = Archive(data) if data.startswith((b"PK\x03\x04", b"PK\x05\x06")) else None
     table = archive.table() if archive else ""
     if archive:

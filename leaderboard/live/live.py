@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from compute.analysis.domain import Calibrations
 from compute.catalog.own import models as own_models
-from compute.live import batch, domains, examples, inputs
+from compute.live import domains, examples, inputs
 from compute.live.decoder import POOL
 from compute.live.inputs import Input, check_length
 from compute.live.question import Answer, LiveQuestion
@@ -142,10 +142,6 @@ class Live:
             ready = self.roster.listed(mode="pair", kinds=question.kinds)
             keys = [listed.row.key for listed in ready if listed.first][:MOST_MODELS]
         return question, self.models(keys) if keys else []
-
-    def table(self, session: str, key: str) -> batch.Batch:
-        """A table of pairs that the session uploaded. Raises BadInput, as a sentence, where it cannot be read."""
-        return batch.read(self.uploads.file(session, key))
 
     # ---- answers
 

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -28,32 +28,21 @@ from compute.types import BadInput
 from leaderboard.html.formatting import webp
 
 SESSION = re.compile(r"[0-9a-f-]{16,64}")
-SWEEP = 60.0  # seconds between searches for sessions that have ended
-RESULTS, RESULT_BYTES = 2048, 16_000_000  # models' results in a session
+IDLE, SWEEP = 1800.0, 60.0  # seconds without use until a session ends, and between two searches for such sessions
+# Bytes in memory: of all sessions, and in each of images, files and models' results.
+ALL, IMAGES, FILES, RESULTS = 512_000_000, 160_000_000, 2 * LARGEST_FILE, 16_000_000
+LEAST = 100_000  # bytes that a session counts as at least, so that there are a few thousand
+ENTRY = 1_000  # bytes that an entry counts as beside its content
 GONE = "is no longer available. Add it again"
 NO_SESSION = "The page has lost its session. Reload it and try again"
 
 
-@dataclass(frozen=True, kw_only=True)
-class UploadLimits:
-    """The size limit of a session, and all sessions together."""
-
-    images: int = 24
-    image_bytes: int = 160_000_000  # decoded: nine of the largest, 16 MB each, which is what one question takes
-    files: int = 2
-    file_bytes: int = LARGEST_FILE  # of each
-    sessions: int = 4096
-    total_bytes: int = 512_000_000  # of all sessions
-    idle: float = 1800.0  # seconds without use until a session ends
-
-
 class RecentlyUsed(LRUCache):
-    """At most `most` entries of `most_bytes` together; the newest always stays, however large. Thread-safe."""
+    """Entries of at most `most` bytes together; the newest always stays, however large. Thread-safe."""
 
-    def __init__(self, *, most: int = RESULTS, most_bytes: int = RESULT_BYTES) -> None:
-        super().__init__(math.inf, getsizeof=_size)
-        self._most, self._most_bytes = most, most_bytes
-        self._lock = threading.RLock()
+    def __init__(self, most: int = RESULTS) -> None:
+        super().__init__(math.inf, getsizeof=lambda value: ENTRY + _size(value))
+        self._most, self._lock = most, threading.RLock()
 
     def __getitem__(self, key: Any) -> Any:
         with self._lock:
@@ -62,18 +51,13 @@ class RecentlyUsed(LRUCache):
     def __setitem__(self, key: Any, value: Any) -> None:
         with self._lock:
             super().__setitem__(key, value)
-            while len(self) > 1 and (len(self) > self._most or self.nbytes > self._most_bytes):
+            while len(self) > 1 and self.currsize > self._most:
                 self.popitem()
 
     def items(self) -> list[tuple[Any, Any]]:  # type: ignore[override]
         """All entries as they are now: a view could lose one while it is read."""
         with self._lock:
             return [(key, Cache.__getitem__(self, key)) for key in self]
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all values, approximately."""
-        return self.currsize
 
 
 class _Session:
@@ -82,31 +66,20 @@ class _Session:
     `owner` is the address that uploads come from, empty as long as there are none.
     """
 
-    def __init__(self, limits: UploadLimits) -> None:
+    def __init__(self) -> None:
         self.used, self.owner = 0.0, ""
-        self.images = RecentlyUsed(most=limits.images, most_bytes=limits.image_bytes)
-        self.files = RecentlyUsed(most=limits.files, most_bytes=limits.files * limits.file_bytes)
-        self.results = RecentlyUsed()
+        self.images, self.files, self.results = map(RecentlyUsed, (IMAGES, FILES, RESULTS))
 
     @property
     def nbytes(self) -> int:
-        return self.images.nbytes + self.files.nbytes + self.results.nbytes
+        return LEAST + self.images.currsize + self.files.currsize + self.results.currsize
 
 
 class Uploads:
-    """All sessions. Thread-safe; images are decoded outside the lock.
+    """All sessions. Thread-safe; images are decoded outside the lock."""
 
-    `sweep` is the interval in seconds at which ended sessions are dropped; None: only at the next call.
-    """
-
-    def __init__(
-        self,
-        limits: UploadLimits = UploadLimits(),  # noqa: B008 (frozen)
-        *,
-        sweep: float | None = SWEEP,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._limits, self._interval, self._clock = limits, sweep, clock
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._sessions: OrderedDict[str, _Session] = OrderedDict()  # the least recently used first
         self._lock = threading.RLock()
         self._timer: threading.Timer | None = None
@@ -132,13 +105,8 @@ class Uploads:
     def add_file(self, session: str, data: bytes, *, owner: str = "") -> str:
         """Stores a file's bytes and returns its key. `owner`: the visitor's address. Raises BadInput."""
         _check(session)
-        most = self._limits.file_bytes
         if not data:
             raise BadInput("The file is empty. Choose another one")
-        if len(data) > most:
-            raise BadInput(
-                f"The file has {len(data) / 1e6:.0f} MB; the limit is {most / 1e6:.0f} MB. Split it and try again"
-            )
         key = blake2b(data, digest_size=16).hexdigest()
         with self._lock:
             self._session(session, owner=owner).files[key] = data
@@ -169,9 +137,7 @@ class Uploads:
         """Models' results for the session's inputs; dropped with it. Raises BadInput for an invalid session id."""
         _check(session)
         with self._lock:
-            results = self._session(session).results
-            self._make_room()
-            return results
+            return self._session(session).results
 
     def forget(self, session: str) -> None:
         """Ends the session."""
@@ -181,7 +147,7 @@ class Uploads:
     def sweep(self) -> None:
         """Ends sessions that have been idle too long."""
         with self._lock:
-            oldest = self._clock() - self._limits.idle
+            oldest = self._clock() - IDLE
             while self._sessions and next(iter(self._sessions.values())).used < oldest:
                 self._sessions.popitem(last=False)
 
@@ -208,34 +174,25 @@ class Uploads:
     def _session(self, session: str, *, owner: str = "") -> _Session:
         """The session, new or existing, marked as used now. Only under the lock."""
         self.sweep()
-        current = self._sessions.setdefault(session, _Session(self._limits))
+        current = self._sessions.setdefault(session, _Session())
         current.used, current.owner = self._clock(), owner or current.owner
         self._sessions.move_to_end(session)
-        while len(self._sessions) > self._limits.sessions:
-            self._end_one(weight=lambda session: 1)
+        self._make_room()
         self._start_timer()
         return current
 
     def _make_room(self) -> None:
-        total = sum(session.nbytes for session in self._sessions.values())
-        while total > self._limits.total_bytes and len(self._sessions) > 1:
-            total -= self._end_one(weight=lambda session: session.nbytes)
-
-    def _end_one(self, *, weight: Callable[[_Session], int]) -> int:
-        """Ends the least recently used session of the owner whose sessions weigh most; how many bytes it had.
-
-        The session in use, which is the last one, stays.
-        """
-        *others, _ = self._sessions
-        weights: Counter[str] = Counter()
-        for session in self._sessions.values():
-            weights[session.owner] += weight(session)
-        ending = max(others, key=lambda key: weights[self._sessions[key].owner])  # of several the first
-        return self._sessions.pop(ending).nbytes
+        """Ends the least recently used sessions of who has most, but for the last one, which is in use."""
+        while len(self._sessions) > 1 and self.nbytes > ALL:
+            *others, _ = self._sessions
+            weights: Counter[str] = Counter()
+            for session in self._sessions.values():
+                weights[session.owner] += session.nbytes
+            del self._sessions[max(others, key=lambda key: weights[self._sessions[key].owner])]  # of several the first
 
     def _start_timer(self) -> None:
-        if self._interval is not None and self._timer is None:
-            self._timer = threading.Timer(self._interval, self._tick)
+        if self._timer is None:
+            self._timer = threading.Timer(SWEEP, self._tick)
             self._timer.daemon = True
             self._timer.start()
 

@@ -17,12 +17,13 @@ from weakref import WeakSet
 import gradio as gr
 
 from compute.analysis.domain import Calibrations
-from compute.live.batch import Batch, PairRow
+from compute.live.batch import Batch, PairRow, read
 from compute.live.models.availability import requests_per_question
 from compute.types import BadInput, Model
 from leaderboard.html.components import scripted
 from leaderboard.live.live import QUEUE, JudgeAllowance, Live
 from leaderboard.live.panel import sender
+from leaderboard.live.uploads import RecentlyUsed
 from leaderboard.page import Site
 from leaderboard.pages.compare.batch_table import PairScore, ScoredPair, pair_score, preview, source, table
 from leaderboard.web.errors import explain
@@ -43,7 +44,7 @@ class PairScoring:
     """One table and the models that score it. One turn at a time; `stop` may be called meanwhile."""
 
     batch: Batch | None  # None once it is over
-    models: tuple[Model, ...]
+    models: Sequence[Model]
     sender: str = ""  # the visitor's address
     judges: JudgeAllowance | None = None  # counts the visitor's questions to judges; without it none is asked
     clock: Callable[[], float] = time.monotonic
@@ -54,7 +55,7 @@ class PairScoring:
     _pause: float = 0.0  # seconds until a judge may be asked
     _scores: dict[tuple[int, str], PairScore] = field(default_factory=dict)  # by index of the row and model
     _refused: dict[int, str] = field(default_factory=dict)  # rows that no model can score, with the reason
-    _cache: dict[str, dict] = field(default_factory=dict)  # encodings of the inputs, by model
+    _cache: RecentlyUsed = field(default_factory=lambda: RecentlyUsed(CACHE_BYTES))  # encodings of the inputs
 
     def __post_init__(self) -> None:
         self._rows, self.used = self.batch.rows, self.clock()
@@ -91,7 +92,7 @@ class PairScoring:
 
     def stop(self) -> None:
         """Ends the scoring; finished pairs stay. A current turn ends after its pair."""
-        self.batch, self._cache = None, {}
+        self.batch, self._cache = None, RecentlyUsed()
 
     def record(self) -> dict[str, Any]:
         """The progress as JSON; with the results at the end."""
@@ -119,14 +120,12 @@ class PairScoring:
         }
 
     def _score(self, batch: Batch, index: int, model: Model, live: Live, calibrations: Calibrations) -> None:
-        if sum(getattr(value, "nbytes", 0) for cache in self._cache.values() for value in cache.values()) > CACHE_BYTES:
-            self._cache = {}
         try:
             question = batch.question(self._rows[index])
             (answer,) = live.answers(
                 question,
                 [model],
-                cache=self._cache.setdefault(model.key, {}),
+                cache=self._cache,
                 calibrations=calibrations,
                 controls=False,
                 judges=self.judges and (lambda: 0.0),  # it was counted before
@@ -137,25 +136,19 @@ class PairScoring:
 
     def _pairs(self) -> list[ScoredPair]:
         """The pairs that any model was asked about, with each model's result."""
-        return [
-            ScoredPair(
-                row=row,
-                scores=tuple(self._scores.get((index, model.key), PairScore()) for model in self.models),
-                problem=self._problem(index),
-            )
-            for index, row in enumerate(self._rows)
-            if index in self._refused or any((index, model.key) in self._scores for model in self.models)
-        ]
-
-    def _problem(self, index: int) -> str:
-        if index in self._refused:
-            return self._refused[index]
-        problems: dict[str, list[str]] = {}
-        for model in self.models:
-            score = self._scores.get((index, model.key))
-            if problem := score.problem if score else "" if self.batch else "Stopped before its turn":
-                problems.setdefault(problem, []).append(model.key)
-        return "; ".join(f"{', '.join(keys)}: {problem}" for problem, keys in problems.items())
+        pairs = []
+        for index, row in enumerate(self._rows):
+            scores = [self._scores.get((index, model.key)) for model in self.models]
+            if index not in self._refused and not any(scores):
+                continue
+            problems: dict[str, list[str]] = {}
+            for model, score in zip(self.models, scores, strict=True):
+                if problem := score.problem if score else "" if self.batch else "Stopped before its turn":
+                    problems.setdefault(problem, []).append(model.key)
+            said = "; ".join(f"{', '.join(keys)}: {problem}" for problem, keys in problems.items())
+            problem = self._refused.get(index, said)
+            pairs.append(ScoredPair(row=row, scores=[score or PairScore() for score in scores], problem=problem))
+        return pairs
 
 
 class Tables:
@@ -172,7 +165,7 @@ class Tables:
         """
         self._panel.admit(request)
         session, keys = str(payload.get("session", "")), payload.get("models")
-        models = tuple(self._live.models(keys if isinstance(keys, list) else []))
+        models = self._live.models(keys if isinstance(keys, list) else [])
         for model in models:
             availability = self._live.roster.availability(model)
             if availability.is_downloadable:
@@ -184,7 +177,7 @@ class Tables:
                 raise BadInput(f"{model.title} cannot run here: {availability.why}. Untick it")
         results = self._live.uploads.results(session)
         scoring = PairScoring(
-            batch=self._live.table(session, str(payload.get("file", ""))),
+            batch=read(self._live.uploads.file(session, str(payload.get("file", "")))),
             models=models,
             sender=sender(request),
             judges=self._panel.judges(request, pressed=payload.get("judges")),
@@ -193,18 +186,20 @@ class Tables:
             previous.stop()
         running = [each for each in self._running if each.batch]
         own = [each for each in running if each.sender == scoring.sender]
-        _make_room(own, most=MOST_OF_SENDER, whose="from your network")
-        _make_room(running, most=MOST, whose="of other visitors")
+        for tables, most, whose in ((own, MOST_OF_SENDER, "from your network"), (running, MOST, "of other visitors")):
+            if len(tables) < most:
+                continue
+            oldest = min(tables, key=lambda each: each.used)
+            if oldest.clock() - oldest.used < IDLE:
+                raise BadInput(f"{most} tables {whose} are being scored, which is the most. Try again in a minute")
+            oldest.stop()
         self._running.add(scoring)
         results[KEY] = scoring
-        scoring.turn(self._live, self._panel.calibrations())
-        return scoring
+        return self._turned(scoring)
 
     def turn(self, payload: dict[str, Any]) -> PairScoring:
         """The next turn: {session}. Raises BadInput where the table is gone."""
-        scoring = self._current(payload)
-        scoring.turn(self._live, self._panel.calibrations())
-        return scoring
+        return self._turned(self._current(payload))
 
     def stop(self, payload: dict[str, Any]) -> PairScoring:
         """Stops the table: {session}. The finished part is returned at once, without the queue. Raises BadInput."""
@@ -212,21 +207,15 @@ class Tables:
         scoring.stop()
         return scoring
 
+    def _turned(self, scoring: PairScoring) -> PairScoring:
+        scoring.turn(self._live, self._panel.calibrations())
+        return scoring
+
     def _current(self, payload: dict[str, Any]) -> PairScoring:
         scoring = self._live.uploads.results(str(payload.get("session", ""))).get(KEY)
         if scoring is None:
             raise BadInput("The table is no longer available. Add it again")
         return scoring
-
-
-def _make_room(running: Sequence[PairScoring], *, most: int, whose: str) -> None:
-    """Stops the table that has had no turn for the longest time, where there are `most` and it is idle."""
-    if len(running) < most:
-        return
-    oldest = min(running, key=lambda each: each.used)
-    if oldest.clock() - oldest.used < IDLE:
-        raise BadInput(f"{len(running)} tables {whose} are being scored, which is the most. Try again in a minute")
-    oldest.stop()
 
 
 def section(site: Site) -> None:

@@ -35,7 +35,7 @@ class ScoredPair:
     """One pair with each model's result."""
 
     row: PairRow
-    scores: tuple[PairScore, ...]
+    scores: Sequence[PairScore]
     problem: str  # why scores are missing; empty where none is
 
 

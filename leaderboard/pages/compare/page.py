@@ -46,26 +46,27 @@ def draw(site: Site) -> None:
         run="module.mount(target, { trigger: fire, root });",
     )
     # The last question, for the sections below. A gr.State would make every page of the app keep a connection open.
-    payload = gr.JSON({}, visible=False)
+    sent = gr.JSON({}, visible=False)
     with gr.Row(elem_classes="pg-controls"):
         progress = gr.HTML("", apply_default_css=False)
         stop = gr.Button("Stop the download", visible=False, size="sm", scale=0, min_width=160)
     answers = rendered(site.assets, script="pages/compare/answers.js", elem_id="answers")
     with gr.Column(visible=False, elem_id="closer") as closer:
-        sections = [patches.section(site, payload), perturb.section(site, payload)]
+        sections = [patches.section(site, sent), perturb.section(site, sent)]
     batch.section(site)
-    outputs = [answers, payload, closer, *(component for section in sections for component in section.components)]
+    outputs = [answers, sent, closer, *(component for section in sections for component in section.components)]
 
-    def compare(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
+    def compare(event: gr.EventData, request: gr.Request) -> Iterator[dict[Any, Any]]:
         yield from updates(_payload(event), request)
 
-    def updates(payload: dict[str, Any], request: gr.Request) -> Iterator[list[Any]]:
+    def updates(payload: dict[str, Any], request: gr.Request) -> Iterator[dict[Any, Any]]:
         for markup, question in answered(site, payload, request):
-            if question is None:
-                yield [markup, *[gr.skip()] * (len(outputs) - 1)]
-            else:
-                renewed = (value for section in sections for value in section.renew(question, payload))
-                yield [markup, payload, gr.update(visible=True), *renewed]
+            values = {answers: markup}
+            if question is not None:
+                values |= {sent: payload, closer: gr.update(visible=True)}
+                for section in sections:
+                    values |= section.renew(question, payload)
+            yield values
 
     run = {
         "outputs": outputs,
@@ -85,19 +86,19 @@ def draw(site: Site) -> None:
     # The weights first, in their own queue, then the comparison as usual.
     done = tray.download(
         download,
-        outputs=[progress, stop, payload],
+        outputs=[progress, stop, sent],
         concurrency_id=DOWNLOADS,
         concurrency_limit=WATCHERS,
         show_progress="hidden",
         api_visibility="private",
     )
     done.then(None, js=RENEW, api_visibility="private")
-    done.then(updates, inputs=[payload], **run)
+    done.then(updates, inputs=[sent], **run)
 
     def end(payload: Any) -> None:
         site.panel.live.stop(str(payload.get("session", "")) if isinstance(payload, dict) else "")
 
-    stop.click(end, inputs=[payload], queue=False, show_progress="hidden", api_visibility="private")
+    stop.click(end, inputs=[sent], queue=False, show_progress="hidden", api_visibility="private")
 
 
 def _payload(event: gr.EventData) -> dict[str, Any]:

@@ -40,16 +40,16 @@ def section(site: Site, payload: gr.JSON) -> Section:
             show = gr.Button("Show", scale=0, min_width=120)
         output = rendered(site.assets, script="pages/compare/patches.js")
 
-    def renew(question: LiveQuestion, request: dict[str, Any]) -> list[Any]:
+    def renew(question: LiveQuestion, request: dict[str, Any]) -> dict[Any, Any]:
         pairs = _pairs(question)
         models = [(row.title, row.key) for row in _able(site, request)]
         visible = bool(pairs and models)
-        return [
-            gr.update(visible=visible),
-            gr.update(choices=pairs, value=pairs[0][1] if visible else None),
-            gr.update(choices=models, value=models[0][1] if visible else None),
-            "",
-        ]
+        return {
+            accordion: gr.update(visible=visible),
+            pair: gr.update(choices=pairs, value=pairs[0][1] if visible else None),
+            model: gr.update(choices=models, value=models[0][1] if visible else None),
+            output: "",
+        }
 
     @caught(macro("message"))
     def draw(between: str | None, key: str | None, payload: dict[str, Any], request: gr.Request) -> str:

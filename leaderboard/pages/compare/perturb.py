@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -48,10 +48,10 @@ JUDGING_READY = "() => document.querySelector('.likeness-judging')?.likenessJudg
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """Part of the page that a comparison renews: `renew(question, payload)` gives a value for each of `components`."""
+    """Part of the page that a comparison renews: `renew(question, payload)` gives values for some of `components`."""
 
     components: list[Any]
-    renew: Callable[[LiveQuestion, dict[str, Any]], list[Any]]
+    renew: Callable[[LiveQuestion, dict[str, Any]], dict[Any, Any]]
 
 
 def section(site: Site, payload: gr.JSON) -> Section:
@@ -90,50 +90,53 @@ def section(site: Site, payload: gr.JSON) -> Section:
         summary = gr.HTML("", apply_default_css=False)
     changed = [preview, figure, summary, rated_by, table, judging, *sliders.values()]
 
-    def renew(question: LiveQuestion, payload: dict[str, Any]) -> list[Any]:
+    def renew(question: LiveQuestion, payload: dict[str, Any]) -> dict[Any, Any]:
         titles = [(title, str(index)) for index, title in enumerate(names(question))]
         images = [title for title, each in zip(titles, question.inputs, strict=True) if each.modality == "image"]
         ticked = [payload.get(name) for name in ("models", "judges")]
         choices, chosen = ratings.models(site, [key for keys in ticked if isinstance(keys, list) for key in keys])
-        return [
+        first = images[0][1] if images else None
+        return {
+            **blank(),
+            **at_zero(question, first or ""),
             # Opened for a link, which shows a change in it.
-            gr.update(visible=bool(images), **({"open": True} if payload.get("change") is True else {})),
-            gr.update(choices=images, value=images[0][1] if images else None),
-            gr.update(choices=[(ITSELF, ""), *titles], value=""),
-            *blank()[:3],
-            gr.update(choices=choices, value=chosen, visible=False),
-            *blank()[4:],
-            *at_zero(question, images[0][1] if images else ""),
-        ]
+            accordion: gr.update(visible=bool(images), **({"open": True} if payload.get("change") is True else {})),
+            image: gr.update(choices=images, value=first),
+            other: gr.update(choices=[(ITSELF, ""), *titles], value=""),
+            rated_by: gr.update(choices=choices, value=chosen, visible=False),
+        }
 
-    def blank() -> list[Any]:
-        return ["", gr.update(value=None, visible=False), "", gr.update(visible=False), "", ratings.state(None)]
+    def no_curves() -> dict[Any, Any]:
+        return {preview: "", figure: gr.update(value=None, visible=False), summary: ""}
 
-    def at_zero(question: LiveQuestion, image: str) -> list[Any]:
+    def blank() -> dict[Any, Any]:
+        return {**no_curves(), rated_by: gr.update(visible=False), table: "", judging: ratings.state(None)}
+
+    def at_zero(question: LiveQuestion, image: str) -> dict[Any, Any]:
         """All sliders at zero, up to what is the most for this image: a pixel is more of a small one."""
         chosen = _chosen(question, image)
         if chosen is None or chosen.modality != "image":
-            return [gr.update(value=0)] * len(sliders)
-        return [gr.update(value=0, maximum=ratings.largest(kind, chosen)) for kind in sliders]
+            return dict.fromkeys(sliders.values(), 0)
+        return {slider: gr.update(value=0, maximum=ratings.largest(kind, chosen)) for kind, slider in sliders.items()}
 
-    failed = caught(lambda sentence: [macro("message")(sentence), *[gr.skip()] * (len(changed) - 1)])
+    failed = caught(lambda sentence: {preview: macro("message")(sentence)})
 
     @failed
-    def turned(image: str | None, payload: dict[str, Any]) -> list[Any]:
-        return [*blank(), *at_zero(site.panel.live.read(payload)[0], str(image or ""))]
+    def turned(image: str | None, payload: dict[str, Any]) -> dict[Any, Any]:
+        return blank() | at_zero(site.panel.live.read(payload)[0], str(image or ""))
 
     def drawn(
-        view: ShownChange, other: str | None, models: Any, payload: dict[str, Any], request: Any
-    ) -> Iterator[list[Any]]:
-        """The preview and the curves first, then the ratings that are fast: the others follow once a drag rests."""
+        view: ShownChange, other: str | None, models: Any, payload: dict[str, Any], controls: dict[Any, Any]
+    ) -> Iterator[dict[Any, Any]]:
+        """The preview, the curves and `controls` first, then the ratings that are fast: the others follow once a drag
+        rests."""
         rows = ratings.rows(site, models)
-        yield [
-            *perturbed(site, payload, request, view=view, other=str(other or "")),
-            gr.update(visible=True),
-            *[gr.skip()] * (2 + len(sliders)),
-        ]
+        curves = perturbed(site, payload, view=view, other=str(other or ""))
+        yield (
+            dict(zip((preview, figure, summary), curves, strict=True)) | {rated_by: gr.update(visible=True)} | controls
+        )
         for markup, facts in rated(site, payload, view=view, rows=rows, conditions=FAST):
-            yield [*[gr.skip()] * 4, markup, facts, *[gr.skip()] * len(sliders)]
+            yield {table: markup, judging: facts}
 
     inputs = [image, other, rated_by, payload]
     run = {
@@ -154,61 +157,52 @@ def section(site: Site, payload: gr.JSON) -> Section:
             payload: dict[str, Any],
             request: gr.Request,
             kind: str = kind,
-        ) -> Iterator[list[Any]]:
+        ) -> Iterator[dict[Any, Any]]:
             site.panel.admit(request)
             view = ShownChange.read({"image": _index(image), "by": kind, "amount": amount})
-            for first, values in enumerate(drawn(view, other, models, payload, request)):
-                if not first:  # one change at a time
-                    values[-len(sliders) :] = [gr.skip() if each == kind else 0 for each in sliders]
-                yield values
+            others = {each: 0 for name, each in sliders.items() if name != kind}  # one change at a time
+            yield from drawn(view, other, models, payload, others)
 
         # `input` hears the keyboard too, and with `always_last` a drag costs two drawings at most.
         drag = slider.input(moved, inputs=[slider, *inputs], outputs=changed, trigger_mode="always_last", **run)
         # Also where it failed, as at the limit of requests: then what was shown before still is.
         drag.then(None, js=JUDGING_READY, api_visibility="private")
 
-    @caught(lambda sentence: [macro("message")(sentence), *[gr.skip()] * (len(changed) + 1)])
+    @failed
     def restored(
         other: str | None, models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request
-    ) -> Iterator[list[Any]]:
+    ) -> Iterator[dict[Any, Any]]:
         """What the address of the page names."""
         site.panel.admit(request)
         question, _ = site.panel.live.read(payload)
         view = ShownChange.read(_fields(event).get("view"))
-        view = view.within(ratings.largest(view.kind, view.image_of(question)))
-        for first, values in enumerate(drawn(view, other, models, payload, request)):
-            if not first:
-                opened = [gr.update(open=True), gr.update(value=str(view.image))]
-                values[-len(sliders) :] = [
-                    gr.update(
-                        value=view.amount if kind == view.kind else 0,
-                        maximum=ratings.largest(kind, view.image_of(question)),
-                    )
-                    for kind in sliders
-                ]
-                yield [*values, *opened]
-            else:
-                yield [*values, gr.skip(), gr.skip()]
+        most = {kind: ratings.largest(kind, view.image_of(question)) for kind in sliders}
+        view = replace(view, amount=min(view.amount, most[view.kind]))
+        controls = {
+            slider: gr.update(value=view.amount if kind == view.kind else 0, maximum=most[kind])
+            for kind, slider in sliders.items()
+        }
+        opened = {accordion: gr.update(open=True), image: gr.update(value=str(view.image))}
+        yield from drawn(view, other, models, payload, controls | opened)
 
     judging.restore(restored, inputs=[other, rated_by, payload], outputs=[*changed, accordion, image], **run)
 
-    @caught(lambda sentence: [macro("message")(sentence), gr.skip()])
+    @caught(lambda sentence: {table: macro("message")(sentence)})
     def rerated(
         shown: Any, models: Any, image: Any, payload: dict[str, Any], request: gr.Request, *amounts: Any
-    ) -> Iterator[list[Any]]:
+    ) -> Iterator[dict[Any, Any]]:
         """The image that is shown, under all conditions."""
         site.panel.admit(request)
-        view = ShownChange.of_state(shown).current(
-            image=_index(image), amounts=dict(zip(sliders, amounts, strict=True))
-        )
-        yield from map(list, rated(site, payload, view=view, rows=ratings.rows(site, models)))
+        view = ShownChange.current(shown, image=_index(image), amounts=dict(zip(sliders, amounts, strict=True)))
+        for markup, facts in rated(site, payload, view=view, rows=ratings.rows(site, models)):
+            yield {table: markup, judging: facts}
 
     run |= {"show_progress": "hidden"}
     shown = [judging, rated_by, image, payload, *sliders.values()]
     rated_by.input(rerated, inputs=shown, outputs=[table, judging], trigger_mode="always_last", **run)
     judging.settle(rerated, inputs=shown, outputs=[table, judging], trigger_mode="always_last", **run)
 
-    def ask(models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request) -> list[Any]:
+    def ask(models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request) -> dict[Any, Any]:
         """One judge of those that a visitor's press asks."""
         fields = _fields(event)
         turn = fields.get("turn")
@@ -216,30 +210,35 @@ def section(site: Site, payload: gr.JSON) -> Section:
         try:
             markup, facts = asked(site, payload, request, fields=fields, keys=models, turn=turn)
         except Exception as error:
-            return [gr.skip(), ratings.state(None, turn=turn, message=explain(error, action="A judge"))]
-        return [markup, facts]
+            return {judging: ratings.state(None, turn=turn, message=explain(error, action="A judge"))}
+        return {table: markup, judging: facts}
 
     # The next turn starts while this one is still ending.
     judging.ask(ask, inputs=[rated_by, payload], outputs=[table, judging], trigger_mode="multiple", **run)
     quiet = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     image.input(turned, inputs=[image, payload], outputs=changed, preprocess=False, **quiet)
-    other.input(lambda: blank()[:3], outputs=[preview, figure, summary], **quiet)
+    other.input(no_curves, outputs=[preview, figure, summary], **quiet)
     return Section(components=[accordion, image, other, *changed], renew=renew)
 
 
 def rated(
     site: Site, payload: dict[str, Any], *, view: ShownChange, rows: list[Model], conditions: Sequence[str] = CONDITIONS
 ) -> Iterator[tuple[Any, Any]]:
-    """The table of ratings as they come, and at last the state of the buttons. Raises LikenessError."""
-    settled = set(conditions) == set(CONDITIONS)
-    pair = view.pair(site.panel.live.read(payload)[0])
+    """The table of ratings as they come, and at last the state of the buttons; no judge in words is asked.
+
+    Raises LikenessError.
+    """
+    live, updated, scores = site.panel.live, time.perf_counter(), {}
+    pair = view.pair(live.read(payload)[0])
     amount = PERTURBATIONS[view.kind].amount(pair.strength, curves_of.size(pair.image))
-    updated = time.perf_counter()
-    for scores, done in ratings.rated(site, pair, rows, session=str(payload.get("session", "")), conditions=conditions):
-        if done or time.perf_counter() - updated > PAUSE:
+    session = str(payload.get("session", ""))
+    for row, condition, rating in live.ratings(pair, rows, session=session, conditions=conditions):
+        scores.setdefault(row.key, {})[condition] = rating
+        if condition == CONDITIONS[-1] and row is not rows[-1] and time.perf_counter() - updated > PAUSE:
             updated = time.perf_counter()
-            facts = ratings.state(view, rows, settled=settled) if done else gr.skip()
-            yield ratings.table(pair, rows, scores, amount=amount), facts
+            yield ratings.table(pair, rows, scores, amount=amount), gr.skip()
+    facts = ratings.state(view, rows, settled=set(conditions) == set(CONDITIONS))
+    yield ratings.table(pair, rows, scores, amount=amount), facts
 
 
 def asked(
@@ -267,15 +266,14 @@ def names(question: LiveQuestion) -> list[str]:
     return list(LETTERS[: len(question.inputs)])
 
 
-def perturbed(site: Site, payload: dict[str, Any], request: Any, *, view: ShownChange, other: str) -> list[Any]:
+def perturbed(site: Site, payload: dict[str, Any], *, view: ShownChange, other: str) -> list[Any]:
     """The changed image, the curves, and their summary in words. Raises LikenessError."""
     panel = site.panel
     question, rows = panel.live.read(payload)
-    chosen, beside, kind = view.image_of(question), _chosen(question, other), view.kind
-    perturbation, most = PERTURBATIONS[kind], ratings.largest(kind, chosen)
+    pair, beside, kind = view.pair(question), _chosen(question, other), view.kind
+    chosen, strength, perturbation = pair.image, pair.strength, PERTURBATIONS[kind]
     in_units = partial(perturbation.amount, size=curves_of.size(chosen))
-    strength = min(1.0, view.amount / most)
-    picture = thumbnail(curves_of.changed(chosen, kind=kind, strength=strength).content)
+    picture = thumbnail(pair.sides[1].content)
     curves, lines = [], []
     session, calibrations = str(payload.get("session", "")), panel.calibrations()
     for row, curve in panel.live.curves(chosen, beside, rows, kind=kind, session=session, calibrations=calibrations):
@@ -290,6 +288,7 @@ def perturbed(site: Site, payload: dict[str, Any], request: Any, *, view: ShownC
             lines.append((row.title, True, say(curve.domain.reference, curve.scores, in_units=in_units)))
     drawn = None
     if curves:
+        most = ratings.largest(kind, chosen)
         drawn = drawing(*scaled(curves), chosen=strength, title=perturbation.title, unit=perturbation.unit, most=most)
     caption = f"{perturbation.title}: {f'{perturbation.what} {in_units(strength)}'.strip()}"
     return [

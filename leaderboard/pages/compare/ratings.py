@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,6 @@ PROBLEMS = {
 }
 LONGEST = 300  # characters of an answer that are shown
 LARGEST = 1e6  # of an amount in any unit
-LONGEST_STATE = 20_000  # characters
 Scores = Mapping[str, "PairRating | str | None"]  # by condition; as Live.ratings gives them
 
 
@@ -77,27 +76,16 @@ class ShownChange:
         return question.inputs[self.image]
 
     @classmethod
-    def of_state(cls, text: Any) -> ShownChange:
-        """What a page shows, from the state that it was sent. Raises BadInput for anything else."""
+    def current(cls, state: Any, *, image: int, amounts: Mapping[str, Any]) -> ShownChange:
+        """What the controls say on a page with this `state`: a drag may have moved another slider since. Raises
+        BadInput, also where the state shows no change."""
         try:
-            facts = json.loads(text) if isinstance(text, str) and len(text) <= LONGEST_STATE else None
-        except ValueError:
-            facts = None
-        return cls.read(facts.get("view") if isinstance(facts, dict) else None)
-
-    def within(self, most: float) -> ShownChange:
-        """The same with `most` of the amount at most."""
-        return replace(self, amount=min(self.amount, most))
-
-    def current(self, *, image: int, amounts: Mapping[str, Any]) -> ShownChange:
-        """What the controls say while this is shown: a drag may have moved another slider since. Raises BadInput."""
-        moved = [kind for kind, amount in amounts.items() if amount and kind != self.kind]
-        kind = moved[0] if moved else self.kind
-        return self.read({"image": image, "by": kind, "amount": amounts[kind]})
-
-    def record(self) -> dict[str, Any]:
-        """As the page sends it back."""
-        return {"image": self.image, "by": self.kind, "amount": self.amount}
+            view = json.loads(state)["view"]
+        except (KeyError, TypeError, ValueError):
+            view = None
+        shown = cls.read(view).kind
+        kind = next((kind for kind, amount in amounts.items() if amount and kind != shown), shown)
+        return cls.read({"image": image, "by": kind, "amount": amounts[kind]})
 
 
 def largest(kind: str, image: Input) -> float:
@@ -124,19 +112,6 @@ def models(site: Site, ticked: Sequence[object]) -> tuple[list[tuple[str, str]],
 def rows(site: Site, keys: Any) -> list[Model]:
     """The models that a page names; none where it names none. Raises BadInput as Live.models."""
     return site.panel.live.models(keys) if isinstance(keys, list) and keys else []
-
-
-def rated(
-    site: Site, pair: ChangedPair, models: Sequence[Model], *, session: str, conditions: Sequence[str]
-) -> Iterator[tuple[dict[str, Scores], bool]]:
-    """The scores so far by model, and whether all of `conditions` are there; no judge in words is asked."""
-    scores: dict[str, dict[str, Any]] = {}
-    for row, condition, rating in site.panel.live.ratings(pair, models, session=session, conditions=conditions):
-        scores.setdefault(row.key, {})[condition] = rating
-        if condition == CONDITIONS[-1]:
-            yield scores, row is models[-1]
-    if not models:
-        yield scores, True
 
 
 def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Scores], *, amount: str) -> Markup:
@@ -235,7 +210,7 @@ def state(
             for row in models
             if answers_in_words(row)
         ]
-        facts |= {"view": view.record(), "judges": judges}
+        facts |= {"view": {"image": view.image, "by": view.kind, "amount": view.amount}, "judges": judges}
     return json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")  # so that Gradio reads no markup
 
 

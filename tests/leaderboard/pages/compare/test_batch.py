@@ -157,7 +157,7 @@ def test_a_turn_ends_in_time_and_models_change_places_every_ten_rows() -> None:
     assert 20 < record["left"] < 100, "a pair takes some three seconds of this clock"
     finished(begun, judge)
     assert [key for key, _ in judge.asked] == ["one"] * 10 + ["two"] * 10 + ["one"] * 2 + ["two"] * 2
-    assert begun.record()["share"] == 1.0 and begun._cache == {}
+    assert begun.record()["share"] == 1.0
 
 
 def test_after_a_stop_the_finished_part_is_there() -> None:
@@ -246,7 +246,7 @@ class Catalogue(Judge):
 
     def __init__(self) -> None:
         super().__init__()
-        self.uploads = Uploads(sweep=None)
+        self.uploads = Uploads()
         self.roster = self.panel = self.live = self
 
     def admit(self, request: object) -> None:
@@ -257,9 +257,6 @@ class Catalogue(Judge):
 
     def calibrations(self) -> Calibrations:
         return NONE
-
-    def table(self, session: str, key: str) -> tables.Batch:
-        return tables.read(self.uploads.file(session, key))
 
     def row(self, key: str) -> Model:
         return model(key)
@@ -287,7 +284,6 @@ def test_models_that_cannot_be_asked_are_told_before_anything_begins(keys: list[
 
 
 def test_a_session_has_one_table_and_takes_it_along(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "TURN", 0.0)
     catalogue = Catalogue()
     started = Tables(catalogue)
     with pytest.raises(BadInput, match="no longer"):

@@ -31,7 +31,7 @@ ONE = {"x-likeness-session": "a" * 32}
 
 @pytest.fixture
 def uploads() -> Uploads:
-    return Uploads(sweep=None)
+    return Uploads()
 
 
 def client_of(uploads: Uploads, *, rate: Rate | None = None) -> TestClient:
