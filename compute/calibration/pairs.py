@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from compute.arrays import cumulative
 from compute.calibration.files import ALONE, PAIRINGS
 from compute.content.items import Column
 from compute.tasks.data import Choices, Data, Matches, Mixed, Retrieval
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 FEWEST = 30  # pairs of each, or images: fewer tell little of a distribution's ends
 ROUNDS = 20  # of mending a derangement in which related items have met
@@ -69,7 +73,8 @@ def material(data: Mapping[str, Mapping[str, Data]], *, most: int, seed: int) ->
         pools = {task: pool for task, pool in pools.items() if len(pool[1])}
         for task, share in shares({task: len(pool[1]) for task, pool in pools.items()}, most=most).items():
             parts, positions = pools[task]
-            lots = _lots(f"calibration {seed} {pairing} {task}")
+            digest = hashlib.blake2b(f"calibration {seed} {pairing} {task}".encode(), digest_size=8).digest()
+            lots = np.random.default_rng(int.from_bytes(digest))
             chosen = positions[np.sort(lots.permutation(len(positions))[:share])]
             for at in np.unique(chosen[:, 0]).tolist():
                 rows, part = chosen[chosen[:, 0] == at, 1], parts[at]
@@ -140,11 +145,18 @@ def _of_retrieval(data: Retrieval) -> list[Pairs]:
         second, second_at = _only(data.documents, document_side)
         if first is None or second is None:
             continue
-        related = np.stack([first_at[near[:, 0]], second_at[near[:, 1]]], axis=1)
-        related = related[(related >= 0).all(axis=1)]
+        related = np.stack([first_at[near[:, 0]], second_at[near[:, 1]]])
+        listed = _matrix(*related[:, (related >= 0).all(axis=0)], shape=(len(first), len(second)))
         rows = np.stack([first_at[query[good]], second_at[document[good]]], axis=1)
         rows = rows[(rows >= 0).all(axis=1)]
-        out.append(Pairs(first=first, second=second, rows=rows, related=_listed(related)))
+        out.append(
+            Pairs(
+                first=first,
+                second=second,
+                rows=rows,
+                related=lambda rows, columns, listed=listed: listed[rows][:, columns].toarray() > 0,
+            )
+        )
         if query_side != document_side:
             texts = (first, rows[:, 0], rows[:, 1]) if query_side == "text" else (second, rows[:, 1], rows[:, 0])
             out.append(_of_one_image(*texts))
@@ -168,27 +180,20 @@ def _of_one_image(texts: Column, text: Rows, image: Rows) -> Pairs:
     starts = np.flatnonzero(np.append(image[1:] == image[:-1], False) & np.append(True, image[1:] != image[:-1]))
     rows = np.stack([text[starts], text[starts + 1]], axis=1)
 
-    def related(first: Rows, second: Rows) -> NDArray[np.bool_]:
-        drawn = np.isin(text, np.concatenate([first, second]))
-        shown: dict[int, set[int]] = {}
-        for text_row, image_row in zip(text[drawn].tolist(), image[drawn].tolist(), strict=True):
-            shown.setdefault(text_row, set()).add(image_row)
-        return np.array([[bool(shown[a] & shown[b]) for b in second.tolist()] for a in first.tolist()])
+    shown = _matrix(text, image)
+    return Pairs(
+        first=texts,
+        second=texts,
+        rows=rows,
+        related=lambda first, second: (shown[first] @ shown[second].T).toarray() > 0,
+    )
 
-    return Pairs(first=texts, second=texts, rows=rows, related=related)
 
+def _matrix(row: Rows, column: Rows, *, shape: tuple[int, int] | None = None) -> csr_array:
+    """1 or more where the two are listed together."""
+    from scipy.sparse import csr_array
 
-def _listed(listed: Rows) -> Callable[[Rows, Rows], NDArray[np.bool_]]:
-    """Which rows are related, from a list of pairs (m, 2)."""
-
-    def related(first: Rows, second: Rows) -> NDArray[np.bool_]:
-        (ours, row), (theirs, column) = (np.unique(side, return_inverse=True) for side in (first, second))
-        matches = listed[np.isin(listed[:, 0], ours) & np.isin(listed[:, 1], theirs)]
-        table = np.zeros((len(ours), len(theirs)), dtype=bool)
-        table[np.searchsorted(ours, matches[:, 0]), np.searchsorted(theirs, matches[:, 1])] = True
-        return table[row][:, column]
-
-    return related
+    return csr_array((np.ones(len(row), dtype=np.int32), (row, column)), shape=shape)
 
 
 # ---- drawing
@@ -274,7 +279,3 @@ def deranged(together: NDArray[np.bool_], lots: np.random.Generator) -> Rows:
                 other = int(lots.choice(fits))
                 order[[row, other]] = order[[other, row]]
     return np.where(together[rows, order], -1, order)
-
-
-def _lots(text: str) -> np.random.Generator:
-    return np.random.default_rng(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()))

@@ -39,12 +39,12 @@ BROKEN = (
 
 
 class Archive:
-    """The files of one ZIP by path. Raises BadInput where it cannot be opened or holds more than `files`."""
+    """The files of one ZIP by path. Raises BadInput where it cannot be opened or holds more than FILES."""
 
-    def __init__(self, data: bytes, *, files: int = FILES) -> None:
+    def __init__(self, data: bytes) -> None:
         if data.count(ENTRY) > ENTRIES:
             raise BadInput(
-                f"The ZIP lists more than {ENTRIES:,} entries. It can hold at most {files:,} files: split it"
+                f"The ZIP lists more than {ENTRIES:,} entries. It can hold at most {FILES:,} files: split it"
             )
         try:
             self._file = zipfile.ZipFile(io.BytesIO(data))
@@ -52,8 +52,8 @@ class Archive:
         except BROKEN as error:
             raise BadInput("The ZIP is damaged or incomplete. Pack it again and add it once more") from error
         listed = [(name, entry) for name, entry in listed if not _is_junk(name)]
-        if len(listed) > files:
-            raise BadInput(f"The ZIP holds {len(listed)} files. It can hold at most {files:,}: split it")
+        if len(listed) > FILES:
+            raise BadInput(f"The ZIP holds {len(listed)} files. It can hold at most {FILES:,}: split it")
         self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
         for name, entry in listed:
             if problem := _name_problem(name):

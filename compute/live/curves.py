@@ -48,29 +48,26 @@ class Curve:
     domain: DomainCheck
 
 
-def judged_curve(
+def curve(
     subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str, calibrations: Calibrations
 ) -> Curve:
-    """The curve of an image with `other`, or with itself. Changed images may leave the domain: that is the question."""
+    """The curve of the changed image with `other`, or with itself unchanged.
+
+    Changed images may leave the domain: that is the question.
+    """
     inputs = (image, other) if other else (image,)
-    pairing = abilities.pairing_of(image.modality, inputs[-1].modality)
-    return Curve(
-        scores=curve(subject, image, other=other, kind=kind),
-        domain=domains.judged(subject, inputs, pairing=pairing, calibrations=calibrations),
-    )
-
-
-def curve(subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str) -> tuple[float, ...]:
-    """The model's score of the changed image with `other`, or with itself unchanged, at each of STRENGTHS."""
-    kinds = (image.modality, (other or image).modality)
+    kinds = (image.modality, inputs[-1].modality)
     if reason := modes.cannot(subject.row, "pair", kinds):
         raise CannotDo(reason)
     if not (subject.can("compare") or all(subject.can(f"embed_{kind}") for kind in kinds)):
         raise CannotDo("It answers in words, and a curve would take nine questions")
     steps = [changed(image, kind=kind, strength=strength) for strength in STRENGTHS]
     fixed = other or steps[0]
-    subject = replace(subject, inputs={**subject.inputs, **{each.key: each for each in (*steps, fixed)}})
-    return tuple(symmetric(subject, column_of([fixed] * len(steps)), column_of(steps)).tolist())
+    seen = replace(subject, inputs={**subject.inputs, **{each.key: each for each in (*steps, fixed)}})
+    return Curve(
+        scores=tuple(symmetric(seen, column_of([fixed] * len(steps)), column_of(steps)).tolist()),
+        domain=domains.judged(subject, inputs, pairing=abilities.pairing_of(*kinds), calibrations=calibrations),
+    )
 
 
 def _reduced(image: Image.Image) -> Image.Image:

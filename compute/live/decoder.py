@@ -74,7 +74,11 @@ class DecoderPool:
 
     def image_with_thumbnail(self, data: bytes, *, name: str) -> tuple[Input, bytes]:
         """The same, and its thumbnail as WebP (`inputs.thumbnail`). Raises BadInput."""
-        inputs.check_size(data, name=name)
+        if len(data) > inputs.LARGEST_IMAGE:
+            raise BadInput(
+                f"{name} has {len(data) / 1e6:.1f} MB, more than {inputs.LARGEST_IMAGE // 1_000_000} MB. "
+                "Save it smaller, or as JPEG or WebP, and add it again"
+            )
         try:
             worker = self._free.get(timeout=PATIENCE)
         except queue.Empty:

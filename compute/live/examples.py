@@ -6,7 +6,7 @@ Credits and licences are those in the docstrings of skimage.data (0.26). Nothing
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,22 +27,26 @@ LONG_SIDE = 512  # pixels a photograph is shown at, at most
 MOST = 12  # decoded examples in memory
 DRAWN_SIDE = 256  # pixels of a drawn scene, four times what is drawn
 CC0, PUBLIC = "CC0", "public domain"
+DRAWN = "drawn by this program"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Example:
-    """One ready input. Images are `file` of scikit-image or drawn; a text is its own content."""
+    """One ready input. Images are `file` of scikit-image or drawn; a text is its own title."""
 
     key: str
     title: str
-    modality: str = "image"  # image | text
-    credit: str = ""
-    licence: str = ""
-    source: str = ""
-    synthetic: bool = False
-    text: str = ""
     file: str = ""
+    modality: str = "image"  # image | text
+    credit: str = "Likeness"
+    licence: str = CC0
+    source: str = ""
     change: Callable[[Image.Image], Image.Image] | None = None  # what was done to the photograph
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether this program draws it."""
+        return self.modality == "image" and not self.file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,38 +100,9 @@ def _blurred(whole: Image.Image) -> Image.Image:
     return whole.filter(ImageFilter.GaussianBlur(3))
 
 
-def _photograph(
-    key: str,
-    title: str,
-    file: str,
-    *,
-    credit: str,
-    licence: str,
-    source: str = "",
-    change: Callable[[Image.Image], Image.Image] | None = None,
-) -> Example:
-    return Example(
-        key=key,
-        title=title,
-        file=file,
-        credit=credit,
-        licence=licence,
-        source=source or f"scikit-image, {file}",
-        change=change,
-    )
-
-
-def _drawn(key: str, title: str) -> Example:
-    return Example(key=key, title=title, credit="Likeness", licence=CC0, source="drawn by this program", synthetic=True)
-
-
-def _text(key: str, words: str) -> Example:
-    return Example(key=key, title=words, modality="text", credit="Likeness", licence=CC0, text=words)
-
-
-_CAT = {"credit": "Stefan van der Walt", "licence": CC0}
-_COFFEE = {"credit": "Rachel Michetti, courtesy of Pikolo Espresso Bar", "licence": CC0}
-_ASTRONAUT = _photograph(
+_CAT = {"file": "chelsea.png", "credit": "Stefan van der Walt"}
+_COFFEE = {"file": "coffee.png", "credit": "Rachel Michetti, courtesy of Pikolo Espresso Bar"}
+_ASTRONAUT = Example(
     "astronaut",
     "An astronaut",
     "astronaut.png",
@@ -135,7 +110,7 @@ _ASTRONAUT = _photograph(
     licence=PUBLIC,
     source="NASA Great Images, https://flic.kr/p/r9qvLn",
 )
-_ROCKET = _photograph(
+_ROCKET = Example(
     "rocket",
     "A rocket",
     "rocket.jpg",
@@ -143,7 +118,7 @@ _ROCKET = _photograph(
     licence=PUBLIC,
     source="https://www.flickr.com/photos/spacexphotos/16511594820/",
 )
-_GALAXIES = _photograph(
+_GALAXIES = Example(
     "galaxies",
     "Galaxies",
     "hubble_deep_field.jpg",
@@ -151,41 +126,40 @@ _GALAXIES = _photograph(
     licence=PUBLIC,
     source="http://hubblesite.org/newscenter/archive/releases/2012/37/image/a/",
 )
-_PHOTOGRAPHER = _photograph("photographer", "A photographer", "camera.png", credit="Lav Varshney", licence=CC0)
-_BRICKS = _photograph(
+_PHOTOGRAPHER = Example("photographer", "A photographer", "camera.png", credit="Lav Varshney")
+_BRICKS = Example(
     "bricks",
     "Bricks",
     "brick.png",
     credit="CC0Textures",
-    licence=CC0,
     source="https://cc0textures.com/view.php?tex=Bricks25",
 )
 
 EXAMPLES: tuple[Example, ...] = (
-    _photograph("cat", "A cat", "chelsea.png", **_CAT),
-    _photograph("cat-face", "The cat's face", "chelsea.png", change=_cat_face, **_CAT),
-    _photograph("cat-cheek", "The cat's cheek", "chelsea.png", change=_cat_cheek, **_CAT),
-    _photograph("coffee", "A cup of coffee", "coffee.png", **_COFFEE),
-    _photograph("coffee-blurred", "The cup, blurred", "coffee.png", change=_blurred, **_COFFEE),
-    _photograph("cat-turned", "The cat's face, grey and upside down", "chelsea.png", change=_cat_turned, **_CAT),
-    _photograph("coffee-as-cat", "The cup, in the cat's colours", "coffee.png", change=_in_the_cats_colours, **_COFFEE),
+    Example("cat", "A cat", **_CAT),
+    Example("cat-face", "The cat's face", change=_cat_face, **_CAT),
+    Example("cat-cheek", "The cat's cheek", change=_cat_cheek, **_CAT),
+    Example("coffee", "A cup of coffee", **_COFFEE),
+    Example("coffee-blurred", "The cup, blurred", change=_blurred, **_COFFEE),
+    Example("cat-turned", "The cat's face, grey and upside down", change=_cat_turned, **_CAT),
+    Example("coffee-as-cat", "The cup, in the cat's colours", change=_in_the_cats_colours, **_COFFEE),
     _ASTRONAUT,
     _ROCKET,
-    _drawn("heart-left", "A heart left of a square"),
-    _drawn("heart-left-moved", "The same, moved a little"),
-    _drawn("heart-right", "Their positions, swapped"),
-    _drawn("heart-orange", "Their colours, swapped"),
-    _text("text-heart-left", "a purple heart left of an orange square"),
-    _text("text-heart-right", "an orange square left of a purple heart"),
-    _text("text-heart-orange", "an orange heart left of a purple square"),
-    _text("text-astronaut", "a photo of an astronaut"),
-    _text("text-cat", "a photo of a cat"),
-    _text("text-coffee", "a photo of a cup of coffee"),
-    _text("text-rocket", "a photo of a rocket"),
-    _text("text-asleep", "a cat is asleep on the sofa"),
-    _text("text-nap", "a kitten naps on the couch"),
-    _text("text-food", "the cat food is on the shelf"),
-    _text("text-train", "a man waits for the train"),
+    Example("heart-left", "A heart left of a square", source=DRAWN),
+    Example("heart-left-moved", "The same, moved a little", source=DRAWN),
+    Example("heart-right", "Their positions, swapped", source=DRAWN),
+    Example("heart-orange", "Their colours, swapped", source=DRAWN),
+    Example("text-heart-left", "a purple heart left of an orange square", modality="text"),
+    Example("text-heart-right", "an orange square left of a purple heart", modality="text"),
+    Example("text-heart-orange", "an orange heart left of a purple square", modality="text"),
+    Example("text-astronaut", "a photo of an astronaut", modality="text"),
+    Example("text-cat", "a photo of a cat", modality="text"),
+    Example("text-coffee", "a photo of a cup of coffee", modality="text"),
+    Example("text-rocket", "a photo of a rocket", modality="text"),
+    Example("text-asleep", "a cat is asleep on the sofa", modality="text"),
+    Example("text-nap", "a kitten naps on the couch", modality="text"),
+    Example("text-food", "the cat food is on the shelf", modality="text"),
+    Example("text-train", "a man waits for the train", modality="text"),
 )
 COMPARISONS: tuple[ReadyQuestion, ...] = (
     ReadyQuestion(
@@ -270,9 +244,9 @@ _UNLIKE = (
     _GALAXIES,
     _PHOTOGRAPHER,
     _BRICKS,
-    _photograph("grass", "Grass", "grass.png", credit="linolafett", licence=CC0),
-    _photograph("retina", "A retina", "retina.jpg", credit="Mikael Häggström", licence=CC0),
-    _photograph("horse", "A horse's outline", "horse.png", credit="Andreas Preuss", licence=CC0),
+    Example("grass", "Grass", "grass.png", credit="linolafett"),
+    Example("retina", "A retina", "retina.jpg", credit="Mikael Häggström"),
+    Example("horse", "A horse's outline", "horse.png", credit="Andreas Preuss"),
 )
 _UNLIKE_TEXTS = (
     "two boats on a lake at dawn",
@@ -322,20 +296,19 @@ def picture(key: str) -> bytes:
 
 
 def _listed(example: Example) -> dict[str, Any]:
-    entry = {
-        name: getattr(example, name)
-        for name in ("key", "title", "modality", "credit", "licence", "source", "synthetic")
-    }
+    names = ("key", "title", "modality", "credit", "licence", "synthetic")
+    source = example.source or (f"scikit-image, {example.file}" if example.file else "")
+    entry = {name: getattr(example, name) for name in names} | {"source": source}
     if example.modality == "text":
-        return entry | {"text": example.text}
+        return entry | {"text": example.title}
     width, height = load(example.key).content.size
     return entry | {"thumbnail": f"live/example/{example.key}.webp", "width": width, "height": height}
 
 
 def _input(example: Example) -> Input:
     if example.modality == "text":
-        return replace(text(example.text, name=example.title), note="")
-    image = _scene(example.key) if example.synthetic else _photo(example)
+        return text(example.title, name=example.title)
+    image = _photo(example) if example.file else _scene(example.key)
     return Input(modality="image", key=content_key(image.tobytes()), name=example.title, content=image)
 
 

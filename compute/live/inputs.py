@@ -60,7 +60,6 @@ def image(data: bytes, *, name: str) -> Input:
 
     What visitors send is decoded elsewhere: this runs in the workers of `compute.live.decoder`.
     """
-    check_size(data, name=name)
     most = OF_WEBP if data[8:12] == b"WEBP" else MEGAPIXELS
     try:
         content, note = _decoded(decoding.opened(data, megapixels=most, formats=FORMATS))
@@ -123,15 +122,6 @@ def thumbnail(picture: Image.Image) -> bytes:
     out = io.BytesIO()
     small.save(out, "WEBP", quality=80, method=4)
     return out.getvalue()
-
-
-def check_size(data: bytes, *, name: str) -> None:
-    """Raises BadInput for a file of too many bytes."""
-    if len(data) > LARGEST_IMAGE:
-        raise BadInput(
-            f"{name} has {len(data) / 1e6:.1f} MB, more than {LARGEST_IMAGE // 1_000_000} MB. "
-            "Save it smaller, or as JPEG or WebP, and add it again"
-        )
 
 
 def _decoded(image: Image.Image) -> tuple[Image.Image, str]:

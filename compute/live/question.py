@@ -66,4 +66,3 @@ class Answer:
     unit: str = ""  # what `scores` are: cosine | own | rating (1 to 10) | votes (share of the orders)
     seconds: float = 0.0
     problem: str = ""  # why there is no answer
-    out_of_time: bool = False  # it was not started, since the models before it took too long

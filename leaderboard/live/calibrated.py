@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,25 +45,6 @@ class CalibratedAnswer:
         unrelated, matching = medians(self.few)
         nearer = self.answer.scores[0] > (matching + unrelated) / 2
         return MATCHING if nearer else UNRELATED, matching, unrelated
-
-
-@dataclass(frozen=True, kw_only=True)
-class Votes:
-    """How many models pick each option."""
-
-    counts: tuple[int, ...]
-
-    @property
-    def total(self) -> int:
-        """Models that pick an option."""
-        return sum(self.counts)
-
-    @property
-    def leader(self) -> int | None:
-        """The option that most models pick; None for a tie or no vote."""
-        most = max(self.counts, default=0)
-        leaders = [option for option, count in enumerate(self.counts) if count == most]
-        return leaders[0] if most and len(leaders) == 1 else None
 
 
 def calibrated_answer(answer: Answer, row: Model, question: LiveQuestion) -> CalibratedAnswer:
@@ -113,14 +93,3 @@ def bands(reference: Reference) -> tuple[tuple[float, float], tuple[float, float
         return place(reference, float(low)).percentile, place(reference, float(high)).percentile
 
     return band(reference.unrelated), None if reference.alone else band(reference.matching)
-
-
-def votes(answers: Sequence[CalibratedAnswer], options: int) -> Votes:
-    """The picks, counted by option."""
-    picks = Counter(each.answer.pick for each in answers if not each.answer.problem)
-    return Votes(counts=tuple(picks[option] for option in range(options)))
-
-
-def readings(answers: Sequence[CalibratedAnswer]) -> Counter[str]:
-    """Of a pair: how many models give each reading."""
-    return Counter(each.standings[0].reading for each in answers if each.standings)

@@ -173,7 +173,7 @@ class Live:
                 row, key, job, inputs=question.inputs, until=until, session=session, cache=cache, judges=judges
             )
             if isinstance(answer, str):
-                answer = Answer(model=row.key, problem=answer, out_of_time=answer == OUT_OF_TIME)
+                answer = Answer(model=row.key, problem=answer)
             yield answer
 
     def curves(
@@ -195,7 +195,7 @@ class Live:
         until = self._clock() + LONGEST
         for row in models:
             own = calibrations.of(row.key, abilities.pairing_of(image.modality, (other or image).modality))
-            job = partial(curves.judged_curve, image=image, other=other, kind=kind, calibrations=own)
+            job = partial(curves.curve, image=image, other=other, kind=kind, calibrations=own)
             key = ("curve", kind, image.key, other and other.key, own.key)
             pair = (image, other) if other else (image,)
             yield row, self._result(row, key, job, inputs=pair, until=until, session=session)

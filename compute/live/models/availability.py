@@ -130,23 +130,20 @@ def requests_per_question(row: Model) -> int:
 class Network:
     """Whether the hub can be reached. Tried in the background: a name that does not resolve takes long to fail."""
 
-    def __init__(
-        self, *, offline: Callable[[], bool] | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._offline, self._clock = offline or endpoint.is_offline, clock
+    def __init__(self) -> None:
         self._answer, self._tried = False, -RECHECK
         self._done = threading.Event()
         self._lock = threading.Lock()
 
     def reachable(self) -> bool:
         """The last known answer; all callers wait for the first one, `PATIENCE` seconds in all."""
-        if self._offline():
+        if endpoint.is_offline():
             return False
         with self._lock:
-            if self._clock() - self._tried >= RECHECK:
-                self._tried = self._clock()
+            if time.monotonic() - self._tried >= RECHECK:
+                self._tried = time.monotonic()
                 threading.Thread(target=self._try, daemon=True, name="network").start()
-        self._done.wait(max(0.0, self._tried + PATIENCE - self._clock()))
+        self._done.wait(max(0.0, self._tried + PATIENCE - time.monotonic()))
         return self._answer
 
     def _try(self) -> None:

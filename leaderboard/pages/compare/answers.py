@@ -20,7 +20,8 @@ from compute.types import LETTERS
 from leaderboard.data.related_figures import RelatedFigure, missing_sentence
 from leaderboard.html.formatting import number, percent
 from leaderboard.html.templates import render
-from leaderboard.live.calibrated import CalibratedAnswer, readings, votes
+from leaderboard.live.calibrated import CalibratedAnswer
+from leaderboard.live.live import OUT_OF_TIME
 from leaderboard.pages.compare.strips import strip
 
 READINGS = {
@@ -96,27 +97,28 @@ def headline(question: LiveQuestion, answers: Sequence[CalibratedAnswer]) -> Hea
             return f"No model has a percentile for this image.{_outside(able)}", "", ""
         span = f"between the {_ordinal(min(known))} and {_ordinal(max(known))} percentile"
         return f"{attribute}: {span} of each model's reference images.{_outside(able)}", "", ""
-    tally = votes(able, len(question.options))
-    if not tally.total:
+    counts = [sum(each.answer.pick == option for each in able) for option in range(len(question.options))]
+    total, most = sum(counts), max(counts)
+    if not total:
         return "No model picks an option: each sees a tie or gives no readable answer.", "", ""
-    if tally.leader is None:
-        return f"The {tally.total} models disagree: {_picks(tally.counts)}.{_outside(able)}", "", ""
-    most = tally.counts[tally.leader]
+    if counts.count(most) > 1:
+        return f"The {total} models disagree: {_picks(counts)}.{_outside(able)}", "", ""
+    leader = counts.index(most)
     rest = f" as {ROLES.get(question.mode) or BEST[question.attribute]}"
-    rest += f"; {_picks(tally.counts, but=tally.leader)}." if most < tally.total else "."
+    rest += f"; {_picks(counts, but=leader)}." if most < total else "."
     if close := sum(each.margin is not None and each.margin < CLOSE for each in able if each.answer.pick is not None):
-        whom = "it" if tally.total == 1 else f"{close} of them" if close < tally.total else "all of them"
+        whom = "it" if total == 1 else f"{close} of them" if close < total else "all of them"
         rest += f" For {whom} the best two are almost tied."
-    if silent := len(able) - tally.total:
+    if silent := len(able) - total:
         rest += f" {silent} {'sees a tie or gives' if silent == 1 else 'see a tie or give'} no readable answer."
     rest += _outside(able)
-    share = f"{most} of {tally.total}" if most < tally.total else _all(tally.total)
-    subject = "The one model with a pick chooses " if tally.total == 1 else f"{share} models pick "
-    return subject, LETTERS[tally.leader], rest
+    share = f"{most} of {total}" if most < total else _all(total)
+    subject = "The one model with a pick chooses " if total == 1 else f"{share} models pick "
+    return subject, LETTERS[leader], rest
 
 
 def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
-    counts = Counter({READINGS[reading]: count for reading, count in readings(able).items()})
+    counts = Counter(READINGS[each.standings[0].reading] for each in able if each.standings)
     only = ""
     if not counts:
         counts = Counter(NEARER[each.direction[0]] for each in able if each.direction)
@@ -136,7 +138,7 @@ def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
 
 def _late(answers: Sequence[CalibratedAnswer]) -> str:
     """A sentence on the models that were not started for lack of time; empty without any."""
-    titles = [each.row.title for each in answers if each.answer.out_of_time]
+    titles = [each.row.title for each in answers if each.answer.problem == OUT_OF_TIME]
     if not titles:
         return ""
     return (

@@ -61,7 +61,7 @@ def test_each_sentence_is_a_scene_of_two_wordings() -> None:
     texts = {column.read(row) for column in sample.matching for row in range(len(column))}
     assert len(sample.scenes) == len(wholes["text"]) == 64 >= SCENES and len(texts) == 128
     assert (sample.matching[1].keys != sample.unrelated[1].keys).all()
-    shown = {example.text for example in examples.EXAMPLES if example.modality == "text"}
+    shown = {example.title for example in examples.EXAMPLES if example.modality == "text"}
     assert not texts & shown, "none is a ready comparison's"
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from compute import models
+from compute.analysis.domain import Calibrations
 from compute.catalog import shipped
 from compute.live import curves, examples
 from compute.live.answers import answer
@@ -25,16 +28,20 @@ def subject(key: str) -> LiveSubject:
     )
 
 
+def scores(mine: LiveSubject, **given: Any) -> tuple[float, ...]:
+    return curves.curve(mine, CAT, calibrations=Calibrations(), **given).scores
+
+
 @pytest.mark.parametrize("kind", PERTURBATIONS)
 def test_an_unchanged_image_is_itself_and_more_change_is_less_alike(kind: str) -> None:
-    found = curves.curve(subject("ssim"), CAT, kind=kind)
+    found = scores(subject("ssim"), kind=kind)
     assert len(found) == len(curves.STRENGTHS) and found[0] == pytest.approx(1)
     assert found[-1] < found[1] < 1
 
 
 def test_a_step_is_the_score_of_the_changed_image() -> None:
     mine = subject("tiny")
-    found = curves.curve(mine, CAT, other=COFFEE, kind="rotate")
+    found = scores(mine, other=COFFEE, kind="rotate")
     changed = curves.changed(CAT, kind="rotate", strength=0.5)
     assert np.array_equal(changed.content, perturb(CAT.content, kind="rotate", strength=0.5))
     mine.inputs = {one.key: one for one in (changed, COFFEE)}
@@ -44,7 +51,7 @@ def test_a_step_is_the_score_of_the_changed_image() -> None:
 
 
 def test_beside_a_text() -> None:
-    found = curves.curve(subject("tiny"), CAT, other=WORDS, kind="gaussianblur")
+    found = scores(subject("tiny"), other=WORDS, kind="gaussianblur")
     assert np.isfinite(found).all() and len(set(found)) > 1
 
 

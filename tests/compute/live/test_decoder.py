@@ -86,6 +86,11 @@ def test_every_rule_holds_as_in_process(name: str, pool: DecoderPool) -> None:
     assert workers(pool) == before, "it was no reason for a new process"
 
 
+def test_too_many_bytes_are_refused_at_once(pool: DecoderPool) -> None:
+    with pytest.raises(BadInput, match="8 MB"):
+        pool.image(bytes(9_000_000), name="cat.png")
+
+
 def test_many_threads_get_each_its_own_picture(pool: DecoderPool) -> None:
     def decode(number: int) -> bool:
         image = pool.image(saved(Image.new("RGB", (20 + number, 30), (number, 0, 7)), "PNG"), name=str(number))

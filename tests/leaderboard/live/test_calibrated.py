@@ -13,7 +13,7 @@ from compute.live import examples
 from compute.live.domains import pairing
 from compute.live.question import Answer, LiveQuestion
 from compute.types import Model
-from leaderboard.live.calibrated import CalibratedAnswer, bands, calibrated_answer, votes
+from leaderboard.live.calibrated import CalibratedAnswer, bands, calibrated_answer
 
 
 def reference(model: str = "m", pairing: str = "image-image", *, matching: bool = True, scenes: int = 500) -> Reference:
@@ -99,14 +99,6 @@ def test_single_images_have_one_band() -> None:
 def test_what_is_no_score_of_its_own_has_no_place(answer: Answer) -> None:
     assert one(answer, asked("pair", "cat", "coffee")).reference is None
     assert one(Answer(model="m", scores=(1.0,)), asked("pair", "cat", "text-cat")).reference is None
-
-
-def test_votes_count_picks() -> None:
-    question = asked("choice", "cat", "coffee", "rocket")
-    found = [one(Answer(model="m", scores=(1.0, 2.0), pick=pick), question) for pick in (0, 0, 1, None)]
-    tally = votes(found, 2)
-    assert (tally.counts, tally.total, tally.leader) == ((2, 1), 3, 0)
-    assert votes(found[1:3], 2).leader is None and votes([], 2).leader is None
 
 
 def test_outside_its_domain_an_answer_has_no_place_and_says_why() -> None:

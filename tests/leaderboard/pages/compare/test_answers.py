@@ -52,7 +52,7 @@ def test_a_raw_score_never_stands_without_its_meaning() -> None:
 
 
 def test_models_without_their_turn_are_named_with_what_to_do() -> None:
-    late = [Answer(model=key, problem=OUT_OF_TIME, out_of_time=True) for key in ("n", "o")]
+    late = [Answer(model=key, problem=OUT_OF_TIME) for key in ("n", "o")]
     answers = [Answer(model="m", scores=(2.5,)), *late]
     sentence = "1 of 3 models had their turn, 2 did not (N, O). Press Compare again"
     text = words(drawn(PAIR, *answers))
