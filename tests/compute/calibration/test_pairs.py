@@ -7,7 +7,7 @@ import numpy as np
 from compute.calibration import pairs
 from compute.calibration.pairs import Pairs, deranged, matching, material
 from compute.content.items import Column, images, texts
-from compute.tasks.data import Choices, Matches, Mixed, Retrieval
+from compute.tasks.data import Choices, Mixed, Retrieval
 
 N = 40
 
@@ -53,16 +53,6 @@ def test_a_reference_matches_its_right_alternative() -> None:
     assert [one.pairing for one in matching(data)] == ["image-text"]
     quality = Choices(names=data.names, alternatives=data.alternatives, answer=data.answer, question="quality")
     assert matching(quality) == []
-
-
-def test_images_match_their_captions() -> None:
-    names = tuple(map(str, range(N)))
-    several = Matches(names=names, images=(pictures("a"), pictures("b")), captions=(words("a"), words("b")))
-    assert read(matching(several)) == [
-        [(f"{letter}{row}".encode(), f"{letter}{row}") for row in range(N)] for letter in "ab"
-    ]
-    one = Matches(names=names, images=(pictures("a"),), captions=(words("a"), words("b"), words("c")))
-    assert read(matching(one)) == [[(f"a{row}".encode(), f"a{row}") for row in range(N)]]
 
 
 def test_queries_match_relevant_documents_and_texts_of_one_image_match() -> None:

@@ -72,11 +72,6 @@ def png_text_exif_shared_tags() -> bytes:
     return png(chunk(b"zTXt", text))
 
 
-def png_many_exif_blocks() -> bytes:
-    """18,000 EXIF blocks of 33 tags each."""
-    return png(chunk(b"eXIf", tiff([(274, SHORT, 1, 1)] * 33)) * 18_000)
-
-
 def webp_exif_shared_tags() -> bytes:
     """600 tags share 7 MB in the EXIF chunk of a WebP."""
     image = saved("WEBP")[12:]
@@ -89,12 +84,6 @@ def jpeg_exif_shared_tags() -> bytes:
     block = exif_shared()
     parts = (block[at : at + 65_000] for at in range(0, len(block), 65_000))
     return jpeg(b"".join(segment(0xE1, b"Exif\0\0" + part) for part in parts))
-
-
-def jpeg_mpf_shared_tags() -> bytes:
-    """The index of a JPEG of several images has 2,500 tags of 32 kB in one segment, 80 MB."""
-    block = tiff(shared(2_500, length=32_000), block=bytes(32_000))
-    return jpeg(segment(0xE2, b"MPF\0" + block))
 
 
 # JPEG
@@ -121,20 +110,10 @@ def jpeg_tiny_comments() -> bytes:
     return jpeg(segment(0xFE, b"") * 1_500_000)
 
 
-def jpeg_tiny_app_segments() -> bytes:
-    """1.5 million empty application segments."""
-    return jpeg(segment(0xE5, b"") * 1_500_000)
-
-
 def jpeg_quantisation_tables() -> bytes:
     """115,000 quantisation tables, each a list of Python."""
     table = segment(0xDB, (b"\0" + b"\1" * 64) * 1_000)
     return jpeg(table * 115)
-
-
-def jpeg_huffman_tables() -> bytes:
-    """340,000 Huffman tables of one code."""
-    return jpeg(segment(0xC4, b"\0\1" + bytes(15) + b"\0") * 340_000)
 
 
 def jpeg_photoshop_blocks() -> bytes:
@@ -185,16 +164,6 @@ def png(before: bytes = b"", *, inside: bytes = b"", after: bytes = b"") -> byte
 def png_empty_pixel_chunks() -> bytes:
     """600,000 empty IDAT chunks."""
     return png(inside=chunk(b"IDAT", b"") * 600_000)
-
-
-def png_private_chunks() -> bytes:
-    """600,000 private chunks, each an entry of a list."""
-    return png(chunk(b"prVt", b"") * 600_000)
-
-
-def png_text_chunks() -> bytes:
-    """500,000 chunks of text after the pixels."""
-    return png(after=chunk(b"tEXt", b"a\0b") * 500_000)
 
 
 def png_profile_bombs() -> bytes:
@@ -287,11 +256,6 @@ def webp_large_canvas() -> bytes:
     return webp_animation((65_000, 60_000), frames=2)
 
 
-def webp_canvas_and_frame_differ() -> bytes:
-    """A canvas of 16 x 16 and a frame of 100 x 100 on it."""
-    return webp_animation((16, 16), frames=2)
-
-
 def webp_many_frames() -> bytes:
     """80,000 frames, of which only the first is used."""
     return webp_animation((100, 100), frames=80_000)
@@ -318,14 +282,6 @@ def avif_claims_less(side: int = 3_600) -> bytes:
 # Tables of them
 
 
-def mpo_many_images() -> bytes:
-    """An index of 4,000 images in a JPEG that holds one."""
-    count = 4_000
-    block = bytes(16 * count)
-    tags = [(0xB000, BYTES, 4, 0x30303130), (0xB001, LONG, 1, count), (0xB002, BYTES, len(block), 8)]
-    return jpeg(segment(0xE2, b"MPF\0" + tiff(tags, block=block)))
-
-
 # Odd files that cost little, since only the first page is used: refused or read, but at once.
 
 
@@ -336,22 +292,16 @@ IMAGES: dict[str, Callable[[], bytes]] = {
         png_exif_shared_tags,
         png_exif_prefixes,
         png_text_exif_shared_tags,
-        png_many_exif_blocks,
         webp_exif_shared_tags,
         jpeg_exif_shared_tags,
-        jpeg_mpf_shared_tags,
         jpeg_tiny_exif_segments,
         jpeg_tiny_comments,
-        jpeg_tiny_app_segments,
         jpeg_quantisation_tables,
-        jpeg_huffman_tables,
         jpeg_photoshop_blocks,
         jpeg_junk,
         jpeg_after_its_end,
         jpeg_many_scans,
         png_empty_pixel_chunks,
-        png_private_chunks,
-        png_text_chunks,
         png_profile_bombs,
         png_text_bombs,
         apng_many_frames,
@@ -363,10 +313,8 @@ IMAGES: dict[str, Callable[[], bytes]] = {
         gif_wide_frame,
         webp_many_chunks,
         webp_large_canvas,
-        webp_canvas_and_frame_differ,
         webp_many_frames,
         avif_claims_less,
-        mpo_many_images,
     )
 }
 

@@ -16,7 +16,6 @@ from compute.live.models.subject import LiveSubject
 from compute.live.question import LiveQuestion
 from compute.models.adapter import Hardware
 from compute.tasks.perturb import PERTURBATIONS, perturb
-from compute.types import BadInput
 
 ROWS = {row.key: row for row in shipped().models}
 CAT, COFFEE, WORDS = (examples.load(key) for key in ("cat", "coffee", "text-cat"))
@@ -50,11 +49,6 @@ def test_a_step_is_the_score_of_the_changed_image() -> None:
     assert found[4] == pytest.approx(alone, abs=1e-5)
 
 
-def test_beside_a_text() -> None:
-    found = scores(subject("tiny"), other=WORDS, kind="gaussianblur")
-    assert np.isfinite(found).all() and len(set(found)) > 1
-
-
 def test_changed_images_are_known_apart() -> None:
     keys = {
         curves.changed(one, kind=kind, strength=strength).key
@@ -63,8 +57,3 @@ def test_changed_images_are_known_apart() -> None:
         for strength in curves.STRENGTHS
     }
     assert len(keys) == 2 * len(PERTURBATIONS) * len(curves.STRENGTHS)
-
-
-def test_a_text_cannot_be_perturbed() -> None:
-    with pytest.raises(BadInput, match="only an image can be perturbed"):
-        curves.changed(WORDS, kind="rotate", strength=0.5)

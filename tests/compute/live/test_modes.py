@@ -44,13 +44,6 @@ def test_a_mode_says_what_it_takes() -> None:
         modes.problem("guess", (I,))
 
 
-def test_the_reference_is_the_one_of_its_kind() -> None:
-    assert modes.reference_first((I, I, T)) == 2
-    assert modes.reference_first((T, I, T)) == 1
-    assert modes.reference_first((I, I, I)) == 0
-    assert modes.reference_first((I, T)) == 0
-
-
 ROWS = {row.key: row for row in shipped().models}
 
 

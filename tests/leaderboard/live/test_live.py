@@ -70,13 +70,6 @@ def test_the_plan_names_every_model_that_can(live: Live) -> None:
     assert live.roster.plan(kinds=[])["models"] == [] and live.roster.plan(kinds=[])["needs"]
 
 
-def test_a_mode_that_does_not_fit_gives_way(live: Live) -> None:
-    assert live.roster.plan(kinds=["image"] * 3, mode="odd")["mode"] == "odd"
-    assert live.roster.plan(kinds=["image", "text"], mode="odd")["mode"] == "pair"
-    with pytest.raises(BadInput, match="An input is an image or a text"):
-        live.roster.plan(kinds=["video"])
-
-
 @pytest.mark.parametrize(
     ("request_", "said"),
     [

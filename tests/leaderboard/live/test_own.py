@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from compute.analysis.domain import Calibrations
 from compute.live.models.loading import CHANGED
 from compute.live.models.roster import OWN_FIRST
 from compute.live.question import Answer
-from compute.types import BadInput, Model
+from compute.types import Model
 from leaderboard.host import own_models
 from leaderboard.live.calibrated import calibrated_answer
 from leaderboard.live.live import MOST_MODELS, Live
@@ -65,12 +64,6 @@ def test_they_are_listed_first_and_ticked(live: Live) -> None:
     assert [model["key"] for model in listed(live, "text", "text") if model["own"]] == ["own/both-towers"]
 
 
-def test_a_language_model_is_not_asked_before_it_is_ticked(rows: tuple[Model, ...], live: Live) -> None:
-    slow = Live(own=[replace(rows[0], kind="mllm")])
-    first, *_ = listed(slow, "image", "image")
-    assert first["own"] and first["state"] == "ready" and not first["default"]
-
-
 def test_a_few_of_many_are_ticked_and_a_question_takes_no_more_than_it_may(
     rows: tuple[Model, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,8 +71,6 @@ def test_a_few_of_many_are_ticked_and_a_question_takes_no_more_than_it_may(
     models = [model for model in listed(live, "image", "image") if model["own"]]
     assert [model["key"] for model in models] == [f"own/{at}" for at in range(8)], "as the host named them"
     assert [model["default"] for model in models] == [True] * OWN_FIRST + [False] * (8 - OWN_FIRST)
-    _, chosen = live.pair([("example", "cat"), ("example", "cat-face")], [])
-    assert {f"own/{at}" for at in range(OWN_FIRST)} < {row.key for row in chosen} and len(chosen) <= MOST_MODELS
     monkeypatch.setattr("compute.live.models.roster.OWN_FIRST", 20)
     assert len(live.pair([("example", "cat"), ("example", "cat-face")], [])[1]) == MOST_MODELS
 
@@ -103,16 +94,9 @@ def test_the_answers_mark_them(live: Live, rows: tuple[Model, ...]) -> None:
     markup = answers.result(question, calibrated, pending=(), records={})
     assert markup.count("the host's own model") == 1
     assert 'href="model?model=own/images"' in markup and "no percentile: it is not calibrated" in markup
-    for trained_on, marked in (((), 1), ((answers.DRAWINGS,), 2), ((answers.DRAWINGS, "nights"), 1)):
-        tuned = [replace(calibrated[0], row=replace(chosen[0], trained_on=trained_on)), calibrated[1]]
-        markup = answers.result(question, tuned, pending=(), records={})
-        assert markup.count("understands only drawn scenes") == marked, "tiny itself is one"
-
-
-def test_visitors_name_no_folder(live: Live, folder: Path) -> None:
-    for text in (str(folder / "images"), "./images", "hub:org/name", "assets/tiny", "../tiny"):
-        with pytest.raises(BadInput, match="There is no model"):
-            live.models([text])
+    tuned = [replace(calibrated[0], row=replace(chosen[0], trained_on=(answers.DRAWINGS,))), calibrated[1]]
+    markup = answers.result(question, tuned, pending=(), records={})
+    assert markup.count("understands only drawn scenes") == 2, "tiny itself is one"
 
 
 def test_no_page_tells_where_they_lie(rows: tuple[Model, ...], folder: Path) -> None:
@@ -130,12 +114,7 @@ def test_no_page_tells_where_they_lie(rows: tuple[Model, ...], folder: Path) -> 
     live.roster.forget(ready)
     plan = json.dumps(live.roster.plan(kinds=["image", "image"]))
     assert "Its files are no longer on this machine" in plan
-    shutil.move(folder / "images", folder / "elsewhere")
-    live.roster.forget(ready)
-    (away,) = ask(live, CAT, FACE, models=("own/images",))
-    shutil.move(folder / "elsewhere", folder / "images")
     weights.write_bytes(content)
     assert gone.problem == CHANGED
-    assert away.problem == "Its files are no longer on this machine"
-    for text in (damaged.problem, gone.problem, away.problem, plan):
+    for text in (damaged.problem, gone.problem, plan):
         assert "models of mine" not in text and "both towers/" not in text and str(folder.parent) not in text

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from compute.catalog import shipped
-from compute.catalog.own import models as own_models
 from compute.live.models import availability, memory
 from compute.live.models.availability import DOWNLOAD, IMPOSSIBLE, READY, Network
-from compute.models.own.checkpoints import from_folder
 from tests.compute.models import checkpoints
 
 ROWS = {row.key: row for row in shipped().models}
@@ -73,22 +71,6 @@ def test_a_folder_whose_files_are_gone_is_downloaded_from_nowhere(tmp_path: Path
     shutil.rmtree(folder)
     assert gone == found("tiny", network=True, **named)
     assert (gone.state, gone.reason, gone.why) == (IMPOSSIBLE, "files", "Its files are no longer on this machine")
-
-
-@pytest.mark.parametrize("gone", ["base", "tuned"])
-def test_a_lora_lacks_its_own_files_or_those_of_its_base(tmp_path: Path, gone: str) -> None:
-    made = from_folder(checkpoints.lora(checkpoints.clip(tmp_path / "base"), tmp_path / "tuned", ["q_proj"]))
-    row = own_models.record(made.row, digest=made.digest, results=tmp_path / "results", source=made.source)
-
-    def state() -> availability.Availability:
-        return availability.availability(row, network=lambda: True, room=ROOM)
-
-    assert state().state == READY
-    next((tmp_path / gone).glob("*.safetensors")).unlink()
-    files = state()
-    shutil.rmtree(tmp_path / gone)
-    assert files == state()
-    assert (files.state, files.reason, files.why) == (IMPOSSIBLE, "files", "Its files are no longer on this machine")
 
 
 def test_too_large_for_the_memory_or_the_disk(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

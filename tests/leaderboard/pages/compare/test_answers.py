@@ -113,13 +113,6 @@ def test_few_scenes_give_a_direction_beside_the_medians() -> None:
     assert "percentile</span>" not in drawn(PAIR, Answer(model="m", scores=(2.2,), domain=FEW))
 
 
-def test_a_pick_outside_of_the_domain_is_one_by_raw_scores() -> None:
-    picked = Answer(model="m", scores=(0.2, 0.9), pick=1, domain=OUTSIDE, unit="cosine")
-    text = words(drawn(CHOICE, picked))
-    assert "picks B by its raw scores; no percentile: outside what this model was calibrated on" in text
-    assert "For 1 model the input is outside what it was calibrated on." in text and "raw cosine" in text
-
-
 def test_each_model_lists_the_domains_of_its_distributions() -> None:
     drawings = replace(reference(), domain="drawn", scenes=240)
     photographs = replace(reference(scenes=14), domain="photographs", source="photographs of scikit-image")
@@ -131,12 +124,6 @@ def test_each_model_lists_the_domains_of_its_distributions() -> None:
     assert (
         "photographs: 500 unrelated and 500 matching pairs of 14 scenes, photographs of scikit-image: used here" in text
     )
-
-
-def test_without_a_distribution_there_is_a_direction_only() -> None:
-    text = words(drawn(PAIR, Answer(model="n", scores=(0.2,), controls=(6, 8))))
-    assert "nearer than 6 of 8 unrelated examples; no percentile: it is not calibrated" in text
-    assert "python -m compute calibrate" in text
 
 
 @pytest.mark.parametrize(
@@ -154,12 +141,6 @@ def test_the_headline_says_how_many_agree(picks: tuple, said: str) -> None:
     scores = {0: (2.9, 0.5), 1: (0.5, 2.9), None: (1.0, 1.0)}
     answers = [Answer(model="m", scores=scores[pick], pick=pick) for pick in picks]
     assert "".join(page.headline(CHOICE, found(CHOICE, *answers))) == said
-
-
-def test_a_model_that_failed_says_why_and_is_not_counted() -> None:
-    markup = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), Answer(model="n", problem="No <b>weights</b>"))
-    assert "The one model with a pick chooses" in markup
-    assert "No &lt;b&gt;weights&lt;/b&gt;" in markup
 
 
 def test_judges_show_both_orders() -> None:

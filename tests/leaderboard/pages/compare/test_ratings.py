@@ -40,11 +40,6 @@ def test_scores_stand_beside_what_is_expected() -> None:
     assert "the orders differ" not in html
 
 
-def test_orders_that_differ_are_marked() -> None:
-    html = table(tiny=both(None), judge=both(PairRating(scores=(8, 5), replies=("Score: 8", "Score: 5"))))
-    assert html.count("the orders differ by 3") == 2
-
-
 def test_an_invalid_answer_is_no_score_and_shows_its_words_as_text() -> None:
     rating = PairRating(scores=(None, 9), problems=("refused", ""), replies=("I <b>cannot</b>", "Score: 9"))
     html = table(tiny=both(None), judge=both(rating))
@@ -54,6 +49,8 @@ def test_an_invalid_answer_is_no_score_and_shows_its_words_as_text() -> None:
 
 
 def test_what_is_missing_says_why() -> None:
+    apart = table(tiny=both(None), judge=both(PairRating(scores=(8, 5), replies=("Score: 8", "Score: 5"))))
+    assert apart.count("the orders differ by 3") == 2
     html = table(tiny=both("Its weights are not on this machine"), judge=both(None))
     assert 'colspan="2"><span class="pg-quiet">Its weights are not on this machine</span>' in html
     assert html.count("not asked yet") == 2

@@ -72,12 +72,6 @@ def test_an_image_goes_into_the_session(client: TestClient, uploads: Uploads) ->
     assert uploads.image("a" * 32, found["key"]).content.size == (24, 16)
 
 
-def test_a_file_goes_into_the_session(client: TestClient, uploads: Uploads) -> None:
-    answer = client.post("/live/file", content=b"a,b\n1,2\n", headers=ONE)
-    assert answer.headers["cache-control"] == "no-store"
-    assert uploads.file("a" * 32, answer.json()["key"]) == b"a,b\n1,2\n"
-
-
 def test_a_session_is_forgotten_by_a_beacon(client: TestClient, uploads: Uploads) -> None:
     client.post("/live/input", content=saved(picture(), "PNG"), headers=ONE)
     assert client.post("/live/forget", content="b" * 32).status_code == 204 and len(uploads) == 1
