@@ -211,10 +211,10 @@ def own_suites(
                 "--data (in Python data=)"
             )
     elif not suite and manifest_of_pairs(data):
-        made = suite_making.from_file(Path(data), suite=suite_making.SHAPES[own_suite.PAIRS][0])
+        made = suite_making.from_file(Path(data), suite=suite_making.PAIRBENCH)
     elif not suite or (same is not None and same.shape not in (own_suite.PAIRS, *own_suite.COMPARISONS)):
         made = _read(data, reading, same=same, source=_reader(root, offline=offline))
-    elif suite in suite_making.replaced() and _holds_images(Path(data)):
+    elif suite == suite_making.PAIRBENCH and _holds_images(Path(data)):
         raise BadInput(
             f"{data} is a folder of images. Make pairs of them first: python -m compute pairs make --images {data} "
             "--out pairs.parquet; then name these in its place, pairs.parquet"

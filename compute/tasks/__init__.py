@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from compute.tasks.data import columns, every_column, size, without
-from compute.tasks.loaders import LOADERS, computable, identity, load, needs, options_of
+from compute.tasks.loaders import computable, identity, load, needs, options_of
 
 __all__ = (
-    "LOADERS",
     "columns",
     "computable",
     "every_column",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 from compute.tasks import mieb, mini, own, pairbench, unisim
@@ -11,33 +11,14 @@ from compute.tasks.data import Data
 from compute.tasks.source import Need, Source
 from compute.types import NotHere, Task
 
-
-@dataclass(frozen=True, kw_only=True)
-class Loader:
-    """How the items of a benchmark's tasks are made, for the procedures it has items for."""
-
-    procedures: Collection[str]
-    load: Callable[..., dict[str, Data]]  # load(task, source=, options=): items a subset
-    options_of: Callable[[Task], Mapping[str, tuple[Any, ...]]]
-    needs: Callable[..., Need]  # needs(task, source=)
-    identity: Callable[..., dict[str, Any]]  # identity(task, source=): part of the fingerprint
-
-
-LOADERS: dict[str, Loader] = {
-    name: Loader(
-        procedures=benchmark.PROCEDURES,
-        load=benchmark.load,
-        options_of=benchmark.options_of,
-        needs=benchmark.needs,
-        identity=benchmark.identity,
-    )
-    for name, benchmark in (
-        ("unisim", unisim),
-        ("mieb", mieb),
-        ("mini", mini),
-        ("pairbench", pairbench),
-        *((benchmark, own) for benchmark in pairbench.OWN),
-    )
+# Each has PROCEDURES, which it has items for; load(task, source=, options=), the items a subset; options_of(task);
+# needs(task, source=); and identity(task, source=), part of the fingerprint.
+LOADERS: dict[str, ModuleType] = {
+    "unisim": unisim,
+    "mieb": mieb,
+    "mini": mini,
+    "pairbench": pairbench,
+    **dict.fromkeys(pairbench.OWN, own),
 }
 
 
@@ -71,10 +52,10 @@ def computable(task: Task) -> bool:
     """Whether a loader makes items of the task's benchmark for its procedure."""
     if task.key in pairbench.PRINTED:
         return False
-    return task.benchmark in LOADERS and task.procedure in LOADERS[task.benchmark].procedures
+    return task.benchmark in LOADERS and task.procedure in LOADERS[task.benchmark].PROCEDURES
 
 
-def _loader(task: Task) -> Loader:
+def _loader(task: Task) -> ModuleType:
     if task.benchmark not in LOADERS:
         raise NotHere(
             f"Task {task.key!r} has published figures only: no loader makes items of {task.benchmark!r}. To compute "
@@ -85,6 +66,6 @@ def _loader(task: Task) -> Loader:
     if not computable(task):
         raise NotHere(
             f"Task {task.key!r} has no loader for its procedure {task.procedure!r}: add a row to PROCEDURES in "
-            f"compute/tasks/{task.benchmark}, which has: {', '.join(LOADERS[task.benchmark].procedures)}"
+            f"compute/tasks/{task.benchmark}, which has: {', '.join(LOADERS[task.benchmark].PROCEDURES)}"
         )
     return LOADERS[task.benchmark]

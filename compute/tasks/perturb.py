@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from compute.tasks import hue
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ CORNERS = 0.4  # of half a side: how far a corner moves at most
 ELASTIC = 0.08  # of half a side: the longest move of a pixel
 SMOOTH = 0.06  # of the shorter side: standard deviation over which moves are alike
 BLOCK = 128  # pixels of a row that are blurred at once
-PIECE = 1 << 14  # pixels whose saturation and hue are changed at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,18 +75,12 @@ def perturb(image: Image.Image, *, kind: str, strength: float, seed: int = 0) ->
 
 def _colour_jitter(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:
     """Brightness, contrast, saturation and hue in turn, each by its own part of the strength, up or down."""
-    import torch
     from torchvision.transforms.v2 import functional
 
     parts = draw.choice([-1.0, 1.0], 4) * draw.uniform(0.5, 1.0, 4) * strength
     brightness, contrast, saturation = (1 + FACTOR * parts[:3]).tolist()
-    colours = functional.adjust_contrast(functional.adjust_brightness(pixels, brightness), contrast).flatten(1)
-    # What follows sees one pixel at a time: pieces stay in the processor's cache.
-    for start in range(0, colours.shape[1], PIECE):
-        piece = colours[:, start : start + PIECE]
-        saturated = functional.adjust_saturation(piece[:, None], saturation)[:, 0]
-        piece.copy_(torch.from_numpy(hue.turned(saturated.numpy(), HUE * parts[3])))
-    return colours.view_as(pixels)
+    colours = functional.adjust_contrast(functional.adjust_brightness(pixels, brightness), contrast)
+    return functional.adjust_hue(functional.adjust_saturation(colours, saturation), HUE * parts[3])
 
 
 def _rotate(pixels: torch.Tensor, strength: float, draw: np.random.Generator) -> torch.Tensor:

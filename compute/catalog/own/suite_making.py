@@ -6,7 +6,7 @@ compute/tasks/own/shapes.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from compute.catalog.own.suite import (
@@ -25,27 +25,26 @@ from compute.tasks.own import OwnData
 from compute.tasks.source import OwnFile
 from compute.types import BadInput, Suite, Task, shortened
 
+PAIRBENCH = "pairbench"  # the shipped suite that a manifest of pairs stands in for
+
 
 def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnSuite:
-    """The suite that a data file makes in place of a shipped one, or that is known already, its file moved perhaps.
+    """The suite that a manifest of pairs makes in place of PAIRBENCH, or that is known already, its file moved perhaps.
 
     Raises BadInput for a suite that takes no file, a file that does not hold what it should, or that of another suite.
     """
     same = next((own for own in known if own.suite.key == suite), None)
     if same is not None and same.shape in COMPARISONS:
         raise BadInput(f"The suite {suite} is a comparison of generators: run python -m compute frechet again")
-    shape = same.shape if same else next((name for name, (replaced, _) in SHAPES.items() if replaced == suite), None)
-    if shape is None:
-        takes = ", ".join(replaced for replaced, _ in SHAPES.values())
+    if same is None and suite != PAIRBENCH:
         raise BadInput(
-            f"{path.name} is a file, and only these suites take one: {takes}. To make a suite of it, name no suite "
+            f"{path.name} is a file, and only these suites take one: {PAIRBENCH}. To make a suite of it, name no suite "
             f"beside it; to run the suite {suite}, leave the file out or name a folder of data sets in its place"
         )
-    made = SHAPES[shape][1](path)
-    if same and made.digest != same.digest:
-        takes = SHAPES[shape][0]
+    made = _pairs(path)
+    if same is not None and made.digest != same.digest:
         raise BadInput(
-            f"{path.name} is not the file of the suite {suite}. To make another suite of it, name the suite {takes}"
+            f"{path.name} is not the file of the suite {suite}. To make another suite of it, name the suite {PAIRBENCH}"
         )
     return made
 
@@ -106,11 +105,6 @@ def of_data(
     )
 
 
-def replaced() -> frozenset[str]:
-    """Keys of the shipped suites that take a file of one's own."""
-    return frozenset(suite for suite, _ in SHAPES.values())
-
-
 def _pairs(path: Path) -> OwnSuite:
     """A manifest of pairs (PairBench): a task a split."""
     from compute.tasks.pairbench import manifest as manifests
@@ -159,8 +153,3 @@ def _pairs(path: Path) -> OwnSuite:
             for split in manifest.splits
         ),
     )
-
-
-# What a data file can hold in place of a shipped suite's: the suite that `--data` gives it to, and what reads it. All
-# other shapes are rows of compute/tasks/own/shapes.py.
-SHAPES: dict[str, tuple[str, Callable[[Path], OwnSuite]]] = {PAIRS: ("pairbench", _pairs)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
@@ -12,8 +11,6 @@ from compute.tasks.drawing.captions import counted
 from compute.tasks.drawing.scenes import Background, Scene
 
 LEAST, MOST = 2, 5  # things that a prompt names
-
-Ground = Callable[[Random], Background]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,12 +35,12 @@ def prompt(rng: Random) -> Prompt:
     return Prompt(kinds=(first,) * count + (second,) * rng.randint(max(1, LEAST - count), MOST - count))
 
 
-def drawn(prompt: Prompt, rng: Random, *, ground: Ground | None = None) -> Scene:
+def drawn(prompt: Prompt, rng: Random) -> Scene:
     """A scene with exactly the prompt's things, on a background that they stand out from; training never draws it."""
 
     def made(lot: Random, *, part: str) -> Scene:
         while True:
-            background = compose.background(lot, part=part) if ground is None else ground(lot)
+            background = compose.background(lot, part=part)
             free = compose.free_colours(background)
             if all(colour in free for _, colour in prompt.kinds):
                 return Scene(background=background, things=compose.placed(lot, list(prompt.kinds)))

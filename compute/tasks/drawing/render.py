@@ -65,11 +65,11 @@ def _background(background: Background) -> Image.Image:
     return canvas
 
 
-def _polygon(corners: int, *, inner: float = 1.0, turn: float = -90.0) -> tuple[tuple[float, float], ...]:
+def _polygon(corners: int, *, inner: float = 1.0) -> tuple[tuple[float, float], ...]:
     """Corners on the unit circle; with `inner`, every second one at that radius."""
     points = corners if inner == 1.0 else 2 * corners
     radii = [1.0 if inner == 1.0 or not number % 2 else inner for number in range(points)]
-    angles = [math.radians(turn + 360 * number / points) for number in range(points)]
+    angles = [math.radians(-90 + 360 * number / points) for number in range(points)]
     return tuple(
         (radius * math.cos(angle), radius * math.sin(angle)) for radius, angle in zip(radii, angles, strict=True)
     )

@@ -171,14 +171,12 @@ def test_arguments_that_mean_nothing_are_refused() -> None:
 
 def test_a_page_shows_the_digits_that_say_something() -> None:
     """Three significant digits of what differs; of scores those that the table has, unless a computation made them."""
-    for values, digits in (([0.5, 0.8], 3), ([50.0, 80], 1), ([1200, 1500.0], 0), ([0.5, 0.5], 3), ([np.nan], 2)):
+    for values, digits in (([0.5, 0.8], 3), ([1200, 1500.0], 0), ([0.5, 0.5], 3), ([np.nan], 2)):
         assert decimals(np.array(values)) == digits, values
     for values, digits in (
-        ([93.6, 94.9, 98.7], 1),
         ([74.72, 30.4, np.nan], 2),
         ([1 / 3, 2 / 3], 3),
         ([0.00001, 0.00002], 5),
-        ([np.nan], 0),
     ):
         assert printed_decimals(np.array(values)) == digits, values
 

@@ -26,12 +26,6 @@ def scenes(count: int, *, part: str = "train", seed: str = "test") -> list[Scene
     return [compose.scene(rng, part=part) for _ in range(count)]
 
 
-def test_one_seed_gives_one_image() -> None:
-    first, again = (np.stack([draw(scene) for scene in scenes(40)]) for _ in range(2))
-    assert first.shape == (40, SIDE, SIDE, 3) and first.dtype == np.uint8
-    assert (first == again).all() and len({image.tobytes() for image in first}) == 40
-
-
 def test_a_thing_is_drawn_where_it_stands() -> None:
     """Its pixels are its colour, within its radius of its centre, and the rest is the background."""
     for shape in SHAPES:

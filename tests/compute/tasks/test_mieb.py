@@ -17,17 +17,16 @@ from compute.types import BadInput, Task
 from tests.compute.tasks import hub_files
 from tests.compute.tasks.hub_files import image
 
-IMAGE = datasets.Image()
-TEXT = datasets.Value("string")
-NUMBER = datasets.Value("int64")
-
 
 def task(name: str) -> Task:
     return shipped().task(f"mieb/{name.lower()}")
 
 
-def table(columns: dict[str, list], **features) -> datasets.Dataset:
-    return datasets.Dataset.from_dict(columns, features=datasets.Features(features))
+def table(columns: dict[str, list], **kinds) -> datasets.Dataset:
+    made = datasets.Dataset.from_dict(columns)
+    for name, kind in kinds.items():
+        made = made.cast_column(name, kind)
+    return made
 
 
 def load(tmp_path: Path, name: str, files: dict, **options) -> dict[str, Data]:
@@ -43,11 +42,8 @@ def key(red: int) -> bytes:
 def labelled(
     count: int, *, column: str = "image", label: str = "label", classes: list[str] | None = None, first: int = 0
 ) -> datasets.Dataset:
-    kind = datasets.ClassLabel(names=classes) if classes else NUMBER
-    return table(
-        {column: [image(first + at) for at in range(count)], label: [at % 2 for at in range(count)]},
-        **{column: IMAGE, label: kind},
-    )
+    columns = {column: [image(first + at) for at in range(count)], label: [at % 2 for at in range(count)]}
+    return table(columns, **({label: datasets.ClassLabel(names=classes)} if classes else {}))
 
 
 def test_probe_reads_both_splits_and_the_tasks_own_draws(tmp_path: Path) -> None:
@@ -63,7 +59,7 @@ def test_probe_reads_both_splits_and_the_tasks_own_draws(tmp_path: Path) -> None
 
 def test_several_labels_an_item(tmp_path: Path) -> None:
     kind = datasets.List(datasets.ClassLabel(names=["cat", "dog", "cow"]))
-    rows = table({"image": [image(1), image(2)], "classes": [[0, 2], [1]]}, image=IMAGE, classes=kind)
+    rows = table({"image": [image(1), image(2)], "classes": [[0, 2], [1]]}, classes=kind)
     data = load(tmp_path, "VOC2007", {("default", "train"): rows, ("default", "test"): rows})["default"]
     assert data.test.labels.tolist() == [[True, False, True], [False, True, False]]
     assert data.samples_per_label == 8
@@ -71,9 +67,7 @@ def test_several_labels_an_item(tmp_path: Path) -> None:
 
 def test_the_damaged_training_image_of_birdsnap_is_left_out(tmp_path: Path) -> None:
     count = 3856
-    rows = table(
-        {"image": [image(1)] * count, "common": [0] * count}, image=IMAGE, common=datasets.ClassLabel(names=["owl"])
-    )
+    rows = table({"image": [image(1)] * count, "common": [0] * count}, common=datasets.ClassLabel(names=["owl"]))
     train = load(tmp_path, "Birdsnap", {("default", "train"): rows, ("default", "test"): rows})["default"].train
     assert len(train.items) == count - 1
     assert "3854" not in train.names
@@ -106,34 +100,19 @@ def test_zero_shot_prompts_keep_the_public_codes_line_ends_unless_asked_to_be_cl
 
 
 def test_matching_of_two_and_two_and_of_the_split_called_train(tmp_path: Path) -> None:
-    rows = table(
-        {"image_0": [image(1)], "image_1": [image(2)], "caption_0": ["a"], "caption_1": ["b"]},
-        image_0=IMAGE,
-        image_1=IMAGE,
-        caption_0=TEXT,
-        caption_1=TEXT,
-    )
+    rows = table({"image_0": [image(1)], "image_1": [image(2)], "caption_0": ["a"], "caption_1": ["b"]})
     data = load(tmp_path, "Winoground", {("default", "test"): rows})["default"]
     assert (len(data.images), len(data.captions)) == (2, 2)
-    rows = table(
-        {"images": [image(1)], "caption": ["a"], "negative_caption": ["b"]},
-        images=IMAGE,
-        caption=TEXT,
-        negative_caption=TEXT,
-    )
+    rows = table({"images": [image(1)], "caption": ["a"], "negative_caption": ["b"]})
     assert load(tmp_path, "SugarCrepe", {("default", "train"): rows})["default"].captions[1].read(0) == "b"
 
 
 def test_matching_from_a_pool_of_images(tmp_path: Path) -> None:
-    pool = {"id": [f"d{at}" for at in range(11)], "image": [image(at) for at in range(11)]}
-    corpus = table(pool, id=TEXT, image=IMAGE)
-    query = table({"id": ["q"], "text": ["the third"]}, id=TEXT, text=TEXT)
-    judged = [(f"d{at}", int(at == 3)) for at in range(10)]
-    qrels = table(
-        {"query-id": ["q"] * 10, "corpus-id": [name for name, _ in judged], "score": [s for _, s in judged]},
-        **{"query-id": TEXT, "corpus-id": TEXT, "score": NUMBER},
-    )
-    files = {("corpus", "corpus"): corpus, ("query", "test"): query, ("qrels", "test"): qrels}
+    files = {
+        ("corpus", "corpus"): table({"id": [f"d{at}" for at in range(11)], "image": [image(at) for at in range(11)]}),
+        ("query", "test"): table({"id": ["q"], "text": ["the third"]}),
+        ("qrels", "test"): qrels(*(("q", f"d{at}", int(at == 3)) for at in range(10))),
+    }
     data = load(tmp_path, "ImageCoDe", files)["default"]
     assert [column.keys[0] for column in data.images] == [key(at) for at in (3, 0, 1, 2, 4, 5, 6, 7, 8, 9)]
     assert data.captions[0].read(0) == "the third"
@@ -144,9 +123,6 @@ def test_scored_pairs_of_each_language(tmp_path: Path) -> None:
     for at, language in enumerate(task("VisualSTS17Multilingual").subsets):
         files[(language, "test")] = table(
             {"sentence1": [image(at)], "sentence2": [image(at + 50)], "score": [at / 2]},
-            sentence1=IMAGE,
-            sentence2=IMAGE,
-            score=datasets.Value("float64"),
         )
     data = load(tmp_path, "VisualSTS17Multilingual", files)
     assert list(data) == list(task("VisualSTS17Multilingual").subsets)
@@ -156,21 +132,16 @@ def test_scored_pairs_of_each_language(tmp_path: Path) -> None:
     assert part.second.keys[0] == key(list(data).index("es-es") + 50)
 
 
-QRELS = {"query-id": TEXT, "corpus-id": TEXT, "score": NUMBER}
+def qrels(*rows: tuple[str | int, str | int, int]) -> datasets.Dataset:
+    return table({name: [row[at] for row in rows] for at, name in enumerate(("query-id", "corpus-id", "score"))})
 
 
-def qrels(*rows: tuple[str, str, int]) -> datasets.Dataset:
-    return table({name: [row[at] for row in rows] for at, name in enumerate(QRELS)}, **QRELS)
-
-
-def three_tables(*, ids: str = "id") -> dict:
-    both = {ids: TEXT, "image": IMAGE, "text": TEXT}
+def three_tables() -> dict:
     return {
         ("query", "test"): table(
-            {ids: ["q0", "q1", "q2"], "image": [image(1), image(2), image(3)], "text": ["more red", "", "unjudged"]},
-            **both,
+            {"id": ["q0", "q1", "q2"], "image": [image(1), image(2), image(3)], "text": ["more red", "", "unjudged"]}
         ),
-        ("corpus", "test"): table({ids: ["d0", "d1"], "image": [image(11), None], "text": ["zero", "one"]}, **both),
+        ("corpus", "test"): table({"id": ["d0", "d1"], "image": [image(11), None], "text": ["zero", "one"]}),
         ("qrels", "test"): qrels(("q1", "d0", 1), ("q0", "d1", 2), ("q0", "d0", 0)),
     }
 
@@ -194,13 +165,10 @@ def test_multiple_choice_keeps_judged_documents_as_candidates(tmp_path: Path) ->
 
 
 def test_document_pages(tmp_path: Path) -> None:
-    numbers = {"query-id": NUMBER, "corpus-id": NUMBER, "score": NUMBER}
-    queries = {"query-id": [5, 6], "query": ["who?", "where?"]}
-    pages = {"corpus-id": [7, 8], "image": [image(1), image(2)]}
     files = {
-        ("queries", "test"): table(queries, **{"query-id": NUMBER, "query": TEXT}),
-        ("corpus", "test"): table(pages, **{"corpus-id": NUMBER, "image": IMAGE}),
-        ("qrels", "test"): table({"query-id": [5, 6], "corpus-id": [8, 7], "score": [1, 1]}, **numbers),
+        ("queries", "test"): table({"query-id": [5, 6], "query": ["who?", "where?"]}),
+        ("corpus", "test"): table({"corpus-id": [7, 8], "image": [image(1), image(2)]}),
+        ("qrels", "test"): qrels((5, 8, 1), (6, 7, 1)),
     }
     data = load(tmp_path, "VidoreDocVQARetrieval", files)["default"]
     assert data.documents.names == ("7", "8")
@@ -210,7 +178,7 @@ def test_document_pages(tmp_path: Path) -> None:
 def test_memes_share_one_pool_of_distinct_texts(tmp_path: Path) -> None:
     def split(first: int, texts: list[str]) -> datasets.Dataset:
         ids = list(range(first, first + len(texts)))
-        return table({"id": ids, "image": [image(at) for at in ids], "text": texts}, id=NUMBER, image=IMAGE, text=TEXT)
+        return table({"id": ids, "image": [image(at) for at in ids], "text": texts})
 
     files = {
         ("default", "test"): split(0, ["a", "b"]),
@@ -228,9 +196,7 @@ def test_memes_share_one_pool_of_distinct_texts(tmp_path: Path) -> None:
 
 def test_a_right_answer_that_the_pool_lacks_still_counts(tmp_path: Path) -> None:
     texts = ["same", "same", "other"]
-    rows = table(
-        {"id": [0, 1, 2], "image": [image(at) for at in range(3)], "text": texts}, id=NUMBER, image=IMAGE, text=TEXT
-    )
+    rows = table({"id": [0, 1, 2], "image": [image(at) for at in range(3)], "text": texts})
     files = {("default", split): rows for split in ("test", "validation", "train")}
     data = load(tmp_path, "HatefulMemesI2TRetrieval", files)["default"]
     assert data.documents.names == ("0", "2")
@@ -240,12 +206,7 @@ def test_a_right_answer_that_the_pool_lacks_still_counts(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["WITT2IRetrieval", "XM3600T2IRetrieval"])
 def test_every_caption_of_every_language_asks_for_its_image(tmp_path: Path, name: str) -> None:
-    rows = table(
-        {"image_id": ["x", "y"], "image": [image(1), image(2)], "captions": [["a", "b"], ["c"]]},
-        image_id=TEXT,
-        image=IMAGE,
-        captions=datasets.List(TEXT),
-    )
+    rows = table({"image_id": ["x", "y"], "image": [image(1), image(2)], "captions": [["a", "b"], ["c"]]})
     data = load(tmp_path, name, {("default", subset): rows for subset in task(name).subsets})
     assert list(data) == list(task(name).subsets)
     part = next(iter(data.values()))
@@ -261,12 +222,7 @@ def test_questions_with_their_own_choices(tmp_path: Path) -> None:
             "question": ["how many?", "nearer?", "how few?"],
             "choices": [["3", "1"], ["a", "b"], ["1", "0", "3"]],
             "answer": ["(B)", "(A)", "(C)"],
-        },
-        task=TEXT,
-        image=IMAGE,
-        question=TEXT,
-        choices=datasets.List(TEXT),
-        answer=TEXT,
+        }
     )
     data = load(tmp_path, "CVBenchCount", {("default", "test"): rows})["default"]
     assert data.documents.names == ("3", "1", "0")

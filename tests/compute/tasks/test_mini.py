@@ -86,22 +86,22 @@ def _count(data: Any) -> int:
 
 def _chance(data: Any, task: Task) -> float:
     """What guessing gets: 1 / k; for nDCG the mean gain of a random order over the best one's; 1/6 for two and two."""
-    if isinstance(data, Choices):
-        return 1 / len(data.alternatives)
-    if isinstance(data, OddOneOut):
-        return 1 / len(data.members)
-    if isinstance(data, Probe):
-        return 1 / len(data.test.classes)
-    if isinstance(data, ZeroShot):
-        return 1 / len(data.prompts)
-    if isinstance(data, Sentences):
-        return 0.0
-    if isinstance(data, Matches):  # a group of two: one of the 24 orders of four scores in four puts both pairs on top
-        return 1 / 6 if len(data.images) == len(data.captions) else 1 / max(len(data.images), len(data.captions))
+    match data:
+        case Choices():
+            return 1 / len(data.alternatives)
+        case OddOneOut():
+            return 1 / len(data.members)
+        case Probe():
+            return 1 / len(data.test.classes)
+        case ZeroShot():
+            return 1 / len(data.prompts)
+        case Sentences():
+            return 0.0
+        case Matches():  # a group of two: one of the 24 orders of four scores in four puts both pairs on top
+            return 1 / 6 if len(data.images) == len(data.captions) else 1 / max(len(data.images), len(data.captions))
     if data.candidates is not None:
         return len(data.queries) / len(data.candidates[0])
-    depth = int(task.metrics[0].removeprefix("ndcg_at_"))
-    gains = 1 / np.log2(np.arange(2, depth + 2))
+    gains = 1 / np.log2(np.arange(2, int(task.metrics[0].removeprefix("ndcg_at_")) + 2))
     relevant = np.bincount(data.relevant[0], minlength=len(data.queries))
     best = np.array([gains[:count].sum() for count in relevant])
     return float((relevant / len(data.documents) * gains.sum() / best).mean())

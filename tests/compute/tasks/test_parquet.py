@@ -13,14 +13,10 @@ from compute.tasks import parquet
 from compute.types import BadInput, NotHere
 from tests.compute.tasks import hub_files
 
-LABELS = datasets.ClassLabel(names=["cat", "dog"])
-
 
 def pictures(count: int) -> datasets.Dataset:
-    features = datasets.Features({"image": datasets.Image(), "label": LABELS})
     return datasets.Dataset.from_dict(
-        {"image": [hub_files.image(at) for at in range(count)], "label": [at % 2 for at in range(count)]},
-        features=features,
+        {"image": [hub_files.image(at) for at in range(count)], "label": [at % 2 for at in range(count)]}
     )
 
 
@@ -40,17 +36,15 @@ def test_images_of_all_shards_in_order_with_their_bytes_and_keys(tmp_path: Path,
 
 
 def test_rows_without_an_image_have_no_key(tmp_path: Path) -> None:
-    features = datasets.Features({"image": datasets.Image()})
-    rows = datasets.Dataset.from_dict({"image": [None, hub_files.image(1)]}, features=features)
+    rows = datasets.Dataset.from_dict({"image": [None, hub_files.image(1)]})
     hub_files.write(tmp_path, {("corpus", "test"): rows})
     column = parquet.table(tmp_path, repo="org/set", config="corpus", split="test").images("image")
     assert column.keys[0] == parquet.NO_KEY != column.keys[1]
 
 
 def test_lists_of_images_are_a_column_a_place(tmp_path: Path) -> None:
-    features = datasets.Features({"images": datasets.List(datasets.Image())})
     lists = [[hub_files.image(1), hub_files.image(2)], [hub_files.image(3), hub_files.image(4)]]
-    rows = datasets.Dataset.from_dict({"images": lists}, features=features)
+    rows = datasets.Dataset.from_dict({"images": lists})
     hub_files.write(tmp_path, {("default", "test"): rows})
     first, second = parquet.table(tmp_path, repo="org/set", split="test").image_columns("images")
     assert second.read(0) == hub_files.png(hub_files.image(2))

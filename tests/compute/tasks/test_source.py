@@ -121,17 +121,3 @@ def test_a_data_set_is_here_when_what_its_procedure_reads_is(cache: Path) -> Non
     assert present() == [False, True]
     folder = in_cache(cache, row.repo, row.revision, {"data/train-00000.parquet": "x"})
     assert present() == [True, True] and row.where(Source(offline=True), "train") == (folder, row.repo)
-
-
-def test_what_is_missing_is_named_with_the_command_for_all_of_it(cache: Path) -> None:
-    task = next(task for task in shipped().tasks if task.key == "mieb/dtd")
-    row = rows.row(task)
-    command = f"hf download {row.repo} --repo-type dataset --revision {row.revision}"
-    for held in ({}, {"README.md": "no list of files"}):
-        in_cache(cache, row.repo, row.revision, held)
-        with pytest.raises(NotHere) as caught:
-            mieb.load(task, source=Source(offline=True), options={})
-        assert str(caught.value).endswith(command)
-    in_cache(cache, row.repo, row.revision, {"README.md": CARD})
-    with pytest.raises(NotHere, match=r"--include 'data/train-\*'$"):
-        mieb.load(task, source=Source(offline=True), options={})

@@ -254,10 +254,10 @@ def write(root: Path, *names: str, packed: bool = False) -> Path:
     return place
 
 
-def pack(place: Path, name: str, *, bare: bool = False) -> None:
-    """Puts a data set's folder into `<name>.tar`; `bare` leaves the folder's own name out of its members'."""
+def pack(place: Path, name: str) -> None:
+    """Puts a data set's folder into `<name>.tar`."""
     with tarfile.open(place / f"{name}.tar", "w") as archive:
-        archive.add(place / name, arcname="." if bare else name)
+        archive.add(place / name, arcname=name)
     for path in sorted((place / name).rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     (place / name).rmdir()
@@ -265,9 +265,7 @@ def pack(place: Path, name: str, *, bare: bool = False) -> None:
 
 def cifar(root: Path) -> None:
     """CIFAR-100's test split as the hub has it: two images of every fine class."""
-    features = datasets.Features({"img": datasets.Image(), "fine_label": datasets.Value("int64")})
     rows = datasets.Dataset.from_dict(
-        {"img": [hub_files.image(at) for at in range(200)], "fine_label": [at % 100 for at in range(200)]},
-        features=features,
+        {"img": [hub_files.image(at) for at in range(200)], "fine_label": [at % 100 for at in range(200)]}
     )
     hub_files.write(root / CIFAR, {("default", "test"): rows})

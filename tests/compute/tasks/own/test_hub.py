@@ -84,10 +84,7 @@ def test_retrieval_in_three_configurations(hub: Path) -> None:
     texts = {"_id": ["q1", "q2"], "text": ["a", "b"]}
     tables = {
         ("queries", "queries"): datasets.Dataset.from_dict(texts),
-        ("corpus", "corpus"): datasets.Dataset.from_list(
-            [{"_id": f"d{at}", "image": image(at)} for at in range(3)],
-            features=datasets.Features({"_id": datasets.Value("string"), "image": datasets.Image()}),
-        ),
+        ("corpus", "corpus"): datasets.Dataset.from_list([{"_id": f"d{at}", "image": image(at)} for at in range(3)]),
         ("default", "test"): datasets.Dataset.from_dict(
             {"query-id": ["q1", "q2"], "corpus-id": ["d0", "d2"], "score": [1, 2]}
         ),
