@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,12 +108,6 @@ def test_what_is_not_a_model_is_said_in_one_line(text: str, error: type, word: s
     result = run(text)
     assert_refused(result, error, word)
     assert len([line for line in result.output.splitlines() if line.startswith("Error")]) == 1
-
-
-def test_folders_that_hold_no_checkpoint(run: Command, tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"}))
-    assert_refused(run(str(tmp_path)), NotHere, "model.safetensors")
-    assert_refused(run(str(tmp_path / "config.json")), BadInput, "folder")
 
 
 MODEL = """

@@ -13,7 +13,7 @@ from compute.models.encoders import timm_vision
 from compute.models.encoders.towers import Towers
 from compute.models.files.checkpoint import fill, tensors
 from compute.models.options import chosen
-from compute.types import BadInput, Model
+from compute.types import Model
 
 if TYPE_CHECKING:
     import torch
@@ -34,16 +34,13 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     chosen(row, {})
     model = classifier(folder)
     model.reset_classifier(0)
-    return timm_vision.towers(row, hardware, model, shown=PREPROCESSING, pooling="avg", head=False)
+    return timm_vision.towers(row, hardware, model, shown=PREPROCESSING, pooling="avg")
 
 
 def classifier(folder: Path) -> torch.nn.Module:
-    """The network with its 1,000 classes, from the package's folder. Raises BadInput for weights that do not fit."""
+    """The network with its 1,000 classes, from the package's folder."""
     import timm
 
     model = timm.create_model(ARCHITECTURE, pretrained=False)
-    names, state = list(model.state_dict()), tensors(folder / FILE)
-    if len(names) != len(state):
-        raise BadInput(f"{FILE} has {len(state)} weights, and {ARCHITECTURE} takes {len(names)}")
-    fill(model, dict(zip(names, state.values(), strict=True)), of=ARCHITECTURE)
+    fill(model, dict(zip(model.state_dict(), tensors(folder / FILE).values(), strict=True)), of=ARCHITECTURE)
     return model

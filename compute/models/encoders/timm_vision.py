@@ -41,7 +41,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
     except (RuntimeError, TypeError, ValueError, AssertionError) as error:
         raise BadInput(f"{row.key}: {folder} does not fit timm: {one_line(error)}") from error
     pooling = getattr(model, "global_pool", "") or "the model's own"
-    return towers(row, hardware, model, shown=shown, pooling=str(pooling), head=False)
+    return towers(row, hardware, model, shown=shown, pooling=str(pooling))
 
 
 def load_moco_v3(row: Model, hardware: Hardware, folder: Path) -> Towers:
@@ -59,11 +59,17 @@ def load_moco_v3(row: Model, hardware: Hardware, folder: Path) -> Towers:
     with seeded(0):
         model = timm.create_model(name, pretrained=False, num_classes=0)
     fill(model, state, of=name)
-    return towers(row, hardware, model, shown=MOCO_V3, pooling="token", head=False)
+    return towers(row, hardware, model, shown=MOCO_V3, pooling="token")
 
 
 def towers(
-    row: Model, hardware: Hardware, model: torch.nn.Module, *, shown: Mapping[str, Any], pooling: str, head: bool
+    row: Model,
+    hardware: Hardware,
+    model: torch.nn.Module,
+    *,
+    shown: Mapping[str, Any],
+    pooling: str,
+    head: bool = False,
 ) -> Towers:
     """The model behind the preprocessing of its configuration, with `shown` overriding it."""
     import timm

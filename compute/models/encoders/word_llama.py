@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
 from compute.models.encoders.towers import TextTower, Towers
-from compute.models.files.checkpoint import existing, one_line
+from compute.models.files.checkpoint import existing
 from compute.models.options import chosen
-from compute.types import BadInput, Model
+from compute.types import Model
 
 if TYPE_CHECKING:
     import torch
@@ -35,16 +35,12 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
 
 
 def text_tower(folder: Path, hardware: Hardware) -> TextTower:
-    """The tower of the package in `folder`. Raises NotHere for a missing file, BadInput for one that is damaged."""
+    """The tower of the package in `folder`. Raises NotHere for a missing file."""
     import torch
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
     from tokenizers import Tokenizer
 
-    try:
-        table = load_file(existing(folder / TABLE))["embedding.weight"].to(hardware.device, hardware.torch_dtype)
-    except (SafetensorError, KeyError) as error:
-        raise BadInput(f"{TABLE} holds no table of vectors: {one_line(error)}") from error
+    table = load_file(existing(folder / TABLE))["embedding.weight"].to(hardware.device, hardware.torch_dtype)
     tokenizer: Any = Tokenizer.from_file(str(existing(folder / TOKENIZER)))
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -166,8 +166,6 @@ def _resume(row: Model, file: HubFile, out: BinaryIO, progress: Callable[[int], 
         for part in response.iter_bytes(PART):
             out.write(part)
             out.flush()
-            if out.tell() > file.size:  # more than the hub states: a file that would fill the disk
-                return
             progress(out.tell())
 
 

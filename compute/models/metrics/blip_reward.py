@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compute.models.files.checkpoint import fill, under
-from compute.types import BadInput
 
 if TYPE_CHECKING:
     import torch
@@ -43,8 +42,6 @@ def read_towers(state: Mapping[str, torch.Tensor], config: Path) -> tuple[torch.
 
     image = {_vision_name(name): value for name, value in under(state, "blip.visual_encoder.").items()}
     text = under(state, "blip.text_encoder.")
-    if not image or not text:
-        raise BadInput("The checkpoint has no weights under blip.visual_encoder and blip.text_encoder")
     patches = image["embeddings.patch_embedding.weight"]
     width, _, patch, _ = patches.shape
     positions = image["embeddings.position_embedding"].shape[1] - 1
@@ -93,7 +90,7 @@ def _vision_name(name: str) -> str:
 
 
 def linear_chain(state: Mapping[str, torch.Tensor], *, of: str) -> torch.nn.Module:
-    """The linear layers of a head in the order of their numbers. Raises BadInput where there are none.
+    """The linear layers of a head in the order of their numbers. Raises BadInput where they do not fit.
 
     Dropout, which heads are trained with, does nothing here.
     """
@@ -101,8 +98,6 @@ def linear_chain(state: Mapping[str, torch.Tensor], *, of: str) -> torch.nn.Modu
 
     names = [name.removesuffix("weight") for name in state if name.endswith("weight")]
     names.sort(key=lambda name: [int(number) for number in re.findall(r"\d+", name)])
-    if not names:
-        raise BadInput(f"{of} holds no linear layer")
     layers = []
     for name in names:
         weight = state[f"{name}weight"]

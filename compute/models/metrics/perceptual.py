@@ -21,31 +21,32 @@ from compute.models.files.checkpoint import existing, fill, ready, tensors, unde
 from compute.models.files.downloads import Published
 from compute.models.metrics.pixels import OTHER_SIZE, PairMetric
 from compute.models.options import chosen
-from compute.types import BadInput, CannotDo, Model
+from compute.types import CannotDo, Model
 
 if TYPE_CHECKING:
     import torch
     from PIL import Image
 
-LPIPS_NETS = {"alex": "alexnet-owt-7be5be79.pth", "vgg": "vgg16-397923af.pth", "squeeze": "squeezenet1_1-b8a52dc0.pth"}
-# Bytes, from torchvision's own table of weights, which has MiB.
-SIZES = {"alex": round(233.087 * 2**20), "vgg": round(527.796 * 2**20), "squeeze": round(4.729 * 2**20)}
-TORCHVISION = "https://download.pytorch.org/models/"  # its own addresses of these files, told without importing it
+NET = "alex"  # the backbone that LPIPS's authors advise
+BACKBONE = Published(  # as torchvision has it, told without importing it; its table of weights has MiB
+    url="https://download.pytorch.org/models/alexnet-owt-7be5be79.pth",
+    sha256="7be5be79",
+    size=round(233.087 * 2**20),
+)
+DINO_BRANCH = "dino_vitb16"
 DINO = Published(url="https://dl.fbaipublicfiles.com/dino/dino_vitbase16_pretrain/dino_vitbase16_pretrain.pth")
 
 
 def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetric:
-    """LPIPS 0.1: the distance of two images' deep features, negated. Option `net`: alex, vgg or squeeze.
+    """LPIPS 0.1: the distance of two images' deep features, negated.
 
     Its backbone is torchvision's file, in `folder` where the row names one. The layers on top come with the package.
     """
     import torch
 
-    net = chosen(row, {"net": "alex"})["net"]
-    if net not in LPIPS_NETS:
-        raise BadInput(f"{row.key}: LPIPS has no net {net!r}. It has: {', '.join(LPIPS_NETS)}")
-    file = folder / LPIPS_NETS[net] if folder else _backbone(net).fetch()
-    network = ready(lpips_network(net, file), hardware)
+    chosen(row, {"net": NET})
+    file = folder / BACKBONE.path.name if folder else BACKBONE.fetch()
+    network = ready(lpips_network(file), hardware)
 
     def signed(images: np.ndarray) -> torch.Tensor:
         """(n, 3, h, w) of -1..1, the range that LPIPS was made for."""
@@ -62,7 +63,7 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
         chunk=sys.maxsize,  # pairs of one size are one batch
         settings={
             "model": row.key,
-            "net": net,
+            "net": NET,
             "version": "0.1",
             "backbone": file.name,
             "range": [-1, 1],
@@ -71,63 +72,38 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
     )
 
 
-def lpips_network(net: str, file: Path) -> torch.nn.Module:
+def lpips_network(file: Path) -> torch.nn.Module:
     """The package's network with the weights of its backbone from torchvision's `file`. Raises NotHere or BadInput."""
     import lpips
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package asks torchvision in an old way
-        network = lpips.LPIPS(net=net, version="0.1", pnet_rand=True, verbose=False)
+        network = lpips.LPIPS(net=NET, version="0.1", pnet_rand=True, verbose=False)
     features = under(tensors(file), "features.")
     # The package cuts the backbone into slices whose layers keep the numbers they have in torchvision.
     numbers = {name: name.split(".", 1)[1] for name in network.net.state_dict()}
     fill(
         network.net,
         {name: features[number] for name, number in numbers.items() if number in features},
-        of=f"LPIPS's {net}",
+        of="LPIPS's AlexNet",
     )
     return network
 
 
 def lpips_files(row: Model) -> Iterator[Published]:
     """What the row needs from addresses."""
-    net = row.options.get("net", "alex")
-    if not row.weights and net in LPIPS_NETS:
-        yield _backbone(net)
+    if not row.weights:
+        yield BACKBONE
 
 
 def lpips_layers(row: Model) -> Iterator[Path]:
     """The layers on top of the backbone, which the package brings."""
-    net = row.options.get("net", "alex")
-    if net in LPIPS_NETS:
-        yield Path(str(distribution("lpips").locate_file(f"lpips/weights/v0.1/{net}.pth")))
+    yield Path(str(distribution("lpips").locate_file(f"lpips/weights/v0.1/{NET}.pth")))
 
 
-def _backbone(net: str) -> Published:
-    name = LPIPS_NETS[net]
-    return Published(url=TORCHVISION + name, sha256=name.split("-")[-1].split(".")[0], size=SIZES[net])
-
-
-@dataclass(frozen=True, kw_only=True)
-class Branch:
-    """One vision transformer of a DreamSim model."""
-
-    kind: str  # dino_vitb16 | clip_vitb16 | clip_vitb32 | open_clip_vitb16 | open_clip_vitb32
-    feature: str  # first token after the last block | embedding
-
-
-DREAMSIM = {  # name -> its branches and the folder of the layers that were trained
-    "ensemble": (
-        (
-            Branch(kind="dino_vitb16", feature="token"),
-            Branch(kind="clip_vitb16", feature="embedding"),
-            Branch(kind="open_clip_vitb16", feature="embedding"),
-        ),
-        "ensemble_lora",
-    ),
-    "dino_vitb16": ((Branch(kind="dino_vitb16", feature="token"),), "dino_vitb16_single_lora"),
-    "clip_vitb32": ((Branch(kind="clip_vitb32", feature="embedding"),), "clip_vitb32_single_lora"),
-    "open_clip_vitb32": ((Branch(kind="open_clip_vitb32", feature="embedding"),), "open_clip_vitb32_single_lora"),
+DREAMSIM = {  # name -> its vision transformers and the folder of the layers that were trained
+    "ensemble": (("dino_vitb16", "clip_vitb16", "open_clip_vitb16"), "ensemble_lora"),
+    "open_clip_vitb32": (("open_clip_vitb32",), "open_clip_vitb32_single_lora"),
 }
 
 RELEASE = "https://github.com/ssundaram21/dreamsim/releases/download/v0.2.0-checkpoints/"  # as the package has it
@@ -139,7 +115,7 @@ class DreamSim:
 
     settings: dict[str, Any]
     network: torch.nn.Module
-    branches: tuple[Branch, ...]
+    branches: tuple[str, ...]
     side: int
     hardware: Hardware
     multi_vector: bool = False
@@ -165,19 +141,16 @@ class DreamSim:
             vectors = torch.nn.functional.normalize(vectors - vectors.mean(dim=1, keepdim=True), dim=1)
             return vectors.cpu().numpy()
 
-    def _seen(self, branch: Branch, tower: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
+    def _seen(self, branch: str, tower: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
+        """A CLIP's embedding; of DINO the first token after its last block."""
         from dreamsim import constants
         from torchvision.transforms import functional
 
-        scale = (
-            (constants.IMAGENET_DEFAULT_MEAN, constants.IMAGENET_DEFAULT_STD)
-            if branch.kind.startswith("dino")
-            else (constants.OPENAI_CLIP_MEAN, constants.OPENAI_CLIP_STD)
-        )
-        shown = functional.normalize(batch, *scale).to(self.hardware.torch_dtype)
-        if branch.feature == "embedding":
-            return tower.model(shown) @ tower.proj
-        states = tower.model.prepare_tokens(shown)
+        if branch != DINO_BRANCH:
+            shown = functional.normalize(batch, constants.OPENAI_CLIP_MEAN, constants.OPENAI_CLIP_STD)
+            return tower.model(shown.to(self.hardware.torch_dtype)) @ tower.proj
+        shown = functional.normalize(batch, constants.IMAGENET_DEFAULT_MEAN, constants.IMAGENET_DEFAULT_STD)
+        states = tower.model.prepare_tokens(shown.to(self.hardware.torch_dtype))
         for block in tower.model.blocks:
             states = block(states)
         return states[:, 0]
@@ -198,8 +171,6 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
     """DreamSim. Option: `dreamsim_type`, a key of DREAMSIM. Without `folder`, the archive in torch's cache."""
     options = chosen(row, {"dreamsim_type": "ensemble"})
     kind = options["dreamsim_type"]
-    if kind not in DREAMSIM:
-        raise CannotDo(f"{row.key}: DreamSim {kind!r} needs code from another repository. Here: {', '.join(DREAMSIM)}")
     import dreamsim
     import torch
     from peft import PeftModel
@@ -208,8 +179,7 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
     folder = folder or _archive(kind).fetch()
     network = torch.nn.Module()
     # Names as in the package, which the trained layers' file refers to.
-    network.extractor_list = torch.nn.ModuleList(_holder(branch.kind, folder) for branch in branches)
-    existing(folder / trained / "adapter_config.json")
+    network.extractor_list = torch.nn.ModuleList(_holder(branch, folder) for branch in branches)
     network = PeftModel.from_pretrained(network, folder / trained).merge_and_unload()
     return DreamSim(
         network=ready(network, hardware),
@@ -223,11 +193,11 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
 def dreamsim_files(row: Model) -> Iterator[Published]:
     """What the row needs from addresses, one after another: only the archive's folder tells whether DINO is in it."""
     kind = row.options.get("dreamsim_type", "ensemble")
-    if row.weights or kind not in DREAMSIM:
+    if row.weights:
         return
     archive = _archive(kind)
     yield archive
-    if any(branch.kind.startswith("dino") for branch in DREAMSIM[kind][0]) and not _own_dino(archive.path).is_file():
+    if DINO_BRANCH in DREAMSIM[kind][0] and not _own_dino(archive.path).is_file():
         yield DINO
 
 
@@ -247,7 +217,7 @@ def _holder(kind: str, folder: Path) -> torch.nn.Module:
     from dreamsim.feature_extraction.load_open_clip_as_dino import load_open_clip_as_dino
 
     holder = torch.nn.Module()
-    if kind == "dino_vitb16":
+    if kind == DINO_BRANCH:
         own = _own_dino(folder)
         holder.model = vision_transformer.vit_base(patch_size=16)
         fill(holder.model, tensors(own if own.is_file() else DINO.fetch()), of="DINO ViT-B/16")

@@ -50,8 +50,6 @@ class PairMetric:
         """(n,) float64, higher is nearer. Raises CannotDo without a first image."""
         if first is None:
             raise CannotDo(f"{self.title} compares two images; it cannot score one alone")
-        if len(first) != len(second):
-            raise BadInput(f"{len(first)} first images beside {len(second)} second ones")
         rows, same = _unordered(first, second) if self.symmetric else (range(len(second)), np.arange(len(second)))
         scores = np.empty(len(rows))
         own_first, own_second = ([side[row] for row in rows] for side in (first, second))

@@ -19,7 +19,7 @@ from compute.models.files.downloads import Published
 from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles
 from compute.models.metrics import blip_reward
 from compute.models.options import checkpoint_of, chosen
-from compute.types import BadInput, CannotDo, Model
+from compute.types import CannotDo, Model
 
 if TYPE_CHECKING:
     import torch
@@ -35,6 +35,12 @@ def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor
 
     batch = torch.stack(list(prepared))
     return batch.to(hardware.device, hardware.torch_dtype if batch.is_floating_point() else None)
+
+
+def _clip(folder: Path, hardware: Hardware) -> torch.nn.Module:
+    from transformers import AutoModel
+
+    return ready(AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype, trust_remote_code=False), hardware)
 
 
 def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
@@ -84,19 +90,15 @@ def whole_on_black(image: Image.Image, *, side: int) -> torch.Tensor:
 def load_pickscore(row: Model, hardware: Hardware, folder: Path) -> Towers:
     """PickScore (Kirstain et al. 2023): a transformers CLIP model.
 
-    Option `processor` names the checkpoint whose processor it uses; without it, its own.
+    Option `processor` names the checkpoint whose processor it uses.
     """
-    from transformers import AutoModel, AutoProcessor
+    from transformers import AutoProcessor
 
     options = chosen(row, {"processor": None})
     processor = AutoProcessor.from_pretrained(
-        _beside(row, folder, options, "processor", PROCESSOR, TOKENIZER), trust_remote_code=False
+        _beside(row, options, "processor", PROCESSOR, TOKENIZER), trust_remote_code=False
     )
-    model = (
-        AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype, trust_remote_code=False)
-        .to(hardware.device)
-        .eval()
-    )
+    model = _clip(folder, hardware)
     limit = model.config.text_config.max_position_embeddings
 
     def tokens(text: str) -> list[int]:
@@ -167,8 +169,6 @@ class ImageReward:
             raise CannotDo("ImageReward scores an image for a text; it cannot score an image alone")
         if any(not isinstance(text, str) for text in first) or any(isinstance(image, str) for image in second):
             raise CannotDo("ImageReward scores an image for a text: texts come first, images second")
-        if len(first) != len(second):
-            raise BadInput(f"{len(first)} texts beside {len(second)} images")
         tokens = self.tokenizer(
             list(first), padding="max_length", truncation=True, max_length=blip_reward.TEXT_TOKENS, return_tensors="pt"
         ).to(self.hardware.device)
@@ -203,9 +203,7 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageRewar
         vision=ready(vision, hardware),
         language=ready(language, hardware),
         head=head.to(hardware.device).eval(),
-        tokenizer=AutoTokenizer.from_pretrained(
-            _beside(row, folder, options, "tokenizer", TOKENIZER), trust_remote_code=False
-        ),
+        tokenizer=AutoTokenizer.from_pretrained(_beside(row, options, "tokenizer", TOKENIZER), trust_remote_code=False),
         cropped=_centre(side),
         hardware=hardware,
         settings={
@@ -221,10 +219,8 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageRewar
     )
 
 
-def _beside(row: Model, folder: Path, options: Mapping[str, Any], option: str, *needs: tuple[str, ...]) -> Path:
-    """The folder of the checkpoint that an option names, the row's own by default."""
-    if options[option] is None:
-        return folder
+def _beside(row: Model, options: Mapping[str, Any], option: str, *needs: tuple[str, ...]) -> Path:
+    """The folder of the checkpoint that an option names."""
     return checkpoint_of(row, options[option], option=option, required=RequiredFiles(weights=(), needs=needs))
 
 
@@ -239,8 +235,7 @@ def _centre(side: int) -> Callable[[Image.Image], torch.Tensor]:
 
 def aesthetic_files(row: Model) -> tuple[Published, ...]:
     """What the row needs from addresses, beside its CLIP model."""
-    head = row.options.get("head")
-    return (Published(**head),) if head else ()
+    return (Published(**row.options["head"]),)
 
 
 @dataclass(kw_only=True)
@@ -257,19 +252,13 @@ def load_aesthetic(row: Model, hardware: Hardware, folder: Path) -> AestheticSco
     The row's weights are the CLIP model, option `head` the layers on top of it: {"url", "sha256"} of a published file.
     """
     import torch
-    from transformers import AutoImageProcessor, AutoModel
+    from transformers import AutoImageProcessor
 
     options = chosen(row, {"head": None})
-    if not options["head"]:
-        raise BadInput(f"{row.key}: option 'head' names the predictor's file by url")
     file = aesthetic_files(row)[0].fetch()
     head = blip_reward.linear_chain(tensors(file), of=file.name)
     head = head.to(hardware.device).eval()
-    clip = (
-        AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype, trust_remote_code=False)
-        .to(hardware.device)
-        .eval()
-    )
+    clip = _clip(folder, hardware)
     processor = AutoImageProcessor.from_pretrained(folder, trust_remote_code=False)
 
     def compare(first: Sequence[Any] | None, second: Sequence[Image.Image]) -> np.ndarray:

@@ -70,14 +70,11 @@ class Hub:
     def __init__(self) -> None:
         self.repositories: dict[str, Repository] = {}
         self.status = 200  # another one is the answer to whatever is asked
-        self.ranges = True  # the store goes on from the byte that is asked for
-        self.cuts = 0  # so many times a large file's connection ends in its middle
         self.held: threading.Event | None = None  # until it is set, a large file stops in its middle
+        self.cuts = 0  # so many times a large file's connection ends in its middle
         self.asked: list[str] = []
         self.tokens: dict[str, set[str]] = {"hub": set(), "store": set()}
         self.address = ""
-        self.open = 0  # connections over which a large file is being sent
-        self.sent = 0  # bytes of large files
         self.lock = threading.Lock()
 
     def publish(self, repository: str, folder: Path, *, commit: str, **more: Any) -> Repository:
@@ -97,7 +94,7 @@ def handler(hub: Hub) -> type[Handler]:
         def answer(self) -> None:
             path = unquote(urlsplit(self.path).path)
             start = re.fullmatch(r"bytes=(\d+)-", self.headers.get("range", ""))
-            first = int(start.group(1)) if start and hub.ranges else 0
+            first = int(start.group(1)) if start else 0
             with hub.lock:
                 hub.asked.append(f"{self.command} {path} {first}")
                 hub.tokens["store" if path.startswith("/store/") else "hub"].add(self.headers.get("authorization", ""))
@@ -164,7 +161,6 @@ def handler(hub: Hub) -> type[Handler]:
             with hub.lock:
                 cut = hub.cuts > 0
                 hub.cuts -= cut
-                hub.open += 1
             try:
                 self.send_response(206 if first else 200)
                 self.send_header("ETag", f'"{repository.digest(name)}"')
@@ -179,12 +175,8 @@ def handler(hub: Hub) -> type[Handler]:
                         self.close_connection = True
                         break
                     self.wfile.write(content[at : at + PART])
-                    hub.sent += len(content[at : at + PART])
             except OSError:  # the other side has left
                 self.close_connection = True
-            finally:
-                with hub.lock:
-                    hub.open -= 1
 
         def say(self, status: int, headers: dict[str, str], content: bytes = b"") -> None:
             self.send_response(status)

@@ -200,15 +200,6 @@ def test_vlm2vec_as_lora_over_its_base(qwen: Path, tmp_path: Path) -> None:
     assert plain.processor.tokenizer.decode(tokens) == "<|im_start|>abcdefghij<|im_end|>", "its prompt stays whole"
 
 
-def test_prompts_come_from_the_row_and_are_recorded(qwen: Path) -> None:
-    prompts = {"text": "Say {text}"}
-    encoder = load_gme(row(prompts=prompts, normalise=False), CPU, qwen)
-    assert encoder.settings["prompts"] == prompts
-    same(embedded(encoder, "text", TEXTS), direct(qwen, [f"Say {text}" for text in TEXTS], None, unit=False))
-    with pytest.raises(CannotDo, match="no image prompt"):
-        encoder.prepare("image", PICTURES[0])
-
-
 def test_code_of_the_repository_runs_only_where_the_row_allows_it(llava: Path, tmp_path: Path) -> None:
     """A checkpoint whose class lies beside it, as Phi-3.5-vision's does; here that class is the library's own."""
     for file in llava.iterdir():

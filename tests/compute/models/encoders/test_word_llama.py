@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from compute.catalog import shipped
 from compute.models import load
-from compute.models.encoders import word_llama
 from compute.models.encoders.towers import Towers
 from compute.models.files import weights
-from compute.types import BadInput, NotHere
+from compute.types import NotHere
 from tests.compute.models.checkpoints import CPU, embedded
 
 ROW = shipped().model("wordllama")
@@ -45,10 +43,3 @@ def test_a_package_that_is_not_installed_is_named() -> None:
     with pytest.raises(NotHere, match="no-such-words"):
         weights.local_folder(replace(ROW, weights="package:no-such-words"), required=weights.RequiredFiles())
     assert not weights.is_downloaded(replace(ROW, weights="package:no-such-words"), required=weights.RequiredFiles())
-
-
-def test_a_damaged_table_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "weights").mkdir()
-    (tmp_path / word_llama.TABLE).write_bytes(b"no table")
-    with pytest.raises(BadInput, match="table"):
-        word_llama.load(ROW, CPU, tmp_path)

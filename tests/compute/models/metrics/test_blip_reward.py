@@ -133,7 +133,8 @@ def test_imagereward_is_timm_and_bert_by_hand(imagereward: Path) -> None:
 
 
 def test_imagereward_needs_a_text_an_image_each_and_whole_weights(imagereward: Path, tmp_path: Path) -> None:
-    model = load_imagereward(row(), CPU, imagereward)
+    options = {"tokenizer": {"weights": str(imagereward)}}
+    model = load_imagereward(row(**options), CPU, imagereward)
     with pytest.raises(CannotDo, match="for a text"):
         model.compare(None, PICTURES)
     with pytest.raises(CannotDo, match="texts come first"):
@@ -144,7 +145,7 @@ def test_imagereward_needs_a_text_an_image_each_and_whole_weights(imagereward: P
     del state["blip.text_encoder.encoder.layer.1.crossattention.self.key.weight"]
     torch.save(state, tmp_path / "ImageReward.pt")
     with pytest.raises(BadInput, match="text tower"):
-        load_imagereward(row(), CPU, tmp_path)
+        load_imagereward(row(**options), CPU, tmp_path)
 
 
 def test_a_chain_keeps_the_order_of_its_numbers() -> None:

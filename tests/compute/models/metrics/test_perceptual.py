@@ -13,7 +13,7 @@ import torchvision
 from PIL import Image
 
 from compute.models.metrics import perceptual
-from compute.types import BadInput, CannotDo, NotHere
+from compute.types import BadInput, NotHere
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import CPU
 
@@ -46,29 +46,20 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # LPIPS
 
 
-@pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """SqueezeNet in torchvision's file, with random weights."""
-    folder = tmp_path_factory.mktemp("squeeze")
+def test_lpips_is_the_package_call(tmp_path: Path) -> None:
+    """Reference: lpips.LPIPS with the same random backbone, on pixels of -1 to 1."""
     torch.manual_seed(0)
-    torch.save(torchvision.models.squeezenet1_1(weights=None).state_dict(), folder / "squeezenet1_1-b8a52dc0.pth")
-    return folder
-
-
-def test_lpips_is_the_package_call(backbone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reference: lpips.LPIPS with the same backbone in torch's cache, on pixels of -1 to 1."""
-    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
-    (tmp_path / "hub").mkdir()
-    (tmp_path / "hub" / "checkpoints").symlink_to(backbone)
     with pytest.warns(UserWarning):  # the package's call of torchvision is an old one
-        package = lpips.LPIPS(net="squeeze", version="0.1", verbose=False)
+        package = lpips.LPIPS(net="alex", pnet_rand=True, version="0.1", verbose=False)
+    stored = {f"features.{name.split('.', 1)[1]}": value for name, value in package.net.state_dict().items()}
+    torch.save(stored, tmp_path / perceptual.BACKBONE.path.name)
     first, second = pictures(*SIDES), pictures(*SIDES, seed=1)
     tensors = [
         [torch.tensor(np.asarray(image)).permute(2, 0, 1)[None] / 255 for image in side] for side in (first, second)
     ]
     with torch.no_grad():
         wanted = [package(a, b, normalize=True).item() for a, b in zip(*tensors, strict=True)]
-    model = perceptual.load_lpips(row(net="squeeze"), CPU, backbone)
+    model = perceptual.load_lpips(row(net="alex"), CPU, tmp_path)
     found = model.compare(first, second)
     assert found.dtype == np.float64
     assert found == pytest.approx(-np.array(wanted), abs=1e-6)
@@ -88,10 +79,7 @@ def test_lpips_without_its_backbone_says_what_to_fetch(cache: Path) -> None:
 
 
 def test_the_addresses_are_those_of_the_packages() -> None:
-    kinds = {"alex": "AlexNet_Weights", "vgg": "VGG16_Weights", "squeeze": "SqueezeNet1_1_Weights"}
-    for net, kind in kinds.items():
-        [file] = perceptual.lpips_files(row(net=net))
-        assert file.url == getattr(torchvision.models, kind).IMAGENET1K_V1.url and file.sha256 in file.url
+    assert perceptual.BACKBONE.url == torchvision.models.AlexNet_Weights.IMAGENET1K_V1.url
     for kind in perceptual.DREAMSIM:
         assert next(perceptual.dreamsim_files(row(dreamsim_type=kind))).url == dreamsim.config.dreamsim_weights[kind]
 
@@ -139,15 +127,15 @@ def written(folder: Path, kind: str) -> Path:
     network = torch.nn.Module()
     network.extractor_list = torch.nn.ModuleList()
     for branch in branches:
-        tower = vision_transformer.vit_base(patch_size=int(branch.kind[-2:]))
-        if branch.kind != "dino_vitb16":
+        tower = vision_transformer.vit_base(patch_size=int(branch[-2:]))
+        if branch != "dino_vitb16":
             tower.pos_drop = torch.nn.LayerNorm(32)
         for parameter in tower.parameters():
             torch.nn.init.normal_(parameter, mean=1.0 if parameter.ndim == 1 else 0.0, std=0.6)
         holder = torch.nn.Module()
         holder.model = tower
         network.extractor_list.append(holder)
-        if branch.kind == "dino_vitb16":
+        if branch == "dino_vitb16":
             file = folder / "checkpoints" / "dino_vitbase16_pretrain.pth"
             file.parent.mkdir()
             torch.save(tower.state_dict(), file)
@@ -163,7 +151,7 @@ def written(folder: Path, kind: str) -> Path:
         else:
             torch.save(
                 {"state_dict": {**tower.state_dict(), "proj": torch.randn(32, 24)}},
-                folder / f"{branch.kind}_pretrain.pth.tar",
+                folder / f"{branch}_pretrain.pth.tar",
             )
     config = peft.LoraConfig(r=4, lora_alpha=8, target_modules=["qkv"], init_lora_weights=False, bias="none")
     peft.get_peft_model(network, config).save_pretrained(folder / trained)
@@ -194,5 +182,3 @@ def test_dreamsim_never_fetches_into_the_working_folder(cache: Path) -> None:
     with pytest.raises(NotHere, match="dreamsim_ensemble"):
         perceptual.load_dreamsim(row(), CPU, None)
     assert not [path for path in Path.cwd().iterdir() if path.name == "models"]
-    with pytest.raises(CannotDo, match="dinov2_vitb14"):
-        perceptual.load_dreamsim(row(dreamsim_type="dinov2_vitb14"), CPU, None)

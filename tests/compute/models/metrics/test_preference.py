@@ -35,19 +35,11 @@ def same(found: np.ndarray, wanted: torch.Tensor) -> None:
 
 # HPSv2
 
-OPEN_CLIP = {
-    "embed_dim": 24,
-    "vision_cfg": {"image_size": 32, "layers": 2, "width": 32, "head_width": 16, "patch_size": 8},
-    "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 32, "heads": 2, "layers": 2},
-}
-
 
 @pytest.fixture(scope="module")
 def hpsv2(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, torch.nn.Module]:
-    folder = tmp_path_factory.mktemp("hpsv2")
-    torch.manual_seed(0)
-    model = open_clip.CLIP(**OPEN_CLIP).eval()
-    (folder / "open_clip_config.json").write_text(json.dumps({"model_cfg": OPEN_CLIP, "preprocess_cfg": {}}))
+    folder = checkpoints.open_clip(tmp_path_factory.mktemp("made") / "hpsv2")
+    model = open_clip.create_model(f"local-dir:{folder}").eval()
     torch.save({"epoch": 1, "state_dict": model.state_dict()}, folder / "HPS_v2_compressed.pt")
     return folder, model
 
@@ -70,7 +62,7 @@ def test_hpsv2_is_the_open_clip_call(hpsv2: tuple) -> None:
         shown.append(transforms.functional.normalize(canvas, MEAN, STD))
     with torch.no_grad():
         same(embedded(encoder, "image", PICTURES), model.encode_image(torch.stack(shown)))
-        same(embedded(encoder, "text", TEXTS), model.encode_text(open_clip.tokenize(TEXTS)))
+        same(embedded(encoder, "text", TEXTS), model.encode_text(open_clip.get_tokenizer(f"local-dir:{folder}")(TEXTS)))
     json.dumps(encoder.settings)
 
 

@@ -15,7 +15,7 @@ from tests.compute.models.own.test_identity import Scaled, digest
 
 def test_another_process_has_the_same_digest():
     script = (
-        "from tests.compute.models.own.test_identity import *; print(digest(Scaled()), "
+        "from tests.slow.compute.models.own.test_identity_elsewhere import *; print(digest(Scaled()), "
         "digest(small_open_clip(), preprocess=None, tokenizer=open_clip.get_tokenizer('', context_length=16)))"
     )
     environment = {"PYTHONHASHSEED": "1", "PATH": "/usr/bin:/bin", "HOME": str(Path.home())}
