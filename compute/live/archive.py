@@ -64,11 +64,6 @@ class Archive:
             self._bases[PurePosixPath(path).name].append(path)
         self._unpacked: dict[str, int] = {}  # bytes of the files that were read, by path
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The paths of its files, in its order; one that several files share stands once."""
-        return tuple(self._entries)
-
     def table(self) -> str:
         """The path of its one table. Raises BadInput for none or several."""
         tables = [path for path in self._entries if path.lower().endswith(TABLES)]
