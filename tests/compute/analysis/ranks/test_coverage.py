@@ -49,6 +49,15 @@ def test_labels_are_true(row):
         assert row.label == coverage.LEAST and row.tasks == (40, 2) and row.best_close >= 0.88
 
 
+def test_a_row_holds_to_a_short_simulation():
+    """Every row: tests/slow/compute/analysis."""
+    row = next(row for row in MEASURED if row.tasks == (3,) * 6 and not row.errors and not row.uneven)
+    fresh = coverage.simulate(tasks=row.tasks, errors=False, trials=60, seed=7)
+    for measure in coverage.MEASURED:
+        tolerance = 4 * math.hypot(standard_error(60), standard_error(SETTINGS["rank_trials"]))
+        assert abs(getattr(fresh, measure) - getattr(row, measure)) < tolerance, measure
+
+
 def test_the_same_seed_gives_the_same_row_and_a_table_is_read_as_written(tmp_path):
     row = coverage.simulate(tasks=(3, 2), errors=False, trials=5, seed=1)
     assert row == coverage.simulate(tasks=(3, 2), errors=False, trials=5, seed=1)
