@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,7 +27,7 @@ import pandas as pd
 from compute.paths import PUBLISHED
 from compute.rounding import decimal, rounded
 from compute.tables import number, read_csv
-from compute.types import SEVERITIES, BadInput, Claim
+from compute.types import BadInput, Claim
 
 CANNOT = "cannot be recomputed"
 TEXTS = ("claim", "where", "printed", "formula", "note", "why")
@@ -54,8 +53,7 @@ Checks = dict[str, Check | list[Check]]  # by the keys of claims.csv
 def claims_of(paper: str, sections: Iterable[Callable[[], Checks]]) -> list[Claim]:
     """Every claim of a paper, in the order of claims.csv, from the checks of its sections.
 
-    Raises BadInput naming the rows that no code recomputes, the checks and notes without a row or a claim, rows without
-    a severity, and claims that share a key.
+    Raises BadInput naming the rows that no code recomputes, and the checks without a row.
     """
     rows = {key: row for key, row in texts().items() if row["paper"] == paper}
     notes = {key for key in rows if "/" in key}
@@ -65,10 +63,8 @@ def claims_of(paper: str, sections: Iterable[Callable[[], Checks]]) -> list[Clai
         raise BadInput(
             f"claims.csv and compute/claims differ in {sorted(wrong)}: a key needs a row and a check, no more"
         )
-    if wrong := {key for key in rows.keys() - notes if rows[key]["severity"] not in SEVERITIES}:
-        raise BadInput(f"claims.csv has no severity in {sorted(wrong)}: set one of {', '.join(SEVERITIES)}")
     checks |= stated
-    claims, used = [], set()
+    claims = []
     for key in (key for key in rows if key in checks):
         family = isinstance(checks[key], list)
         for check in checks[key] if family else [checks[key]]:
@@ -79,27 +75,20 @@ def claims_of(paper: str, sections: Iterable[Callable[[], Checks]]) -> list[Clai
             text = {name: rows[key][name].format_map(words) for name in TEXTS}
             recomputed, verdict = _compared(text["printed"], check)
             added = [name for name in (f"{key}/{text['claim']}", f"{key}/{verdict}") if name in notes]
-            used.update(added)
             text["note"] = " ".join(filter(None, [text["note"], *(rows[name]["note"] for name in added)]))
             own = f"{key}/{NOT_IN_KEYS.sub('-', text['claim'].lower()).strip('-')}" if family else key
             severity = rows[key]["severity"]
             claims.append(
                 Claim(key=own, paper=paper, recomputed=recomputed, verdict=verdict, severity=severity, **text)
             )
-    if unused := notes - used:
-        raise BadInput(f"claims.csv has notes on claims that do not exist: {sorted(unused)}. Correct or remove them")
-    if shared := [key for key, count in Counter(claim.key for claim in claims).items() if count > 1]:
-        raise BadInput(f"Two claims have the key {shared[0]!r}: their texts must differ in letters or digits")
     return claims
 
 
 @cache
 def texts() -> dict[str, dict[str, str]]:
-    """The rows of claims.csv by key. Raises BadInput for a key that stands twice."""
-    frame = read_csv(PUBLISHED / "claims.csv", columns=("key", "paper", "verdict", "severity", *TEXTS)).set_index("key")
-    if not frame.index.is_unique:
-        raise BadInput(f"claims.csv has the key {frame.index[frame.index.duplicated()][0]!r} twice: keys are unique")
-    return frame.to_dict("index")
+    """The rows of claims.csv by key."""
+    frame = read_csv(PUBLISHED / "claims.csv", columns=("key", "paper", "verdict", "severity", *TEXTS))
+    return frame.set_index("key").to_dict("index")
 
 
 def _compared(printed: str, check: Check) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -135,9 +136,13 @@ def estimate(
         jobs = [job for job in plan.of(row) if job.stored is None]
         if jobs:
             tallies = _tallies(row, jobs, data)
+            apart: Counter[str] = Counter()
+            for key in dict.fromkeys(job.task.key for job in jobs):
+                of_task = [job for job in jobs if job.task.key == key]
+                apart.update(_work(row, of_task, data, bench, _tallies(row, of_task, data)).work)
             counted = replace(
                 _work(row, jobs, data, bench, tallies),
-                apart=_apart(row, jobs, data, bench),
+                apart=dict(apart),
                 bytes_each=np.dtype(bench.store_dtype).itemsize,
             )
             work.append(_timed(counted, jobs, data, bench, tallies, rate=rate, seconds=seconds))
@@ -214,15 +219,6 @@ def _work(
         unknown=unknown,
         runs=len(jobs),
     )
-
-
-def _apart(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate], bench: Bench) -> dict[str, int]:
-    """What passes through the model, by kind, if each task were run by itself, with nothing shared between tasks."""
-    apart: Counter[str] = Counter()
-    for key in dict.fromkeys(job.task.key for job in jobs):
-        of_task = [job for job in jobs if job.task.key == key]
-        apart.update(_work(row, of_task, data, bench, _tallies(row, of_task, data)).work)
-    return dict(apart)
 
 
 def _columns(jobs: Sequence[Job], data: Mapping[str, TaskEstimate]) -> list[Column]:
@@ -313,27 +309,24 @@ def weights(row: Model) -> tuple[int | None, bool]:
 
     Of what is not, what its publisher says, else what the row's parameters make likely.
     """
-    own, present = _own_weights(row)
-    sizes: list[int | None] = [own]
+    own: int | None = 0
+    present = True
+    if row.weights and not endpoint_variable(row):
+        try:
+            folder = own_folder(row) or cached_folder(row)
+        except NotHere:
+            folder = None
+        own, present = (_bytes(folder), True) if folder else (by_parameters(row), False)
+    sizes = [own]
     for file in published(row):
-        if file.path.exists():
-            sizes.append(sum(path.stat().st_size for path in (file.path, *file.path.rglob("*")) if path.is_file()))
-        else:
-            sizes.append(file.size)
-            present = False
+        there = file.path.exists()
+        sizes.append(_bytes(file.path) if there else file.size)
+        present = present and there
     return (by_parameters(row) if None in sizes else sum(size or 0 for size in sizes)), present
 
 
-def _own_weights(row: Model) -> tuple[int | None, bool]:
-    if not row.weights or endpoint_variable(row):
-        return 0, True
-    try:
-        folder = own_folder(row) or cached_folder(row)
-    except NotHere:
-        folder = None
-    if folder is None:
-        return by_parameters(row), False
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()), True
+def _bytes(path: Path) -> int:
+    return sum(file.stat().st_size for file in (path, *path.rglob("*")) if file.is_file())
 
 
 def endpoint_variable(row: Model) -> str:

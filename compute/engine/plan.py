@@ -110,9 +110,18 @@ def make(
     if baselines:
         rows += extra
     for row in rows:
-        identity, problem = _identity(row, bench) if row.adapter else ({}, "")
+        identity: Mapping[str, Any] = {}
+        problem = ""
+        if row.adapter:
+            try:
+                bench.fetch(row)
+                identity = bench.subject(row).identity
+            except LikenessError as error:
+                problem = str(error)
         for task in chosen:
-            reason = obstacle(row, task, bench.procedures) or (_offline_obstacle(row) if offline else "")
+            reason = obstacle(row, task, bench.procedures)
+            if not reason and offline and row.adapter in ADAPTERS and ADAPTERS[row.adapter].variable:
+                reason = endpoint.offline_problem()
             if reason:
                 skipped.append(SkippedRun(model=row, task=task, reason=reason))
                 continue
@@ -120,7 +129,8 @@ def make(
                 stored = None
                 if not again and not problem:
                     stored = run_folders.find(results, model=row.key, task=task.key, fingerprint=job.fingerprint)
-                if stored and _is_complete(stored, skip_bad=skip_bad):
+                # Unanswered questions are asked again, and items that were skipped are tried unless that is allowed.
+                if stored and not stored.run.error and (skip_bad or not stored.run.settings.get("left_out")):
                     job = replace(job, stored=stored)
                 jobs.append(job)
     return Plan(
@@ -172,11 +182,6 @@ def _question(settings: Mapping[str, Any]) -> str:
             [procedure.get(name) for name in ("key", "version", "options")],
         ]
     )
-
-
-def _is_complete(stored: StoredRun, *, skip_bad: bool) -> bool:
-    """Whether a stored run need not be repeated: no unanswered questions, and no skipped items unless allowed."""
-    return not stored.run.error and (skip_bad or not stored.run.settings.get("left_out"))
 
 
 def _tasks(catalog: Catalog, suite: Suite, named: Sequence[str]) -> tuple[Task, ...]:
@@ -241,12 +246,6 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     if not by_comparison and not abilities.embeds(row, pairing):
         return f"the task compares {' and '.join(f'{kind}s' for kind in task.modalities)}: {_own_way(row)}"
     return ""
-
-
-def _offline_obstacle(row: Model) -> str:
-    """Why the model cannot be asked while no other machine is; empty for one that runs here or is served here."""
-    family = ADAPTERS.get(row.adapter)
-    return endpoint.offline_problem() if family is not None and family.variable else ""
 
 
 def _own_way(row: Model) -> str:
@@ -343,14 +342,6 @@ def defaults(row: Model, allowed: Mapping[str, tuple[Any, ...]]) -> dict[str, An
     if "joint" in allowed.get("fusion", ()) and abilities.embeds_jointly(row):
         usual["fusion"] = "joint"
     return usual
-
-
-def _identity(row: Model, bench: Bench) -> tuple[Mapping[str, Any], str]:
-    try:
-        bench.fetch(row)
-        return bench.subject(row).identity, ""
-    except LikenessError as error:
-        return {}, str(error)
 
 
 def lines(plan: Plan) -> list[str]:

@@ -87,18 +87,13 @@ class ChatClient:
                     raise TimeoutError
             if response.is_success:
                 return json.loads(data)
-            record = _record(data)
+            try:
+                record = json.loads(data)
+            except (ValueError, RecursionError):
+                record = {}
+            record = record if isinstance(record, dict) else {}
             message = _told(record, data) or response.reason_phrase
             raise BadStatus(response.status_code, message, response.headers, filtered=_is_filtered(record))
-
-
-def _record(data: bytes) -> dict[str, Any]:
-    """An error's content; empty where it is not a JSON object."""
-    try:
-        record = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
-    return record if isinstance(record, dict) else {}
 
 
 def _told(record: Mapping[str, Any], data: bytes) -> str:

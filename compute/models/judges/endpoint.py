@@ -202,7 +202,9 @@ class Endpoint:
 
     def _reply(self, question: Question, images: ReadyImages, stop: threading.Event) -> Reply:
         """Asks one question until it is answered, declined, or the attempts are used up."""
-        content = b", ".join(question.each(text=_text_part, image=images.of))
+        content = b", ".join(
+            question.each(text=lambda text: json.dumps({"type": "text", "text": text}).encode(), image=images.of)
+        )
         for attempt in range(1, self.limits.attempts + 1):
             self._wait(stop)
             try:
@@ -231,9 +233,11 @@ class Endpoint:
             "max_tokens": self._limit.of(question),
             **({} if seed is None else {"seed": seed}),
             "stream": False,
-            **({"response_format": _response_format(schema)} if schema else {}),
             **self.settings["extra"],
         }
+        if schema:
+            answer = {"name": "answer", "strict": True, "schema": json.loads(schema)}
+            fields = {"response_format": {"type": "json_schema", "json_schema": answer}, **fields}
         message = b'"messages": [{"role": "user", "content": [' + content + b"]}]"
         began = time.perf_counter()
         try:
@@ -289,7 +293,8 @@ class Endpoint:
                     f"Check {URL} and the model's name there: {self.settings['served']}"
                 )
             if status in PASSING or status >= 500:
-                return Passing(f"status {status}: {message}", after=retry_after(error.headers))
+                pause = error.headers.get("retry-after", "")  # seconds; a date counts as none
+                return Passing(f"status {status}: {message}", after=float(pause) if pause.isdecimal() else 0.0)
             return Unanswerable(f"status {status}: {message}")
         if isinstance(error, TimeoutError | httpx2.TimeoutException):
             return Passing(f"no answer within {self.limits.timeout:g} s")
@@ -318,23 +323,9 @@ class Endpoint:
             raise LikenessError("The run was stopped")
 
 
-def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds of a Retry-After header; 0 without one, or with a date."""
-    value = headers.get("retry-after", "")
-    return float(value) if value.isdecimal() else 0.0
-
-
 def _part(picture: Picture) -> bytes:
     """An image's part of a message, as JSON."""
     return f'{{"type": "image_url", "image_url": {{"url": "{data_url(picture.data)}"}}}}'.encode()
-
-
-def _text_part(text: str) -> bytes:
-    return json.dumps({"type": "text", "text": text}).encode()
-
-
-def _response_format(schema: str) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": json.loads(schema)}}
 
 
 def _answer(choice: Mapping[str, Any]) -> tuple[str | None, str]:

@@ -54,7 +54,19 @@ class LocalJudge:
         self.answers = answers
         self._model, self._processor = model, processor
         self._limit = limit
-        self._generation = _greedy(model, processor, max_tokens=limit.tokens)
+        # The checkpoint's own generation settings without sampling or beams; it keeps its ends and penalties.
+        self._generation = copy.deepcopy(model.generation_config)
+        self._generation.update(
+            do_sample=False,
+            num_beams=1,
+            temperature=None,
+            top_p=None,
+            top_k=None,
+            max_length=None,
+            max_new_tokens=limit.tokens,
+        )
+        if self._generation.pad_token_id is None:
+            self._generation.pad_token_id = processor.tokenizer.pad_token_id
         self._batch = max(1, batch_size)
         self._tested = self._batch == 1
         self._files = ReadyImages(lambda picture: picture.data, folder=answers.folder)
@@ -175,23 +187,6 @@ class LocalJudge:
         return next((position + 1 for position, token in enumerate(row.tolist()) if token in ends), None)
 
 
-def _greedy(model: torch.nn.Module, processor: Any, *, max_tokens: int) -> Any:
-    """The checkpoint's generation settings without sampling or beams; it keeps its ends and penalties."""
-    settings = copy.deepcopy(model.generation_config)
-    settings.update(
-        do_sample=False,
-        num_beams=1,
-        temperature=None,
-        top_p=None,
-        top_k=None,
-        max_length=None,
-        max_new_tokens=max_tokens,
-    )
-    if settings.pad_token_id is None:
-        settings.pad_token_id = processor.tokenizer.pad_token_id
-    return settings
-
-
 def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
     """The row's model on the device. Raises NotHere, BadInput, or CannotDo for one that needs code of its own."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
@@ -218,7 +213,9 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         "adapter": "vlm",
         **settings,
         "weights": row.weights,
-        "revision": _revision(row, folder),
+        "revision": folder.name
+        if weights.COMMIT.fullmatch(folder.name)
+        else weights.revision(replace(row, weights=str(folder.resolve()))),
         "dtype": hardware.dtype,
         "device": hardware.device.split(":")[0],
         "options": {name: options[name] for name in pretrained.OPTIONS if options[name] is not None},
@@ -251,10 +248,3 @@ def _processor(row: Model, folder: Path, *, trusted: bool) -> Any:
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return processor
-
-
-def _revision(row: Model, folder: Path) -> str:
-    """The hub's commit, or a digest of an own folder's files."""
-    if weights.COMMIT.fullmatch(folder.name):
-        return folder.name
-    return weights.revision(replace(row, weights=str(folder.resolve())))

@@ -16,7 +16,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -86,8 +85,50 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
     present = parquet.splits(folder, config=part.config)
     name = next((split for split in part.splits if split in present), part.splits[0])
     table = parquet.table(folder, repo=repo, config=part.config, split=name)
-    images, texts = _columns(table, listed=_listed_pairs(folder, repo=repo, config=part.config))
-    return _rated(task.key, part.split, table, images, texts, cache=source.cache)
+    (original, *others), texts = _columns(table, listed=_listed_pairs(folder, repo=repo, config=part.config))
+    split, cache = part.split, source.cache
+    columns = {original: table.images(original, cache=cache)}
+    contents: dict[str, list[str]] = {}
+    if split.second == "text":
+        seconds = _types(texts, table, identical=texts[:1])
+        contents = dict(zip(seconds, table.values(*seconds), strict=True))
+    else:
+        columns |= {name: table.images(name, cache=cache) for name in others}
+        identical = [name for name in others if _is_resized(columns[original], columns[name])]
+        seconds = _types(others, table, identical=identical[:1])
+
+    def pair(row: int, name: str, kind: str) -> Pair:
+        """One pair; its images are there already, so that only the template and the variants are drawn."""
+        own, template, strengths, seeds = making.drawn_choices(0, task.key, str(row), kind)
+        drawn = Pair(
+            split=split.key,
+            item=f"{row:04d}",
+            type=kind,
+            first=f"{original} {row}",
+            first_key=columns[original].keys[row].decode(),
+            seed=own,
+            template=template,
+        )
+        if split.second == "text":
+            return replace(drawn, text=contents[name][row])
+        drawn = replace(drawn, second=f"{name} {row}", second_key=columns[name].keys[row].decode())
+        if not split.change:
+            return drawn
+        _, _, first_strengths, first_seeds = making.drawn_choices(0, task.key, str(row), "first")
+        return replace(
+            drawn,
+            first_strengths=first_strengths,
+            first_seeds=first_seeds,
+            second_strengths=strengths,
+            second_seeds=seeds,
+        )
+
+    def read(name: str, _: bytes) -> bytes:
+        column, row = name.rsplit(" ", 1)
+        return columns[column].read(int(row))
+
+    drawn = [pair(row, name, kind) for row in range(len(table)) for name, kind in seconds.items()]
+    return pairs.rated(drawn, maker=ImageMaker(source=read), title=table.title)
 
 
 def _columns(table: parquet.Table, *, listed: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -95,19 +136,18 @@ def _columns(table: parquet.Table, *, listed: Sequence[str]) -> tuple[list[str],
     import pyarrow as pa
 
     schema = table.schema
-    images = [field.name for field in schema if not pa.types.is_string(field.type) and _holds_images(field.type)]
+    images = [
+        field.name
+        for field in schema
+        if pa.types.is_binary(field.type)
+        or (pa.types.is_struct(field.type) and field.type.get_field_index("bytes") >= 0)
+    ]
     texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
     if listed and set(listed) <= {*images, *texts}:
         images, texts = ([name for name in names if name in listed] for names in (images, texts))
     if not images:
         raise BadInput(f"{table.title} has no column of images; it has: {', '.join(table.columns)}")
     return images, texts
-
-
-def _holds_images(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return pa.types.is_binary(kind) or (pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0)
 
 
 def _listed_pairs(folder: Path, *, repo: str, config: str) -> tuple[str, ...]:
@@ -135,31 +175,6 @@ def _listed_pairs(folder: Path, *, repo: str, config: str) -> tuple[str, ...]:
     return (*firsts, *dict.fromkeys(second for _, second in listed))
 
 
-def _rated(
-    key: str, split: Split, table: parquet.Table, images: list[str], texts: list[str], *, cache: Path | None
-) -> dict[str, RatedPairs]:
-    original, *others = images
-    columns = {name: table.images(name, cache=cache) for name in ([original] if split.second == "text" else images)}
-    if split.second == "text":
-        seconds = _types(texts, table, identical=texts[:1])
-        contents = dict(zip(seconds, table.values(*seconds), strict=True))
-    else:
-        identical = [name for name in others if _is_resized(columns[original], columns[name])]
-        seconds = _types(others, table, identical=identical[:1])
-        contents = {}
-    drawn = [
-        _pair(key, split, kind, row, original, name, columns, contents)
-        for row in range(len(table))
-        for name, kind in seconds.items()
-    ]
-
-    def read(name: str, _: bytes) -> bytes:
-        column, row = name.rsplit(" ", 1)
-        return columns[column].read(int(row))
-
-    return pairs.rated(drawn, maker=ImageMaker(source=read), title=table.title)
-
-
 def _types(names: Sequence[str], table: parquet.Table, *, identical: Sequence[str]) -> dict[str, str]:
     """Each second column's type of pair."""
     if len(names) not in (3, 4) or not identical:
@@ -181,39 +196,3 @@ def _is_resized(first: Column, second: Column) -> bool:
         off = [abs(small - SHARE * large) for large, small in zip(*sizes, strict=True)]
         shares.append(max(off) <= 1 and sizes[0] != sizes[1])
     return bool(np.mean(shares) > 0.5) if shares else False
-
-
-def _pair(
-    key: str,
-    split: Split,
-    kind: str,
-    row: int,
-    original: str,
-    name: str,
-    columns: dict[str, Column],
-    contents: dict[str, list[str]],
-) -> Pair:
-    """One pair; its images are there already, so that only the template and the variants are drawn."""
-    own, template, strengths, seeds = making.drawn_choices(0, key, str(row), kind)
-    pair = Pair(
-        split=split.key,
-        item=f"{row:04d}",
-        type=kind,
-        first=f"{original} {row}",
-        first_key=columns[original].keys[row].decode(),
-        seed=own,
-        template=template,
-    )
-    if split.second == "text":
-        return replace(pair, text=contents[name][row])
-    pair = replace(pair, second=f"{name} {row}", second_key=columns[name].keys[row].decode())
-    if not split.change:
-        return pair
-    _, _, first_strengths, first_seeds = making.drawn_choices(0, key, str(row), "first")
-    return replace(
-        pair,
-        first_strengths=first_strengths,
-        first_seeds=first_seeds,
-        second_strengths=strengths,
-        second_seeds=seeds,
-    )

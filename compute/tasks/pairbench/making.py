@@ -9,7 +9,6 @@ which its split, item and type decide: another image in the folder changes no ot
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -63,35 +62,28 @@ def scanned(
     images: SourceImages,
     *,
     shows: Mapping[str, Shows] | None = None,
-    skip_bad: bool = False,
-    skipped: Callable[[BadItem], None] = lambda error: None,
+    skipped: Callable[[BadItem], None] | None = None,
     done: Callable[[int], None] = lambda more: None,
 ) -> list[SourceItem]:
     """Reads and decodes every image once. Raises BadItem for the first that cannot be, or `skipped` takes each."""
     items = []
     for name in images.names:
         try:
-            items.append(_item(images, name, (shows or {}).get(name)))
-        except BadItem as error:
-            if not skip_bad:
-                raise
-            skipped(error)
+            data = images.read(name)
+            image = decoding.decode(data)
+            if min(image.size) < SMALLEST:
+                raise BadInput(f"{image.width} x {image.height} pixels; pairs need at least {SMALLEST} a side")
+            known = vars(shows[name]) if shows and name in shows else {}
+            items.append(SourceItem(name=name, key=content_key(data), hashes=near_copies.hashes(image), **known))
+        except (BadInput, OSError) as error:
+            problem = BadItem(name, str(error))
+            if skipped is None:
+                raise problem from error
+            skipped(problem)
         done(1)
     if not items:
         raise BadInput(f"{images.title}: no image can be read")
     return items
-
-
-def _item(images: SourceImages, name: str, shows: Shows | None) -> SourceItem:
-    try:
-        data = images.read(name)
-        image = decoding.decode(data)
-        if min(image.size) < SMALLEST:
-            raise BadInput(f"{image.width} x {image.height} pixels; pairs need at least {SMALLEST} a side")
-        item = SourceItem(name=name, key=content_key(data), hashes=near_copies.hashes(image))
-    except (BadInput, OSError) as error:
-        raise BadItem(name, str(error)) from error
-    return item if shows is None else replace(item, **vars(shows))
 
 
 def draw(
@@ -101,13 +93,12 @@ def draw(
     seed: int = 0,
     applications: int = APPLICATIONS,
     second_counterpart: bool = True,
-    skip_bad: bool = False,
-    skipped: Callable[[BadItem], None] = lambda error: None,
+    skipped: Callable[[BadItem], None] | None = None,
 ) -> Iterator[Pair]:
     """The pairs of every split. Raises BadInput where an item has no partner to be paired with.
 
     In splits of spatial position an item has four pairs with `second_counterpart`, else three: see
-    SECOND_COUNTERPART. With `skip_bad`, `skipped` takes an item without a partner and the others go on.
+    SECOND_COUNTERPART. `skipped` takes an item without a partner and the others go on.
     """
     if spatial := [split.key for split in splits if split.spatial and not items[0].relation]:
         raise BadInput(f"Split {spatial[0]} needs a table of what the images show: --whatsup TABLE")
@@ -117,68 +108,59 @@ def draw(
     groups: dict[tuple[str, ...], list[SourceItem]] = {}
     for item in items:
         groups.setdefault(item.objects, []).append(item)
+
+    def irrelevant(item: SourceItem, draws: np.random.Generator) -> SourceItem:
+        """Another item at random: of other objects, another file, and no near copy."""
+        # A few tries first: nearly always one fits, and to shuffle many images for every pair takes long.
+        for tries in (lambda: draws.integers(len(items), size=20), lambda: draws.permutation(len(items))):
+            for at in tries():
+                other = items[at]
+                same = other.key == item.key or (item.objects and set(other.objects) == set(item.objects))
+                if not same and not near_copies.near(item.hashes, hashes[at])[0]:
+                    return other
+        raise BadItem(
+            item.name, f"all other images ({len(items) - 1}) are near copies of it, so none is an irrelevant partner"
+        )
+
+    def paired(shared: Pair, kind: str, counterpart: SourceItem, split: Split) -> Pair:
+        own, draws = _random(seed, split.key, shared.item, kind)
+        pair = replace(shared, type=kind, seed=own, template=int(draws.integers(TEMPLATES)))
+        if kind == "irrelevant":
+            counterpart = irrelevant(counterpart, draws)
+        if split.second == "text":
+            return replace(pair, text=_caption(counterpart, kind, draws))
+        pair = replace(pair, second=counterpart.name, second_key=counterpart.key.decode())
+        if kind == "identical":
+            pair = replace(pair, change=RESIZE, strength=SHARE)
+        elif split.change:
+            pair = replace(pair, change=split.change, strength=_strength(draws))
+        if split.change:
+            strengths, seeds = _applications(draws, applications)
+            pair = replace(pair, second_strengths=strengths, second_seeds=seeds)
+        return pair
+
+    def pairs_of(item: SourceItem, split: Split) -> list[Pair]:
+        shared = Pair(split=split.key, item=item.name, type="", first=item.name, first_key=item.key.decode())
+        if split.change:
+            # Of the item, not of the pair: all pairs of an item show the same variants of their first side.
+            strengths, seeds = _applications(_random(seed, split.key, item.name, "first")[1], applications)
+            shared = replace(shared, first_strengths=strengths, first_seeds=seeds)
+        most = 2 if second_counterpart else 1
+        counterparts = _counterparts(item, split, groups, seed)[:most] if split.spatial else [item]
+        shown = [item, *counterparts, item]  # of an irrelevant pair, what is not to be shown
+        kinds = ["identical", *("transformed", "transformed-2")[: len(counterparts)], "irrelevant"]
+        return [paired(shared, kind, other, split) for kind, other in zip(kinds, shown, strict=True)]
+
     for split in splits:
         for item in items:
             try:
-                pairs = _pairs(item, split, items, hashes, groups, seed, applications, 2 if second_counterpart else 1)
+                pairs = pairs_of(item, split)
             except BadItem as error:
-                if not skip_bad:
+                if skipped is None:
                     raise
                 skipped(error)
             else:
                 yield from pairs
-
-
-def _pairs(
-    item: SourceItem,
-    split: Split,
-    items: Sequence[SourceItem],
-    hashes: np.ndarray,
-    groups: Mapping[tuple[str, ...], Sequence[SourceItem]],
-    seed: int,
-    applications: int,
-    most: int,
-) -> list[Pair]:
-    """All pairs of one item in one split, with `most` counterparts at most. Raises BadItem."""
-    shared = Pair(split=split.key, item=item.name, type="", first=item.name, first_key=item.key.decode())
-    if split.change:
-        # Of the item, not of the pair: all pairs of an item show the same variants of their first side.
-        strengths, seeds = _applications(_random(seed, split.key, item.name, "first")[1], applications)
-        shared = replace(shared, first_strengths=strengths, first_seeds=seeds)
-    counterparts = _counterparts(item, split, groups, seed)[:most] if split.spatial else [item]
-    shown = [item, *counterparts, item]  # of an irrelevant pair, what is not to be shown
-    kinds = ["identical", *("transformed", "transformed-2")[: len(counterparts)], "irrelevant"]
-    return [
-        _pair(shared, kind, other, split, items, hashes, seed, applications)
-        for kind, other in zip(kinds, shown, strict=True)
-    ]
-
-
-def _pair(
-    shared: Pair,
-    kind: str,
-    counterpart: SourceItem,
-    split: Split,
-    items: Sequence[SourceItem],
-    hashes: np.ndarray,
-    seed: int,
-    applications: int,
-) -> Pair:
-    own, draws = _random(seed, split.key, shared.item, kind)
-    pair = replace(shared, type=kind, seed=own, template=int(draws.integers(TEMPLATES)))
-    if kind == "irrelevant":
-        counterpart = _irrelevant(counterpart, items, hashes, draws)
-    if split.second == "text":
-        return replace(pair, text=_caption(counterpart, kind, draws))
-    pair = replace(pair, second=counterpart.name, second_key=counterpart.key.decode())
-    if kind == "identical":
-        pair = replace(pair, change=RESIZE, strength=SHARE)
-    elif split.change:
-        pair = replace(pair, change=split.change, strength=_strength(draws))
-    if split.change:
-        strengths, seeds = _applications(draws, applications)
-        pair = replace(pair, second_strengths=strengths, second_seeds=seeds)
-    return pair
 
 
 def _random(seed: int, *names: str) -> tuple[int, np.random.Generator]:
@@ -201,30 +183,6 @@ def _strength(draws: np.random.Generator) -> float:
 def _applications(draws: np.random.Generator, count: int) -> tuple[tuple[float, ...], tuple[int, ...]]:
     strengths = tuple(_strength(draws) for _ in range(count))
     return strengths, tuple(draws.integers(2**32, size=count).tolist())
-
-
-def _irrelevant(
-    item: SourceItem, items: Sequence[SourceItem], hashes: np.ndarray, draws: np.random.Generator
-) -> SourceItem:
-    """Another item at random: of other objects, another file, and no near copy. Raises BadInput where none is."""
-
-    def fits(at: int) -> bool:
-        other = items[at]
-        if other.key == item.key or (item.objects and set(other.objects) == set(item.objects)):
-            return False
-        return not near_copies.near(item.hashes, hashes[at])[0]
-
-    # A few tries first: nearly always one fits, and to shuffle many images for every pair takes long.
-    tries = itertools.chain.from_iterable(
-        candidates()
-        for candidates in (lambda: draws.integers(len(items), size=20), lambda: draws.permutation(len(items)))
-    )
-    for at in tries:
-        if fits(int(at)):
-            return items[int(at)]
-    raise BadItem(
-        item.name, f"all other images ({len(items) - 1}) are near copies of it, so none is an irrelevant partner"
-    )
 
 
 def _counterparts(
@@ -300,8 +258,9 @@ def make(
         left_out.append(error.item)
         report(f"Left out: {error.item}: {error.problem}")
 
+    skipped = leave_out if skip_bad else None
     with progress.bar("Reading images", total=len(images.names), unit="image") as done:
-        items = scanned(images, shows=shows, skip_bad=skip_bad, skipped=leave_out, done=done)
+        items = scanned(images, shows=shows, skipped=skipped, done=done)
     drawn = list(
         draw(
             items,
@@ -309,13 +268,14 @@ def make(
             seed=seed,
             applications=applications,
             second_counterpart=second_counterpart,
-            skip_bad=skip_bad,
-            skipped=leave_out,
+            skipped=skipped,
         )
     )
     if not drawn:
         raise BadInput(f"{images.title}: no image has the partners that pairs need")
-    drawn = with_checks(drawn, images)
+    maker = ImageMaker(source=lambda name, key: checked_read(images, name, key))
+    drawn = with_checks(drawn, maker)
+    hashes = np.stack([item.hashes for item in items])
     about: dict[str, Any] = {
         "sources": portable(images.about, near=out.parent),
         "synthetic": synthetic,
@@ -326,13 +286,16 @@ def make(
         "strengths": STRENGTHS,
         "second_counterpart": second_counterpart,
         "notes": [SECOND_COUNTERPART] if second_counterpart and any(split.spatial for split in splits) else [],
-        "near_copies": near_pairs(items),
+        "near_copies": [
+            [item.name, items[at + 1 + other].name]
+            for at, item in enumerate(items[:-1])
+            for other in np.flatnonzero(near_copies.near(item.hashes, hashes[at + 1 :])).tolist()
+        ],
         "versions": {"drawing": VERSION, "perturb": PERTURB_VERSION, "near_copies": near_copies.VERSION},
         "packages": installed(PACKAGES),
     }
     if store_images:
         about["stored"] = f"{out.stem}-images.parquet"
-        maker = ImageMaker(source=lambda name, key: checked_read(images, name, key))
         made = {image.key: image for pair in drawn for image in sides_of(pair) if image}
         with progress.bar("Writing images", total=len(made), unit="image") as done:
 
@@ -344,19 +307,8 @@ def make(
     return write(out, drawn, about=about)
 
 
-def near_pairs(items: Sequence[SourceItem]) -> list[list[str]]:
-    """Names of every two items that are near copies."""
-    hashes = np.stack([item.hashes for item in items])
-    return [
-        [item.name, items[at + 1 + other].name]
-        for at, item in enumerate(items[:-1])
-        for other in np.flatnonzero(near_copies.near(item.hashes, hashes[at + 1 :])).tolist()
-    ]
-
-
-def with_checks(pairs: Sequence[Pair], images: SourceImages) -> list[Pair]:
+def with_checks(pairs: Sequence[Pair], maker: ImageMaker) -> list[Pair]:
     """The pairs, some of every split with a digest of their second image's pixels as they come out here."""
-    maker = ImageMaker(source=lambda name, key: checked_read(images, name, key))
     left: dict[str, int] = {}
     out = []
     for pair in pairs:

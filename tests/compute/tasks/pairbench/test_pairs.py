@@ -35,7 +35,9 @@ def made(folder: Path, out: Path, *, seed: int = 0, splits=IMAGE_SPLITS) -> mani
     images = sources.from_folder(folder)
     drawn = list(making.draw(making.scanned(images), splits=splits, seed=seed))
     about = {"sources": sources.portable(images.about, near=out.parent), "packages": {}, "seed": seed}
-    return manifest.write(out, making.with_checks(drawn, images), about=about)
+    return manifest.write(
+        out, making.with_checks(drawn, pixels.ImageMaker(source=lambda name, key: images.read(name))), about=about
+    )
 
 
 @pytest.fixture
@@ -189,7 +191,7 @@ def test_an_unreadable_image_is_named_and_can_be_left_out(tmp_path):
     with pytest.raises(making.BadItem, match="broken.png"):
         making.scanned(images)
     skipped: list[str] = []
-    items = making.scanned(images, skip_bad=True, skipped=lambda error: skipped.append(error.item))
+    items = making.scanned(images, skipped=lambda error: skipped.append(error.item))
     assert skipped == ["broken.png"] and len(items) == 3
 
 
