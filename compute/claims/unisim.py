@@ -69,11 +69,6 @@ def core_table() -> pd.DataFrame:
     return figures("unisim-table-2").assign(group=printed("unisim-table-2")["group"])
 
 
-def ood_table() -> pd.DataFrame:
-    """Table 3 as numbers under the model names of Table 2; its mean is `OOD Avg`."""
-    return figures("unisim-table-3").rename(index=names_in("unisim-table-2"), columns={"Avg": "OOD Avg"})
-
-
 @cache
 def rules(table: int) -> dict[str, list[str]]:
     """The columns behind each average of a table; in Tables 2, 6 and 8 those of one category."""
@@ -97,7 +92,8 @@ def samples() -> dict[str, int]:
 @cache
 def both_tables() -> pd.DataFrame:
     """Tables 2 and 3 side by side, one row a model of Table 2."""
-    return core_table().join(ood_table())
+    ood = figures("unisim-table-3").rename(index=names_in("unisim-table-2"), columns={"Avg": "OOD Avg"})
+    return core_table().join(ood)
 
 
 def averages() -> Checks:

@@ -329,7 +329,13 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
         for folder in run_folders.every(root):
             try:
                 stored = run_folders.read(folder)
-                _check_subsets(stored, subsets=subsets)
+                # A score of a part that its task does not have would count in the task's mean.
+                parts = subsets.get(stored.run.task, {score.subset for score in stored.scores})
+                if unknown := sorted({score.subset for score in stored.scores} - parts):
+                    raise BadInput(
+                        f"Run folder {'/'.join(stored.folder.parts[-3:])} has a score of {records.short(unknown[0])}, "
+                        f"which is no subset of {stored.run.task}: remove it and run again"
+                    )
                 for noun, key in (
                     ("models", stored.run.model),
                     ("tasks", stored.run.task),
@@ -354,22 +360,16 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
     return list(newest.values()), problems
 
 
-def _check_subsets(stored: StoredRun, *, subsets: Mapping[str, set[str]]) -> None:
-    """Raises BadInput for a score of a part that its task does not have: it would count in the task's mean."""
-    known = subsets.get(stored.run.task)
-    unknown = sorted({score.subset for score in stored.scores} - known) if known is not None else []
-    if unknown:
-        raise BadInput(
-            f"Run folder {'/'.join(stored.folder.parts[-3:])} has a score of {records.short(unknown[0])}, which is no "
-            f"subset of {stored.run.task}: remove it and run again"
-        )
-
-
 def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, catalog: Catalog) -> None:
     """Adds computed runs and their scores; of several runs of one model and task one is marked to be shown."""
     category = {task.key: f"{task.benchmark}/{task.category}" for task in catalog.tasks}
     shown = variants.main_runs(stored, category=category)
-    rows = [replace(run.run, source=_source(run.folder), main=run.run.id in shown) for run in stored]
+    rows = []
+    for run in stored:
+        # As a reader finds it: from above the assets that it is shipped with, or from above the results.
+        whole = run.folder.resolve()
+        own = whole.relative_to(paths.BASE) if whole.is_relative_to(paths.BASE) else Path(*whole.parts[-4:])
+        rows.append(replace(run.run, source=str(own), main=run.run.id in shown))
     frames["runs"] = _joined(frames["runs"], frame(rows), keys=["id"])
     frames["scores"] = _joined(
         frames["scores"], frame([score for run in stored for score in run.scores]), keys=["run", "subset", "metric"]
@@ -403,12 +403,6 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
         for name, value in now.items()
         if name in recorded and recorded[name] != json.loads(json.dumps(value))
     )
-
-
-def _source(folder: Path) -> str:
-    """A run's folder as a reader finds it: from above the assets that it is shipped with, or from above the results."""
-    whole = folder.resolve()
-    return str(whole.relative_to(paths.BASE) if whole.is_relative_to(paths.BASE) else Path(*whole.parts[-4:]))
 
 
 def _joined(first: pd.DataFrame, second: pd.DataFrame, *, keys: list[str]) -> pd.DataFrame:

@@ -100,7 +100,13 @@ def make(
     suite or an option that none of the tasks has.
     """
     row_of_suite = catalog.suite(suite)
-    chosen = _tasks(catalog, row_of_suite, tasks)
+    chosen = tuple(catalog.task(key) for key in dict.fromkeys(tasks))
+    for task in chosen:
+        if suite not in task.suites:
+            raise BadInput(f"Task {task.key!r} is not in the suite {suite!r} but in: {', '.join(task.suites)}")
+    chosen = chosen or tuple(task for task in catalog.tasks if suite in task.suites)
+    if not chosen:
+        raise BadInput(f"The suite {suite!r} has no tasks: name another (python -m compute list suites)")
     rows = [catalog.model(key) for key in dict.fromkeys(models)]
     if not rows:
         raise BadInput("No model is named. List them: python -m compute list models")
@@ -184,17 +190,6 @@ def _question(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _tasks(catalog: Catalog, suite: Suite, named: Sequence[str]) -> tuple[Task, ...]:
-    chosen = tuple(catalog.task(key) for key in dict.fromkeys(named))
-    for task in chosen:
-        if suite.key not in task.suites:
-            raise BadInput(f"Task {task.key!r} is not in the suite {suite.key!r} but in: {', '.join(task.suites)}")
-    chosen = chosen or tuple(task for task in catalog.tasks if suite.key in task.suites)
-    if not chosen:
-        raise BadInput(f"The suite {suite.key!r} has no tasks: name another (python -m compute list suites)")
-    return chosen
-
-
 def _allowed(task: Task, bench: Bench) -> tuple[Mapping[str, tuple[Any, ...]], Mapping[str, tuple[Any, ...]]]:
     """The options of the task's procedure and of its items; none where it cannot be run."""
     procedure = bench.procedures.get(task.procedure)
@@ -244,19 +239,13 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     pairing = abilities.pairing_of(task.modalities[0], task.modalities[-1])
     by_comparison = frozenset({"compare"}) in procedure.needs and abilities.compares(row, pairing)
     if not by_comparison and not abilities.embeds(row, pairing):
-        return f"the task compares {' and '.join(f'{kind}s' for kind in task.modalities)}: {_own_way(row)}"
+        kinds = [f"{kind}s" for kind in ("image", "text") if f"embed_{kind}" in row.abilities]
+        own = f"the model has vectors of {' and '.join(kinds)} only" if kinds else "the model has no vectors"
+        words = {"image-image": "two images", "image-text": "a text with an image", "image": "single images"}
+        if taken := [words[pairing] for pairing in words if abilities.compares(row, pairing)]:
+            own += f", and its own score is of {' or '.join(taken)}"
+        return f"the task compares {' and '.join(f'{kind}s' for kind in task.modalities)}: {own}"
     return ""
-
-
-def _own_way(row: Model) -> str:
-    """What a model makes of images and texts instead, as a clause."""
-    kinds = [kind for kind in ("image", "text") if f"embed_{kind}" in row.abilities]
-    vectors = f"has vectors of {' and '.join(f'{kind}s' for kind in kinds)} only" if kinds else "has no vectors"
-    taken = [pairing for pairing in ("image-image", "image-text", "image") if abilities.compares(row, pairing)]
-    if not taken:
-        return f"the model {vectors}"
-    words = {"image-image": "two images", "image-text": "a text with an image", "image": "single images"}
-    return f"the model {vectors}, and its own score is of {' or '.join(words[pairing] for pairing in taken)}"
 
 
 def by_comparison(row: Model, task: Task) -> bool:

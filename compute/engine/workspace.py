@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from compute import drafts, mirror, paths
 from compute.types import BadInput, printable
@@ -63,22 +63,15 @@ def opened(
     reading: OwnReading | None = None,
     results: Path | None = None,
     offline: bool = False,
-    device: str = "",
-    dtype: str = "",
-    store_dtype: str = "float32",
-    hardware: Hardware | None = None,
-    batch_size: int | None = None,
-    skip_bad: bool = False,
     again: bool = False,
     dry_run: bool = False,
-    progress: Progress | None = None,
     warn: Warn = lambda problem: None,
     notice: Warn = lambda words: None,
+    **settings: Any,
 ) -> Workspace:
     """Where the runs of a suite are made: `data` is a folder of data sets, or data of one's own that make a suite.
 
-    `reading` says how data of one's own are read; `store_dtype` is that of stored vectors; `hardware` stands for
-    `device` and `dtype` where it is known already;
+    `reading` says how data of one's own are read; `settings` are those of `workbench`: device, precision, batch size;
     `again` tries items anew that could not be used; `dry_run` writes and fetches nothing; `warn` hears of records that
     are damaged, `notice` of the paths in a record before they are read. Raises BadInput, CannotWrite.
     """
@@ -101,17 +94,11 @@ def opened(
         results=results,
         data=Path(data) if data is not None and (from_file or not files) else None,
         offline=offline or dry_run,
-        device=device,
-        dtype=dtype,
-        store_dtype=store_dtype,
-        hardware=hardware,
-        batch_size=batch_size,
-        skip_bad=skip_bad,
         retry_bad=again,
         read_only=dry_run,
         files=files,
         models=models,
-        progress=progress,
+        **settings,
     )
     return Workspace(
         catalog=catalog, suite=suite, root=root, bench=bench, offline=offline, dry_run=dry_run, models=models
@@ -135,7 +122,8 @@ def workbench(
     models: Mapping[str, OwnModel] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Path, Bench]:
-    """The results folder, and what runs are made with there. `read_only`: the folder need not exist; `files`: one's
+    """The results folder, and what runs are made with there. `store_dtype` is that of stored vectors; `hardware` stands
+    for `device` and `dtype` where it is known already; `read_only`: the folder need not exist; `files`: one's
     own data by their digest; `models`: those that no catalogue lists, by key.
 
     Raises BadInput for a data folder that does not exist and for a results folder that cannot be written.
@@ -195,6 +183,7 @@ def own_suites(
     from compute.catalog.own import suite as own_suite
     from compute.catalog.own import suite_making, suite_records
     from compute.catalog.own.suite_file import is_suite_file
+    from compute.content.items import content_key
     from compute.tasks.own import manifest_of_pairs
 
     root = (results or paths.RESULTS).absolute()
@@ -229,7 +218,13 @@ def own_suites(
     if chosen is not None and made is None:
         for name in dict.fromkeys(file.hub or str(file.path) for file in chosen.data):
             notice(f"Reads {printable(name)} as recorded for {suite}")
-    files = {file.digest: file for file in chosen.data if _is_as_recorded(file)} if chosen else {}
+    # A manifest of pairs that is no longer what it was is left out; of other data their own loader finds that out.
+    files = {
+        file.digest: file
+        for file in (chosen.data if chosen else ())
+        if file.shape != own_suite.PAIRS
+        or (file.path.is_file() and content_key(file.path.read_bytes()).decode() == file.digest)
+    }
     if reading is not None and reading.images:
         named = tuple(folder.absolute() for folder in reading.images)
         files = {
@@ -281,16 +276,6 @@ def _read(data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None
             "it"
         )
     return made
-
-
-def _is_as_recorded(file: OwnFile) -> bool:
-    """Whether a manifest of pairs is what it was; of other data their own loader finds that out."""
-    from compute.catalog.own import suite as own_suite
-    from compute.content.items import content_key
-
-    if file.shape != own_suite.PAIRS:
-        return True
-    return file.path.is_file() and content_key(file.path.read_bytes()).decode() == file.digest
 
 
 def _reader(root: Path, *, offline: bool) -> Source:

@@ -11,10 +11,10 @@ import io
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 
 from compute.content import decoding
+from compute.content.made_once import MadeOnce
 from compute.content.messages import Picture, Question
 from compute.content.temporary_file import TemporaryFile
 
@@ -22,7 +22,7 @@ SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding ch
 MAKERS = min(4, os.cpu_count() or 1)  # images made at once: one that is decoded may take 200 MB
 
 
-class ReadyImages:
+class ReadyImages(MadeOnce[bytes]):
     """Bytes that `make` gave for an image, by its content key; thread-safe.
 
     They lie in a nameless file in `folder`, which ends with the process however that ends, or without a folder in
@@ -31,38 +31,24 @@ class ReadyImages:
     """
 
     def __init__(self, make: Callable[[Picture], bytes], *, folder: Path | None, room: int | None = None) -> None:
-        self.made = 0
+        super().__init__()
         self._make, self._file = make, TemporaryFile(folder, room=room)
-        self._making: dict[bytes, Future[bytes]] = {}
-        self._lock = threading.Lock()
         self._makers = threading.BoundedSemaphore(MAKERS)
 
     def of(self, picture: Picture) -> bytes:
         """The image made ready. Threads that want one that is being made wait for it. Raises what `make` raises."""
-        with self._lock:
-            stored = self._file.get(picture.key)
-            if stored is not None:
-                return stored
-            making = self._making.get(picture.key)
-            if making is None:
-                ours = self._making[picture.key] = Future()
-        if making is not None:
-            return making.result()
-        try:
+
+        def make() -> bytes:
             with self._makers:
-                data = self._make(picture)
-        except BaseException as error:
-            with self._lock:
-                del self._making[picture.key]
-            ours.set_exception(error)
-            raise
-        with self._lock:
-            self.made += 1
+                return self._make(picture)
+
+        return self.once(
+            picture.key,
+            stored=lambda: self._file.get(picture.key),
+            make=make,
             # Without room on the disk images are made again when they are needed again.
-            self._file.add(picture.key, data, anew=True)
-            del self._making[picture.key]
-        ours.set_result(data)
-        return data
+            store=lambda data: self._file.add(picture.key, data, anew=True),
+        )
 
 
 def grouped(questions: Sequence[Question]) -> list[int]:

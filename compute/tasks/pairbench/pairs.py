@@ -11,12 +11,11 @@ from compute.content import items
 from compute.content.items import Column
 from compute.tasks.data import CONDITIONS, RatedPairs
 from compute.tasks.pairbench import manifest as manifests
-from compute.tasks.pairbench import sources
+from compute.tasks.pairbench import sources, stored
 from compute.tasks.pairbench.making import sides_of
 from compute.tasks.pairbench.manifest import Manifest, Pair
 from compute.tasks.pairbench.pixels import PACKAGES, Change, ImageMaker, MadeImage, digest, same_but_for_rounding
 from compute.tasks.pairbench.splits import SPLITS, expected
-from compute.tasks.pairbench.stored import StoredImages
 from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
 from compute.versions import installed
@@ -47,25 +46,25 @@ def maker_of(manifest: Manifest, *, source: Source | None = None) -> ImageMaker:
     """What makes a manifest's images. Raises NotHere and BadInput, naming sources that are gone or have changed."""
     about, folder = manifest.about["sources"], source.cache if source else None
     if manifest.about.get("stored"):
-        stored = StoredImages.opened(manifest.path.with_name(manifest.about["stored"]))
-        return ImageMaker(source=stored.source, stored=stored.get, folder=folder)
-    named = sorted(sources_of(manifest.pairs))
+        path = manifest.path.with_name(manifest.about["stored"])
+
+        def missing(name: str, _: bytes) -> bytes:
+            raise NotHere(f"{path.name} does not hold {name}: make the pairs again")
+
+        return ImageMaker(source=missing, stored=stored.opened(path), folder=folder)
+    sides = [side for pair in manifest.pairs for side in sides_of(pair) if side]
+    named = sorted({(side.name, side.source.decode()) for side in sides})
     names = dict.fromkeys(name for name, _ in named)
     images = sources.opened(about, near=manifest.path.parent, names=names, source=source)
+    present = set(images.names)
     for name, key in named:
-        if name not in images.known:
+        if name not in present:
             raise NotHere(
                 f"{name} of {images.title} is gone, which {manifest.path.name} was made from. Put it back, or make the "
                 "pairs again"
             )
         sources.checked_read(images, name, key.encode())
     return ImageMaker(source=lambda name, key: sources.checked_read(images, name, key), folder=folder)
-
-
-def sources_of(pairs: Sequence[Pair]) -> set[tuple[str, str]]:
-    """Names and content keys of all source images."""
-    sides = ((pair.first, pair.first_key) for pair in pairs)
-    return {*sides, *((pair.second, pair.second_key) for pair in pairs if pair.second)}
 
 
 def check_pixels(manifest: Manifest, maker: ImageMaker) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +14,7 @@ import numpy as np
 
 from compute.content import decoding
 from compute.content.items import content_key, unreadable
+from compute.content.made_once import MadeOnce
 from compute.content.temporary_file import TemporaryFile
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.perturb import perturb
@@ -70,32 +69,7 @@ class MadeImage:
         return MadeImage(name=self.name, source=self.source, changes=(*self.changes, change))
 
 
-class RecentImages:
-    """The images made last, up to RECENT bytes, by content key: the pairs of an item share them."""
-
-    def __init__(self) -> None:
-        self._images: OrderedDict[bytes, Image.Image] = OrderedDict()
-        self._bytes = 0
-
-    def get(self, key: bytes) -> Image.Image | None:
-        """The image, None where it was not made or is forgotten."""
-        if key in self._images:
-            self._images.move_to_end(key)
-        return self._images.get(key)
-
-    def add(self, key: bytes, image: Image.Image) -> None:
-        """Remembers a new image; the oldest are forgotten."""
-        self._bytes += _bytes(image)
-        self._images[key] = image
-        while self._bytes > RECENT:
-            self._bytes -= _bytes(self._images.popitem(last=False)[1])
-
-
-def _bytes(image: Image.Image) -> int:
-    return 4 * image.width * image.height  # as Pillow holds RGB
-
-
-class ImageMaker:
+class ImageMaker(MadeOnce["Image.Image"]):
     """Makes images, each once for all models, splits and threads that read it, as far as there is room.
 
     `source(name, key)` gives a source file's bytes, `stored(key)` those of a made image, or None; neither is called by
@@ -110,12 +84,11 @@ class ImageMaker:
         stored: Callable[[bytes], bytes | None] = lambda key: None,
         folder: Path | None = None,
     ) -> None:
-        self.made = 0
+        super().__init__()
         self._source, self._stored = source, stored
-        self._recent = RecentImages()
+        self._recent: dict[bytes, Image.Image] = {}  # the pairs of an item share them
         self._file = TemporaryFile(folder) if folder else None
-        self._making: dict[bytes, Future[Image.Image]] = {}
-        self._lock, self._reading = threading.Lock(), threading.Lock()
+        self._reading = threading.Lock()
 
     def file(self, made: MadeImage) -> bytes:
         """The image's file: the source's own, or a PNG. Raises BadInput for what cannot be decoded."""
@@ -125,42 +98,31 @@ class ImageMaker:
     def image(self, made: MadeImage) -> Image.Image:
         """The image, RGB, not to be changed: others read it too. Raises BadInput."""
         key = made.key
-        with self._lock:
-            image = self._recent.get(key) or self._restored(key)
-            if image is not None:
-                return image
-            making = self._making.get(key)
-            if making is None:
-                ours = self._making[key] = Future()
-        if making is not None:
-            return making.result()
-        try:
-            image = self._made(made)
-        except BaseException as error:
-            with self._lock:
-                del self._making[key]
-            ours.set_exception(error)
-            raise
-        with self._lock:
-            self.made += 1
-            self._recent.add(key, image)
+
+        def stored() -> Image.Image | None:
+            if key in self._recent or self._file is None:
+                return self._recent.get(key)
+            from PIL import Image
+
+            data = self._file.get(key)
+            if data is None:
+                return None
+            width, height = np.frombuffer(data[:16], dtype=np.int64).tolist()
+            image = Image.frombytes("RGB", (width, height), memoryview(data)[16:])
+            remember(image)
+            return image
+
+        def remember(image: Image.Image) -> None:
+            self._recent[key] = image
+            while sum(4 * each.width * each.height for each in self._recent.values()) > RECENT:  # as Pillow holds RGB
+                del self._recent[next(iter(self._recent))]
+
+        def store(image: Image.Image) -> None:
+            remember(image)
             if self._file is not None and made.changes:
                 self._file.add(key, np.array(image.size, dtype=np.int64).tobytes() + image.tobytes())
-            del self._making[key]
-        ours.set_result(image)
-        return image
 
-    def _restored(self, key: bytes) -> Image.Image | None:
-        """An image that was made before, from the file."""
-        from PIL import Image
-
-        data = self._file.get(key) if self._file is not None else None
-        if data is None:
-            return None
-        width, height = np.frombuffer(data[:16], dtype=np.int64).tolist()
-        image = Image.frombytes("RGB", (width, height), memoryview(data)[16:])
-        self._recent.add(key, image)
-        return image
+        return self.once(key, stored=stored, make=lambda: self._made(made), store=store)
 
     def _made(self, made: MadeImage) -> Image.Image:
         data = self._read(made)

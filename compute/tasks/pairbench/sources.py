@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from compute.content.items import content_key
@@ -30,29 +29,17 @@ class SourceImages:
     read: Callable[[str], bytes]
     about: Mapping[str, str]  # how `opened` finds them again; paths as given to the function that made this
 
-    @cached_property
-    def known(self) -> frozenset[str]:
-        """The names, to look one up."""
-        return frozenset(self.names)
-
 
 def from_folder(folder: Path) -> SourceImages:
     """The image files below a folder, by their path within it. Raises BadInput where there is none."""
-    if not folder.is_dir():
-        raise BadInput(f"There is no folder {folder}: give one that holds images")
-    names = sorted(
+    found = sorted(
         path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
+        for path in _directory(folder).rglob("*")
         if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith(".")
     )
-    if not names:
+    if not found:
         raise BadInput(f"{folder} holds no image: it needs files ending in {', '.join(SUFFIXES)}")
-    return SourceImages(
-        title=str(folder),
-        names=tuple(names),
-        read=lambda name: (folder / name).read_bytes(),
-        about={"kind": "folder", "path": str(folder)},
-    )
+    return _files(folder, found)
 
 
 def of_names(folder: Path, names: Iterable[str]) -> SourceImages:
@@ -61,29 +48,31 @@ def of_names(folder: Path, names: Iterable[str]) -> SourceImages:
     Nothing else in the folder is looked at: a manifest may come from anyone, and name any folder. Raises BadInput
     where there is no such folder.
     """
-    if not folder.is_dir():
-        raise BadInput(f"There is no folder {folder}: give one that holds images")
-    present = tuple(name for name in names if _is_image_below(folder, name))
-    return SourceImages(
-        title=str(folder),
-        names=present,
-        read=lambda name: _bounded(folder / name),
-        about={"kind": "folder", "path": str(folder)},
+    _directory(folder)
+    below = [
+        name for name in names if "\0" not in name and not Path(name).is_absolute() and ".." not in Path(name).parts
+    ]
+    return _files(
+        folder, [name for name in below if Path(name).suffix.lower() in SUFFIXES and (folder / name).is_file()]
     )
 
 
-def _bounded(path: Path) -> bytes:
-    with path.open("rb") as file:
-        data = file.read(MAX_FILE + 1)
-    if len(data) > MAX_FILE:
-        raise BadInput(f"{path.name} has more than {MAX_FILE >> 20} MB, which no image of pairs has")
-    return data
+def _directory(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise BadInput(f"There is no folder {folder}: give one that holds images")
+    return folder
 
 
-def _is_image_below(folder: Path, name: str) -> bool:
-    path = PurePosixPath(name)
-    plain = "\0" not in name and not path.is_absolute() and ".." not in path.parts
-    return plain and path.suffix.lower() in SUFFIXES and (folder / path).is_file()
+def _files(folder: Path, names: Iterable[str]) -> SourceImages:
+    def read(name: str) -> bytes:
+        with (folder / name).open("rb") as file:
+            data = file.read(MAX_FILE + 1)
+        if len(data) > MAX_FILE:
+            raise BadInput(f"{name} has more than {MAX_FILE >> 20} MB, which no image of pairs has")
+        return data
+
+    about = {"kind": "folder", "path": str(folder)}
+    return SourceImages(title=str(folder), names=tuple(names), read=read, about=about)
 
 
 def from_parquet(path: Path, *, column: str = "") -> SourceImages:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +13,17 @@ from compute.types import NotHere
 GROUP = 32  # images a row group: what is read at once
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredImages:
-    """Images by content key."""
+def opened(path: Path) -> Callable[[bytes], bytes | None]:
+    """Reads a file's images by content key, None for one that it does not hold.
 
-    path: Path
-    rows: dict[bytes, int]
-    read: Callable[[int], Any]
-
-    @classmethod
-    def opened(cls, path: Path) -> StoredImages:
-        """The images of a file. Raises NotHere where it is gone, BadInput where it is damaged."""
-        if not path.is_file():
-            raise NotHere(f"{path.name}, the images of the pairs, is no longer beside the manifest: move it back")
-        table = Table((path,), path.name)
-        (keys,) = table.values("key")
-        return cls(
-            path=path, rows={key.encode(): row for row, key in enumerate(keys)}, read=table.rows("image").__getitem__
-        )
-
-    def get(self, key: bytes) -> bytes | None:
-        """The image's file; None for one that is not stored."""
-        return self.read(self.rows[key]) if key in self.rows else None
-
-    def source(self, name: str, key: bytes) -> bytes:
-        """A source image's file. Raises NotHere for one that is not stored."""
-        raise NotHere(f"{self.path.name} does not hold {name}: make the pairs again")
+    Raises NotHere where the file is gone, BadInput where it is damaged.
+    """
+    if not path.is_file():
+        raise NotHere(f"{path.name}, the images of the pairs, is no longer beside the manifest: move it back")
+    table = Table((path,), path.name)
+    (keys,) = table.values("key")
+    rows, images = {key.encode(): row for row, key in enumerate(keys)}, table.rows("image")
+    return lambda key: images[rows[key]] if key in rows else None
 
 
 def write(path: Path, images: Iterable[tuple[bytes, Callable[[], bytes]]]) -> None:

@@ -69,10 +69,19 @@ def read(path: Path, *, images: Path | None = None) -> tuple[SourceImages, dict[
     shown: dict[str, Shows] = {}
     parsed = [_parsed(row, f"{path.name}, row {number + 1}") for number, row in enumerate(rows)]
     relations = tuple(dict.fromkeys(relation for _, relation, _ in parsed))
+    names = set(known.names)
     for number, (row, facts) in enumerate(zip(rows, parsed, strict=True)):
-        name = str(number) if embedded else _file(str(row[column]), known, f"{path.name}, row {number + 1}")
+        where, name = f"{path.name}, row {number + 1}", str(number)
+        if not embedded:
+            # What's Up's own paths begin with a folder of where they were made.
+            parts = Path(str(row[column]).replace("\\", "/")).parts
+            name = next((end for at in range(len(parts)) if (end := "/".join(parts[at:])) in names), "")
+            if not name:
+                raise BadInput(
+                    f"{where}: there is no image {row[column]} in {known.title}. Name its folder with --images"
+                )
         if name in shown:
-            raise BadInput(f"{path.name}, row {number + 1}: {name} stands in the table twice. Remove one of the rows")
+            raise BadInput(f"{where}: {name} stands in the table twice. Remove one of the rows")
         shown[name] = _shows(facts, relations)
     return SourceImages(title=known.title, names=tuple(shown), read=known.read, about=known.about), shown
 
@@ -86,7 +95,12 @@ def _rows(path: Path) -> list[dict[str, Any]]:
         case ".parquet":
             rows = _parquet_rows(path)
         case _:
-            rows = _json_rows(path)
+            try:
+                text = path.read_text(encoding="utf-8")
+                whole = text.lstrip().startswith("[")
+                rows = json.loads(text) if whole else [json.loads(line) for line in text.splitlines()]
+            except ValueError as error:
+                raise BadInput(f"{path.name} is neither a CSV, a Parquet nor a JSON table ({error})") from error
     if not rows or not all(isinstance(row, dict) for row in rows):
         raise BadInput(f"{path.name} holds no rows with named columns: it needs image and caption")
     return rows
@@ -106,24 +120,6 @@ def _parquet_rows(path: Path) -> list[dict[str, Any]]:
         raise BadInput(f"{path.name} is no Parquet file, or a damaged one ({reason})") from error
     binary = [name for name in file.schema_arrow.names if name not in texts]
     return [row | dict.fromkeys(binary) for row in rows]
-
-
-def _json_rows(path: Path) -> list[dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-        return json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
-    except ValueError as error:
-        raise BadInput(f"{path.name} is neither a CSV, a Parquet nor a JSON table ({error})") from error
-
-
-def _file(stated: str, known: SourceImages, where: str) -> str:
-    """The name of a stated path within the folder; What's Up's own begin with a folder of where they were made."""
-    parts = Path(stated.replace("\\", "/")).parts
-    for start in range(len(parts)):
-        name = Path(*parts[start:]).as_posix()
-        if name in known.known:
-            return name
-    raise BadInput(f"{where}: there is no image {stated} in {known.title}. Name its folder with --images")
 
 
 def _parsed(row: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], str, list[str]]:

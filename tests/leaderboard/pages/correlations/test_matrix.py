@@ -45,7 +45,7 @@ def parameters(suite_cache: SuiteCache):
 )
 def test_figure_3_is_what_the_claims_recompute(matrices, parameters, preset: str, group: str, models: int) -> None:
     matrix = matrices.get(read(parameters, {"preset": preset}))
-    frame = unisim.core_table().join(unisim.ood_table())
+    frame = unisim.both_tables()
     names = [*unisim.CORE, "PAA", "OOO", "IR"]
     expected = unisim.taus(frame[frame["group"] == group], itertools.combinations(names, 2))
     labels = [axis.label for axis in matrix.scores.axes]
