@@ -276,32 +276,19 @@ def add_imports(frames: dict[str, pd.DataFrame], *, folder: Path) -> list[str]:
         except (ValueError, TypeError) as error:
             problems.append(collections.refusal(name, error))
         else:
-            _add_import(frames, collection)
+            tasks = collection.get("tasks")
+            if tasks is not None:
+                pairs = tasks[["suites", "key"]].explode("suites").dropna()
+                pairs = pairs.rename(columns={"suites": "suite", "key": "task"})
+                frames["suite_tasks"] = _joined(frames["suite_tasks"], pairs, keys=["suite", "task"])
+                first = len(frames["tasks"])
+                collection["tasks"] = tasks.drop(columns="suites").assign(position=range(first, first + len(tasks)))
+            if "metrics" in collection:
+                collection["metrics"] = collection["metrics"].drop(columns=["inputs", "compute", "whole"])
+            keys = {"runs": ["id"], "scores": ["run", "subset", "metric"]}
+            for noun, part in collection.items():
+                frames[noun] = _joined(frames[noun], part, keys=keys.get(noun, ["key"]))
     return problems
-
-
-def _add_import(frames: dict[str, pd.DataFrame], collection: dict[str, pd.DataFrame]) -> None:
-    tasks = collection.get("tasks")
-    if tasks is not None:
-        pairs = [
-            {"suite": suite, "task": task}
-            for task, suites in zip(tasks.key, tasks.suites, strict=True)
-            for suite in suites
-        ]
-        frames["suite_tasks"] = _joined(frames["suite_tasks"], pd.DataFrame(pairs), keys=["suite", "task"])
-        first = len(frames["tasks"])
-        collection["tasks"] = tasks.drop(columns="suites").assign(position=range(first, first + len(tasks)))
-    if "metrics" in collection:
-        collection["metrics"] = collection["metrics"].drop(columns=["inputs", "compute", "whole"])
-    keys = {
-        "models": ["key"],
-        "tasks": ["key"],
-        "metrics": ["key"],
-        "runs": ["id"],
-        "scores": ["run", "subset", "metric"],
-    }
-    for name, part in collection.items():
-        frames[name] = _joined(frames[name], part, keys=keys[name])
 
 
 def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:

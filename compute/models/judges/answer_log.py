@@ -73,8 +73,11 @@ class AnswerLog:
             self._stored = {}
             for file in sorted(self.folder.glob("*.jsonl")):
                 for text in file.read_bytes().split(b"\n"):
-                    line = _line(text)
-                    if line is not None:
+                    try:
+                        line = json.loads(text)
+                    except ValueError:
+                        continue
+                    if isinstance(line, dict) and {"key", "text"} <= line.keys():
                         more = {name: line[name] for name in RECORDED if name in line}
                         self._stored[line["key"]] = Reply(item="", text=line["text"], **more)
         return self._stored
@@ -126,15 +129,6 @@ class Forgetful(AnswerLog):
             replies.get(position, Reply(item=question.item, error="not answered"))
             for position, question in enumerate(questions)
         ]
-
-
-def _line(text: bytes) -> dict[str, Any] | None:
-    try:
-        line = json.loads(text)
-    except ValueError:
-        return None
-    whole = isinstance(line, dict) and isinstance(line.get("key"), str) and isinstance(line.get("text"), str)
-    return line if whole else None
 
 
 def _digest(text: str) -> str:

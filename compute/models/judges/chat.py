@@ -92,8 +92,12 @@ class ChatClient:
             except (ValueError, RecursionError):
                 record = {}
             record = record if isinstance(record, dict) else {}
+            # What declines a message's content: Azure's code `content_filter`, OpenRouter's moderation reasons.
+            error = record.get("error")
+            error = error if isinstance(error, dict) else {}
+            filtered = error.get("code") == "content_filter" or "flagged_input" in (error.get("metadata") or {})
             message = _told(record, data) or response.reason_phrase
-            raise BadStatus(response.status_code, message, response.headers, filtered=_is_filtered(record))
+            raise BadStatus(response.status_code, message, response.headers, filtered=filtered)
 
 
 def _told(record: Mapping[str, Any], data: bytes) -> str:
@@ -102,11 +106,3 @@ def _told(record: Mapping[str, Any], data: bytes) -> str:
         if inner := record.get(name):
             return str(inner.get("message") or inner if isinstance(inner, dict) else inner)[:MAX_TOLD]
     return data.decode("utf-8", "replace")[:MAX_TOLD]
-
-
-def _is_filtered(record: Mapping[str, Any]) -> bool:
-    """Whether an error declines a message's content: Azure's code `content_filter`, OpenRouter's moderation reasons."""
-    error = record.get("error")
-    if not isinstance(error, dict):
-        return False
-    return error.get("code") == "content_filter" or "flagged_input" in (error.get("metadata") or {})

@@ -378,8 +378,15 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
         attempts=int(_number("ATTEMPTS", Limits.attempts)),
         timeout=_number("TIMEOUT", Limits.timeout),
     )
+    prices = {  # of each side that the row's option or the environment states
+        side: float(options["prices"][side])
+        if side in options["prices"]
+        else _number(f"{side.upper()}_PRICE", 0.0, lowest=0)
+        for side in PRICES
+        if side in options["prices"] or os.environ.get(f"{URL}_{side.upper()}_PRICE")
+    }
     key = os.environ.get(KEY, "").strip()
-    return Endpoint(row=row, url=url, key=key, limits=limits, options=options, prices=_prices(row, options))
+    return Endpoint(row=row, url=url, key=key, limits=limits, options=options, prices=prices)
 
 
 def is_offline() -> bool:
@@ -416,14 +423,3 @@ def _number(name: str, default: float, *, lowest: float = 1) -> float:
     if not lowest <= number <= 1e6:
         raise BadInput(f"{URL}_{name} is a number from {lowest:g}; got {given!r}")
     return number
-
-
-def _prices(row: Model, options: Mapping[str, Any]) -> dict[str, float]:
-    """US dollars for a million tokens of each side whose price the row's option or the environment states."""
-    stated = {side: float(price) for side, price in options["prices"].items()}
-    environment = {
-        side: _number(f"{side.upper()}_PRICE", 0.0, lowest=0)
-        for side in PRICES
-        if os.environ.get(f"{URL}_{side.upper()}_PRICE")
-    }
-    return environment | stated

@@ -150,7 +150,14 @@ def read(path: Path) -> Manifest:
         Pair(**{name: tuple(value) if isinstance(value, list) else value for name, value in row.items()})
         for row in _typed(table, title=path.name).to_pylist()
     )
-    _check(pairs, path.name)
+    if not pairs:
+        raise BadInput(f"{path.name} holds no pair. {AGAIN}")
+    for pair in pairs:
+        if problem := _problem(pair):
+            raise BadInput(f"{path.name}: pair {records.short(pair.name)} has {problem}. {AGAIN}")
+    (name, often), *_ = Counter((pair.split, pair.name) for pair in pairs).most_common(1)
+    if often > 1:
+        raise BadInput(f"{path.name}: split {name[0]} has the pair {name[1]!r} twice. {AGAIN}")
     return Manifest(pairs=pairs, about=about, path=path, digest=content_key(path.read_bytes()).decode())
 
 
@@ -210,18 +217,6 @@ def _typed(table: pa.Table, *, title: str) -> pa.Table:
             raise BadInput(f"{title}: its column {column.name!r} has empty cells. {AGAIN}")
         columns.append(values)
     return pa.table(columns, schema=_schema())
-
-
-def _check(pairs: Sequence[Pair], title: str) -> None:
-    if not pairs:
-        raise BadInput(f"{title} holds no pair. {AGAIN}")
-    names: set[tuple[str, str]] = set()
-    for pair in pairs:
-        if problem := _problem(pair):
-            raise BadInput(f"{title}: pair {records.short(pair.name)} has {problem}. {AGAIN}")
-        if (pair.split, pair.name) in names:
-            raise BadInput(f"{title}: split {pair.split} has the pair {pair.name!r} twice. {AGAIN}")
-        names.add((pair.split, pair.name))
 
 
 def _problem(pair: Pair) -> str:
