@@ -94,7 +94,7 @@ class AttributeEffect:
     moves_with: tuple[str, ...]
 
 
-def people_agreement(*, distances: ArrayLike, human: ArrayLike, seed: int = 0) -> tuple[Floats, Floats | None]:
+def people_agreement(*, distances: ArrayLike, human: ArrayLike) -> tuple[Floats, Floats | None]:
     """Spearman's correlation of distances (generators, subsets), lower is better, with people's ratings (generators,),
     turned so that 1 is best: (subsets,), and draws (DRAWS, subsets) by a bootstrap over generators, None for fewer than
     FEWEST of them. Raises Undefined for fewer than three generators and where people or a backbone rate all alike.
@@ -107,7 +107,7 @@ def people_agreement(*, distances: ArrayLike, human: ArrayLike, seed: int = 0) -
     if len(y) < FEWEST:
         return points, None
     draws = np.empty((DRAWS, x.shape[1]))
-    for at, rows in enumerate(np.random.default_rng(seed).integers(0, len(y), (DRAWS, len(y)))):
+    for at, rows in enumerate(np.random.default_rng(0).integers(0, len(y), (DRAWS, len(y)))):
         draws[at] = _rank_correlations(-y[rows], x[rows] / scale)
     return points, draws
 

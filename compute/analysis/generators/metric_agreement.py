@@ -75,7 +75,6 @@ def agreement(
     higher: bool,
     human_ranks: ArrayLike | None = None,
     ranks: ArrayLike | None = None,
-    seed: int = 0,
 ) -> PeopleAgreement:
     """All figures of one metric. Lists [generators]: `scores`, and people's `human`, higher is better; `ranks` and
     `human_ranks` as a table lists them, 1 best, else those of the scores.
@@ -97,16 +96,16 @@ def agreement(
         rho_squared=_squared(pearson),
         spearman=_fisher(rho, n, variance=(1 + rho**2 / 2) / (n - 3) if n > 3 else math.nan, least=4),
         kendall=_fisher(tau, n, variance=0.437 / (n - 4) if n > 4 else math.nan, least=5),
-        accuracy_by_ranks=_accuracy(listed, people, seed=seed),
-        accuracy_by_scores=_accuracy(by_score, rankdata(-y), seed=seed),
+        accuracy_by_ranks=_accuracy(listed, people),
+        accuracy_by_scores=_accuracy(by_score, rankdata(-y)),
         right_way=(r > 0) == higher,
-        p=permutation_p(x=x, y=y, seed=seed),
+        p=permutation_p(x=x, y=y),
         generators=n,
     )
 
 
 def differences(
-    *, scores: Sequence[ArrayLike], higher: Sequence[bool], human: ArrayLike, seed: int = 0
+    *, scores: Sequence[ArrayLike], higher: Sequence[bool], human: ArrayLike
 ) -> tuple[MetricDifference, ...]:
     """Every pair of metrics, in order. `scores` [metrics][generators]; `human` [generators].
 
@@ -119,8 +118,8 @@ def differences(
         correlation(scores=values, human=y)  # raises where there is none
     turned = np.array([_standard(values) * (1 if up else -1) for values, up in zip(scores, higher, strict=True)])
     n, pairs = len(y), list(combinations(range(len(turned)), 2))
-    exchanges = _exchanges(n, seed=seed)
-    counts = np.random.default_rng(seed).integers(0, n, (DRAWS, n))
+    exchanges = _exchanges(n)
+    counts = np.random.default_rng(0).integers(0, n, (DRAWS, n))
     drawn = np.stack([_correlations(values[counts], y[counts]) for values in turned]) if n >= FEWEST and pairs else None
     tested = []
     for a, b in pairs:
@@ -161,12 +160,12 @@ def _squared(pearson: Estimate) -> Estimate:
     return Estimate(value=pearson.value**2, low=0.0 if pearson.low < 0 < pearson.high else low**2, high=high**2)
 
 
-def _accuracy(ranks: Floats, people: Floats, *, seed: int) -> Estimate:
+def _accuracy(ranks: Floats, people: Floats) -> Estimate:
     try:
         value = rank_accuracy(ranks=ranks, human_ranks=people)
     except Undefined as error:
         return Estimate(value=math.nan, reason=str(error))
-    low, high = accuracy_interval(ranks, people, seed=seed)
+    low, high = accuracy_interval(ranks, people, seed=0)
     if math.isnan(low):
         few = f"an interval needs {FEWEST} generators, here are {len(ranks)}"
         reason = few if len(ranks) < FEWEST else "all pairs are ordered alike, which shows no spread"
@@ -181,11 +180,11 @@ def _difference(gap: float, drawn: Floats | None, n: int) -> Estimate:
     return Estimate(value=gap, low=float(low), high=float(high))
 
 
-def _exchanges(n: int, *, seed: int) -> np.ndarray:
+def _exchanges(n: int) -> np.ndarray:
     """(e, n) bool: which generators' scores are exchanged; the present arrangement is among them."""
     if n <= EXACT:
         return np.array(list(product((False, True), repeat=n)))
-    drawn = np.random.default_rng(seed).random((EXCHANGES, n)) < 0.5
+    drawn = np.random.default_rng(0).random((EXCHANGES, n)) < 0.5
     return np.vstack([drawn, np.zeros((1, n), bool)])
 
 

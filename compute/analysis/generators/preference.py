@@ -78,13 +78,13 @@ def agree(
     )
 
 
-def verdicts(agreements: Sequence[Agreement], *, alpha: float = ALPHA) -> tuple[str, ...]:
+def verdicts(agreements: Sequence[Agreement]) -> tuple[str, ...]:
     """The verdict on each metric of one set of generators: FOLLOWS, AGAINST, UNPROVEN or TOO_FEW.
 
-    Proven is a permutation p below `alpha` with Holm's correction over all the metrics; below FEWEST generators
+    Proven is a permutation p below ALPHA with Holm's correction over all the metrics; below FEWEST generators
     nothing is, whatever p says.
     """
-    proven = holm([agreement.p for agreement in agreements], alpha=alpha)
+    proven = holm([agreement.p for agreement in agreements], alpha=ALPHA)
     results = []
     for agreement, sure in zip(agreements, proven, strict=True):
         if agreement.generators < FEWEST:

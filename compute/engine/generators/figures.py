@@ -19,7 +19,6 @@ from compute.metrics.distribution.frechet import (
     Cfred,
     ConditionalMoments,
     Conditioning,
-    Frechet,
     ImageMoments,
     cfred,
     frechet,
@@ -151,7 +150,14 @@ def _samples(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigu
                     continue
                 shares = _attempt(partial(_of_two, partial(manifold, k=k), features, key, name))
                 for quantity in quantities:
-                    yield _figure(name, quantity, key, n, partial(_part, shares, quantity), parts=("k",))
+                    yield _figure(
+                        name,
+                        quantity,
+                        key,
+                        n,
+                        lambda shares=shares, quantity=quantity: getattr(_held(shares), quantity),
+                        parts=("k",),
+                    )
             if "vendi" in metrics:
                 yield _figure(name, "vendi", key, n, partial(vendi, features=drawn_rows(sets[name])), parts=("order",))
     for name, logits in features.logits.items():
@@ -169,21 +175,16 @@ def _of_two(metric: Callable[..., Any], features: SetFeatures, key: str, name: s
     return metric(real=drawn_rows(features.real_rows(key)), generated=drawn_rows(features.images[key][name]))
 
 
-def _part(shares: Any, quantity: str) -> Any:
-    return getattr(_held(shares), quantity)
-
-
 def _split(conditioning: Any, images: np.ndarray, argument: str) -> ConditionalMoments:
     return _held(conditioning).split(ImageMoments.of(images, argument=argument))
 
 
 def _cfred(conditioning: Any, reference: Any, images: np.ndarray, *, repeats: int) -> Cfred:
-    real, generated = _held(reference), _split(conditioning, images, "generated")
-    realism = frechet(real=real.marginal, generated=generated.marginal).value
-    return _held(conditioning).compare(real, generated, realism=realism, repeats=repeats)
+    generated = _split(conditioning, images, "generated")
+    return _held(conditioning).compare(_held(reference), generated, repeats=repeats)
 
 
-def _frechet(reference: Any, images: np.ndarray) -> Frechet:
+def _frechet(reference: Any, images: np.ndarray) -> Any:
     return frechet(real=_held(reference), generated=images)
 
 

@@ -10,14 +10,13 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from compute import models, versions
+from compute import models
 from compute.catalog import Catalog
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
@@ -26,8 +25,7 @@ from compute.content.items import Column
 from compute.engine import run_folders
 from compute.engine.bench import Bench
 from compute.engine.generators import backbones
-from compute.engine.generators.stored import key_of
-from compute.engine.run import code
+from compute.engine.generators.stored import earlier, key_of, run_of, suite_of, with_models
 from compute.engine.run_folders import StoredRun
 from compute.features.subject import LoadedSubject
 from compute.metrics.distribution.grid import GridCell, cfred_grid, check_grid
@@ -35,14 +33,12 @@ from compute.progress import duration
 from compute.tasks.generators.feature_files import FeatureFiles
 from compute.tasks.generators.human import HUMAN_METRICS
 from compute.tasks.generators.pairing import PromptedSets
-from compute.tasks.source import OwnFile
-from compute.types import WHOLE, BadInput, Model, Run, Score, Suite, Task, shortened
+from compute.types import WHOLE, BadInput, Model, Score, Task, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
 TABLES = {"image": "Backbone of Table B.1", "text": "Backbone of Table B.2"}  # how the catalogue marks the paper's
 ABILITIES = {"image": "embed_image", "text": "embed_text"}
 PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")
-MOST = {"image": own_suite.MAX_TASKS, "text": own_suite.MAX_SUBSETS - 1}  # one subset is the whole
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,9 +131,9 @@ def from_files(
         if not keys:
             raise BadInput(f"There is no {what}" + (f" among {', '.join(chosen)}" if chosen else ""))
     return GridFeatures(
-        reference=_SelectedFeatures(real, images),
-        generated={name: _SelectedFeatures(each, images) for name, each in sets.items()},
-        condition=_SelectedFeatures(texts, conditions),
+        reference=_Features(images, real.__getitem__),
+        generated={name: _Features(images, each.__getitem__) for name, each in sets.items()},
+        condition=_Features(conditions, texts.__getitem__),
         warnings=tuple(warnings),
     )
 
@@ -174,11 +170,14 @@ def encode(
         subject.__dict__.pop("_model", None)
         report(f"Encoded with {key}{_left(at + 1, len(keys), started)}")
     left = sets.without(bad)
-    assert left.prompts is not None
+
+    def encoded(keys: Sequence[str], column: Column) -> _Features:
+        return _Features(keys, lambda key: subjects[key].embed(column))
+
     return GridFeatures(
-        reference=_EncodedFeatures(subjects, chosen.image, left.reference.images),
-        generated={part.name: _EncodedFeatures(subjects, chosen.image, part.images) for part in left.generated},
-        condition=_EncodedFeatures(subjects, chosen.text, left.prompts),
+        reference=encoded(chosen.image, left.reference.images),
+        generated={part.name: encoded(chosen.image, part.images) for part in left.generated},
+        condition=encoded(chosen.text, left.prompts),
         settings=settings,
         warnings=left.warnings,
     )
@@ -206,6 +205,11 @@ def execute(
     human = next(iter(people.values()))[0] if people else ""
     suite = _suite(name, file=file, images=images, texts=texts, generators=generators, n=n, human=human)
     merged = _merged(suite, results=results)
+    most = own_suite.MAX_TASKS, own_suite.MAX_SUBSETS - 1  # one subset is the whole
+    if len(merged.tasks) > most[0] or any(len(task.subsets) > own_suite.MAX_SUBSETS for task in merged.tasks):
+        raise BadInput(
+            f"{suite.suite.key} would hold more than {most[0]} image or {most[1]} text backbones: use --name"
+        )
     suite = suite_records.settled(merged, results=results)
     rows = {image: _GridRow.of(image, features, suite=suite, digests=digests, results=results) for image in images}
     rows[images[0]].rate(people or {})
@@ -342,9 +346,9 @@ def _computed(features: GridFeatures, rows: Mapping[str, _GridRow]) -> Iterator[
         count = len(texts) * len(features.generated)
         cells: list[GridCell] = []
         for cell in cfred_grid(
-            real=_SelectedFeatures(features.reference, images),
-            generated={name: _SelectedFeatures(sets, images) for name, sets in features.generated.items()},
-            condition=_SelectedFeatures(features.condition, texts),
+            real=_Features(images, features.reference.__getitem__),
+            generated={name: _Features(images, sets.__getitem__) for name, sets in features.generated.items()},
+            condition=_Features(texts, features.condition.__getitem__),
         ):
             cells.append(cell)
             if len(cells) == count:
@@ -354,44 +358,24 @@ def _computed(features: GridFeatures, rows: Mapping[str, _GridRow]) -> Iterator[
 
 def _write(row: _GridRow, *, features: GridFeatures, results: Path, n: int, seconds: float) -> None:
     """A run a generator: a score a text backbone, the first of them for the whole task too, and people's rating."""
-    started = datetime.now(UTC).isoformat(timespec="seconds")
     for name, digest in row.generated.items():
         # In the task's order: the pair that it names first stays the ranked one, whatever is computed later.
         parts = [subset.partition(backbones.JOIN)[2] for subset in row.task.subsets[1:]]
         texts = [text for text in parts if (name, text) in row.values]
-        used = {key: features.settings[key] for key in (row.image, *texts) if key in features.settings}
-        settings = {
-            "procedure": {"key": PROCEDURE, "metrics": [METRIC]},
-            "data": {
+        run = run_of(
+            name,
+            task=row.task,
+            metrics=[METRIC],
+            data={
                 "reference": row.reference,
                 "generated": digest,
                 "texts": {text: row.texts[text] for text in texts},
             },
-            "backbones": used,
-        }
-        mark = run_folders.fingerprint(settings)
-        model = key_of(name)
-        run = Run(
-            id=f"computed/{model}/{row.task.key}/{mark}",
-            model=model,
-            task=row.task.key,
-            procedure=PROCEDURE,
-            origin="computed",
-            fingerprint=mark,
-            code=code(),
-            seconds=round(seconds / len(row.generated), 3),
-            started=started,
-            settings={
-                **settings,
-                "variant": "",
-                "contents": digest,
-                "items": n,
-                "coverage": 1.0,
-                "versions": versions.installed(("numpy", "scipy")),
-                "found": {backbones.subset(row.image, text): {METRIC: row.details[name, text]} for text in texts},
-                "left_out": [],
-                "warnings": list(features.warnings),
-            },
+            backbones={key: features.settings[key] for key in (row.image, *texts) if key in features.settings},
+            seconds=seconds / len(row.generated),
+            items=n,
+            found={backbones.subset(row.image, text): {METRIC: row.details[name, text]} for text in texts},
+            warnings=list(features.warnings),
         )
         scores = [
             Score(run=run.id, subset=subset, metric=METRIC, value=row.values[name, text], n=n, coverage=1.0)
@@ -416,12 +400,6 @@ def _suite(
     n: int,
     human: str = "",
 ) -> OwnSuite:
-    for role, keys in (("image", images), ("text", texts)):
-        if len(keys) > MOST[role]:
-            raise BadInput(f"{len(keys)} {role} backbones are more than the {MOST[role]} that are stored")
-    keys = [key_of(generator) for generator in generators]
-    if len(set(keys)) < len(keys):
-        raise BadInput(f"Two of the names {', '.join(generators)} make one key: name them more differently")
     short = own_suite.slug(name)
     key = short if short.startswith("grid-") else f"grid-{short}"
     digest = hashlib.blake2b(f"{key} {n}".encode(), digest_size=16).hexdigest()
@@ -444,21 +422,20 @@ def _suite(
         )
         for at, image in enumerate(images)
     )
-    return OwnSuite(
-        suite=Suite(
-            key=key,
-            title=f"Own backbone grid: {name[:80]}",
-            benchmark=own_suite.BENCHMARK.key,
-            aggregate="task-mean",
-            description=(
-                f"Your own data: cFreD of {len(generators)} generators on {n:,} prompts under every pair of image and "
-                f"text backbones. The ranking is by {images[0]} and {texts[0]}, the first pair; distances under "
-                "different backbones have no common scale. No published figure compares with these."
-            ),
+    return suite_of(
+        key=key,
+        title=f"Own backbone grid: {name[:80]}",
+        description=(
+            f"Your own data: cFreD of {len(generators)} generators on {n:,} prompts under every pair of image and "
+            f"text backbones. The ranking is by {images[0]} and {texts[0]}, the first pair; distances under "
+            "different backbones have no common scale. No published figure compares with these."
         ),
+        aggregate="task-mean",
         tasks=own_suite.headline_first(tasks),
-        data=(OwnFile(shape=own_suite.GRID, digest=digest, path=file.absolute()),) * len(tasks),
-        models=tuple(own_suite.own_generator(own_suite.slug(generator), title=generator) for generator in generators),
+        shape=own_suite.GRID,
+        digest=digest,
+        file=file,
+        generators=generators,
     )
 
 
@@ -475,28 +452,23 @@ def _task_name(image: str) -> str:
 
 def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
     """With the backbones and generators of an earlier grid of this name."""
-    known, _ = suite_records.recorded(results)
-    before = next((each for each in known if (each.shape, each.digest) == (suite.shape, suite.digest)), None)
+    before = earlier(suite, results=results)
     if before is None:
         return suite
     mark = f" ({suite.digest[:8]})"  # which `record` adds to titles where another grid has the name
     tasks = {_image_of(task): replace(task, title=task.title.removesuffix(mark)) for task in before.tasks}
     for task in suite.tasks:
-        earlier = tasks.get(_image_of(task))
-        if earlier is not None:
-            subsets = tuple(dict.fromkeys((*earlier.subsets, *task.subsets)))
-            if len(subsets) > own_suite.MAX_SUBSETS:
-                raise BadInput(f"{suite.suite.key} would hold more than {MOST['text']} text backbones: use --name")
-            task = replace(task, subsets=subsets, metrics=tuple(dict.fromkeys((*earlier.metrics, *task.metrics))))
+        known = tasks.get(_image_of(task))
+        if known is not None:
+            subsets = tuple(dict.fromkeys((*known.subsets, *task.subsets)))
+            task = replace(task, subsets=subsets, metrics=tuple(dict.fromkeys((*known.metrics, *task.metrics))))
         tasks[_image_of(task)] = task
-    if len(tasks) > own_suite.MAX_TASKS:
-        raise BadInput(f"{suite.suite.key} would hold more than {MOST['image']} image backbones: use --name")
     return replace(
         suite,
         suite=replace(suite.suite, description=before.suite.description),
         tasks=own_suite.headline_first(tuple(tasks.values())),
         data=suite.data[:1] * len(tasks),
-        models=tuple({row.key: row for row in (*before.models, *suite.models)}.values()),
+        models=with_models(suite, before),
     )
 
 
@@ -518,28 +490,17 @@ def _few(keys: Mapping[str, Any]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-class _SelectedFeatures(Mapping[str, np.ndarray]):
-    """Some keys of a mapping that reads on access."""
+class _Features(Mapping[str, np.ndarray]):
+    """Features by backbone, read on access."""
 
-    def __init__(self, every: Mapping[str, np.ndarray], keys: Sequence[str]) -> None:
-        self._every, self._keys = every, tuple(keys)
+    def __init__(self, keys: Sequence[str], read: Callable[[str], np.ndarray]) -> None:
+        self._keys, self._read = keys, read
 
     def __getitem__(self, key: str) -> np.ndarray:
-        return self._every[key]
+        return self._read(key)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)
 
     def __len__(self) -> int:
         return len(self._keys)
-
-
-class _EncodedFeatures(_SelectedFeatures):
-    """Stored features of one column by backbone."""
-
-    def __init__(self, subjects: Mapping[str, LoadedSubject], keys: Sequence[str], column: Column) -> None:
-        super().__init__({}, keys)
-        self._subjects, self._column = subjects, column
-
-    def __getitem__(self, key: str) -> np.ndarray:
-        return self._subjects[key].embed(self._column)

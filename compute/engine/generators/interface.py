@@ -101,7 +101,9 @@ def frechet(
     if any(arrays) or condition is not None:
         raise BadInput("Features, arrays (n, d), and images cannot be mixed; `condition` goes with features")
     if offline:
-        _stay_offline()
+        from huggingface_hub import constants
+
+        constants.HF_HUB_OFFLINE = True
     catalog = shipped()
     chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
     source = Source(root=data, offline=offline)
@@ -195,9 +197,3 @@ def _prompts(prompts: str | Path | Sequence[str] | Mapping[str, str] | None) -> 
         case Mapping():
             return lists.of_mapping(prompts)
     return lists.of_sequence(list(prompts))
-
-
-def _stay_offline() -> None:
-    from huggingface_hub import constants
-
-    constants.HF_HUB_OFFLINE = True

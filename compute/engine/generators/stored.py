@@ -24,7 +24,7 @@ from compute.engine.generators.record import DISTANCE, GeneratorFigure
 from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
 from compute.tasks.source import OwnFile
-from compute.types import WHOLE, BadInput, Run, Score, Suite, Task
+from compute.types import WHOLE, BadInput, Model, Run, Score, Suite, Task
 
 PROCEDURE = "frechet"
 SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
@@ -57,14 +57,85 @@ def key_of(name: str) -> str:
     return f"{own_suite.BENCHMARK.key}/{own_suite.slug(name)}"
 
 
-def _suite(comparison: GeneratorComparison, people: Mapping[str, tuple[str, float]]) -> OwnSuite:
-    sets, names = comparison.sets, [part.name for part in comparison.sets.generated]
-    keys = [key_of(name) for name in names]
-    if len(set(keys)) < len(keys):
-        both = [name for name, key in zip(names, keys, strict=True) if keys.count(key) > 1]
+def suite_of(
+    *,
+    key: str,
+    title: str,
+    description: str,
+    aggregate: str,
+    tasks: tuple[Task, ...],
+    shape: str,
+    digest: str,
+    file: Path,
+    generators: Sequence[str],
+) -> OwnSuite:
+    """A suite of own data over generators. Raises BadInput for names that make one key."""
+    keys = [key_of(name) for name in generators]
+    both = [name for name, each in zip(generators, keys, strict=True) if keys.count(each) > 1]
+    if both:
         raise BadInput(
             f"The names {' and '.join(both[:2])} make one key, {key_of(both[0])}: name them more differently"
         )
+    return OwnSuite(
+        suite=Suite(
+            key=key,
+            title=title,
+            benchmark=own_suite.BENCHMARK.key,
+            aggregate=aggregate,
+            description=description,
+        ),
+        tasks=tasks,
+        data=(OwnFile(shape=shape, digest=digest, path=file.absolute()),) * len(tasks),
+        models=tuple(own_suite.own_generator(own_suite.slug(name), title=name) for name in generators),
+    )
+
+
+def earlier(suite: OwnSuite, *, results: Path) -> OwnSuite | None:
+    """The stored suite of the same shape and digest."""
+    known, _ = suite_records.recorded(results)
+    return next((each for each in known if (each.shape, each.digest) == (suite.shape, suite.digest)), None)
+
+
+def with_models(suite: OwnSuite, before: OwnSuite) -> tuple[Model, ...]:
+    """The generators of both suites."""
+    return tuple({row.key: row for row in (*before.models, *suite.models)}.values())
+
+
+def run_of(
+    name: str, *, task: Task, metrics: list[str], data: Mapping[str, Any], backbones: Mapping[str, Any], **details: Any
+) -> Run:
+    """A generator's computed run on a task: metrics, data and backbones make its fingerprint; `details` are the rest of
+    its settings, with `seconds`."""
+    settings = {
+        "procedure": {"key": task.procedure, "metrics": metrics},
+        "data": data,
+        "backbones": backbones,
+    }
+    fingerprint, model = run_folders.fingerprint(settings), key_of(name)
+    return Run(
+        id=f"computed/{model}/{task.key}/{fingerprint}",
+        model=model,
+        task=task.key,
+        procedure=task.procedure,
+        origin="computed",
+        fingerprint=fingerprint,
+        code=code(),
+        seconds=round(details.pop("seconds"), 3),
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        settings={
+            **settings,
+            "variant": "",
+            "contents": data["generated"],
+            "coverage": 1.0,
+            "versions": versions.installed(("numpy", "scipy")),
+            "left_out": [],
+            **details,
+        },
+    )
+
+
+def _suite(comparison: GeneratorComparison, people: Mapping[str, tuple[str, float]]) -> OwnSuite:
+    sets, names = comparison.sets, [part.name for part in comparison.sets.generated]
     subsets = tuple(dict.fromkeys(row.backbone for row in comparison.figures))
     if len(subsets) > MAX_SUBSETS:
         raise BadInput(f"{len(subsets)} backbones and pairs of them are more than the {MAX_SUBSETS} that are stored")
@@ -96,34 +167,32 @@ def _suite(comparison: GeneratorComparison, people: Mapping[str, tuple[str, floa
         notes=headline,
         suites=(key,),
     )
-    return OwnSuite(
-        suite=Suite(
-            key=key,
-            title=f"Own generators: {comparison.name[:80]}",
-            benchmark=own_suite.BENCHMARK.key,
-            aggregate="human" if human else "task-mean",
-            description=about,
-        ),
+    return suite_of(
+        key=key,
+        title=f"Own generators: {comparison.name[:80]}",
+        description=about,
+        aggregate="human" if human else "task-mean",
         tasks=(task,),
-        data=(OwnFile(shape=own_suite.GENERATORS, digest=comparison.digest, path=comparison.file.absolute()),),
-        models=tuple(own_suite.own_generator(own_suite.slug(name), title=name) for name in names),
+        shape=own_suite.GENERATORS,
+        digest=comparison.digest,
+        file=comparison.file,
+        generators=names,
     )
 
 
 def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
     """With the generators, metrics and backbones of an earlier comparison on the same reference and prompts."""
-    known, _ = suite_records.recorded(results)
-    before = next((each for each in known if (each.shape, each.digest) == (suite.shape, suite.digest)), None)
+    before = earlier(suite, results=results)
     if before is None:
         return suite
-    [task], [earlier] = suite.tasks, before.tasks
-    metrics = tuple(dict.fromkeys((*task.metrics, *earlier.metrics)))
+    [task], [known] = suite.tasks, before.tasks
+    metrics = tuple(dict.fromkeys((*task.metrics, *known.metrics)))
     rated = "human" in (suite.suite.aggregate, before.suite.aggregate)
     return replace(
         suite,
         suite=replace(suite.suite, aggregate="human" if rated else "task-mean"),
-        tasks=(replace(task, metrics=metrics, subsets=tuple(dict.fromkeys((*task.subsets, *earlier.subsets)))),),
-        models=tuple({row.key: row for row in (*before.models, *suite.models)}.values()),
+        tasks=(replace(task, metrics=metrics, subsets=tuple(dict.fromkeys((*task.subsets, *known.subsets)))),),
+        models=with_models(suite, before),
     )
 
 
@@ -131,51 +200,32 @@ def _runs(
     comparison: GeneratorComparison, suite: OwnSuite, human: Mapping[str, tuple[str, float]]
 ) -> list[tuple[Run, list[Score]]]:
     [task], features = suite.tasks, comparison.features
-    started = datetime.now(UTC).isoformat(timespec="seconds")
     made = []
     for part in comparison.sets.generated:
         figures = [row for row in comparison.figures if row.generator == part.name]
-        contents = hashlib.blake2b(part.images.keys.tobytes(), digest_size=10).hexdigest()
-        settings = {
-            "procedure": {"key": PROCEDURE, "metrics": list(comparison.chosen.metrics)},
-            "data": {
+        run = run_of(
+            part.name,
+            task=task,
+            metrics=list(comparison.chosen.metrics),
+            data={
                 "reference": suite.digest,
-                "generated": contents,
+                "generated": hashlib.blake2b(part.images.keys.tobytes(), digest_size=10).hexdigest(),
                 **({} if comparison.sets.reference else {"statistics": sorted(comparison.saved)}),
             },
-            "backbones": dict(comparison.settings),
-        }
-        fingerprint = run_folders.fingerprint(settings)
-        model = key_of(part.name)
-        run = Run(
-            id=f"computed/{model}/{task.key}/{fingerprint}",
-            model=model,
-            task=task.key,
-            procedure=PROCEDURE,
-            origin="computed",
-            fingerprint=fingerprint,
-            code=code(),
-            seconds=round(comparison.seconds, 3),
-            started=started,
-            settings={
-                **settings,
-                "variant": "" if comparison.sets.reference else SAVED,
-                "contents": contents,
-                "items": len(part),
-                "coverage": 1.0,
-                "versions": versions.installed(("numpy", "scipy")),
-                "found": {row.backbone: {} for row in figures} | _details(figures),
-                "undefined": {row.metric: {row.backbone: row.reason} for row in figures if row.value is None},
-                "left_out": [],
-                "per_prompt": {
-                    "kinds": list(comparison.prompt_values),
-                    "backbones": [
-                        features.distance_backbone if kind == DISTANCE else features.scored_by[kind]
-                        for kind in comparison.prompt_values
-                    ],
-                },
-                "warnings": list(comparison.sets.warnings),
+            backbones=dict(comparison.settings),
+            seconds=comparison.seconds,
+            variant="" if comparison.sets.reference else SAVED,
+            items=len(part),
+            found={row.backbone: {} for row in figures} | _details(figures),
+            undefined={row.metric: {row.backbone: row.reason} for row in figures if row.value is None},
+            per_prompt={
+                "kinds": list(comparison.prompt_values),
+                "backbones": [
+                    features.distance_backbone if kind == DISTANCE else features.scored_by[kind]
+                    for kind in comparison.prompt_values
+                ],
             },
+            warnings=list(comparison.sets.warnings),
         )
         made.append((run, _scores(run, figures, human=human.get(part.name))))
     return made

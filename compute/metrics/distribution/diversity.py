@@ -18,20 +18,15 @@ class InceptionScore:
 
     value: float
     sd: float | None
-    parts: tuple[float, ...]
-    splits: int
-    n: int
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Vendi:
-    """The effective number of distinct images, from 1 to n; `eigenvalues` (min(n, d),) fall and sum to 1."""
+    """The effective number of distinct images, from 1 to n."""
 
     value: float
     order: float
-    eigenvalues: Floats
-    n: int
     warnings: tuple[str, ...] = ()
 
 
@@ -48,7 +43,7 @@ def inception_score(*, logits: Any, splits: int = 10) -> InceptionScore:
         raise BadInput(f"splits {splits}: take 1 or more, and at most as many as there are images, {n}")
     log_share = logits - logits.max(axis=1, keepdims=True)
     log_share -= np.log(np.exp(log_share).sum(axis=1, keepdims=True))
-    parts = tuple(_inception_part(part) for part in np.array_split(log_share, splits))
+    parts = [_inception_part(part) for part in np.array_split(log_share, splits)]
     warnings = []
     if n < splits * classes:
         warnings.append(
@@ -60,9 +55,6 @@ def inception_score(*, logits: Any, splits: int = 10) -> InceptionScore:
     return InceptionScore(
         value=float(np.mean(parts)),
         sd=float(np.std(parts)) if splits > 1 else None,
-        parts=parts,
-        splits=splits,
-        n=n,
         warnings=tuple(warnings),
     )
 
@@ -102,4 +94,4 @@ def vendi(*, features: Any, order: float = 1.0) -> Vendi:
     warnings: tuple[str, ...] = ()
     if n > 1 and value > n / 2:
         warnings = (f"The score is at most the number of images, {n}: compare it only with sets of the same size",)
-    return Vendi(value=value, order=order, eigenvalues=values, n=n, warnings=warnings)
+    return Vendi(value=value, order=order, warnings=warnings)

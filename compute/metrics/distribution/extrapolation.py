@@ -30,24 +30,20 @@ LEVEL = 0.95
 class Extrapolated:
     """`value` at infinite N with its 95% interval from `low` to `high`, and `plain`, the value of all N.
 
-    `counts` are the images of the generator in a part, `values` the mean distance at each; `slope` is the change per
-    1 / N: the bias of the plain value is about slope / N. Of sets that are alike `value` falls around 0, and may be
-    negative.
+    `counts` are the images of the generator in a part, `values` the mean distance at each. Of sets that are alike
+    `value` falls around 0, and may be negative.
     """
 
     value: float
     low: float
     high: float
     plain: float
-    slope: float
     counts: tuple[int, ...]
     values: tuple[float, ...]
     warnings: tuple[str, ...] = ()
 
 
-def extrapolate(
-    distance: Callable[[Sequence[Ints]], float], *, counts: Sequence[int], parts: Sequence[int] = PARTS, seed: int = 0
-) -> Extrapolated:
+def extrapolate(distance: Callable[[Sequence[Ints]], float], *, counts: Sequence[int]) -> Extrapolated:
     """The value at infinite N of any distance whose bias falls as 1 / N.
 
     distance: takes the rows of each set (one array of row numbers a count in `counts`) and returns a number; it is
@@ -55,10 +51,10 @@ def extrapolate(
     once, so that with different counts the bias still is in proportion to the number of parts. Raises Undefined for
     fewer than four images.
     """
-    usable = [part for part in sorted({*parts} - {1}) if min(counts) // part >= 2]
+    usable = [part for part in PARTS[1:] if min(counts) // part >= 2]
     if not usable:
         raise Undefined(f"{min(counts)} images cannot be split for a value at infinite N. Add images")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     plain = float(distance([np.arange(count) for count in counts]))
     values = {
         part: np.array([[distance(each) for each in _split(counts, part=part, rng=rng)] for _ in range(REPEATS)])
@@ -68,7 +64,7 @@ def extrapolate(
     means = np.array([plain, *(values[part].mean() for part in usable)])
     # The line's intercept and slope as weighted sums of the values.
     line = np.linalg.pinv(np.stack([np.ones(len(widths)), widths], axis=1))
-    value, slope = (line @ means).tolist()
+    value = float(line[0] @ means)
     # All images share the linear part of the error of every mean over a split: the variance between m parts, over m.
     # What differs from split to split is added with the weight that it has in the intercept.
     freedom = [REPEATS * (part - 1) for part in usable]
@@ -82,7 +78,6 @@ def extrapolate(
         low=value - half,
         high=value + half,
         plain=plain,
-        slope=slope * counts[-1],
         counts=tuple(counts[-1] // int(width) for width in widths),
         values=tuple(means.tolist()),
     )

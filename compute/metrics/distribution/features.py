@@ -10,7 +10,6 @@ import numpy as np
 from compute.arrays import Bools, Floats, Ints, LazyRows, unit
 from compute.types import BadInput, Undefined
 
-LARGEST = 1e40  # sums over cubes of products of larger numbers leave the range of doubles
 BLOCK = 1 << 21  # numbers in memory at a time: 16 MB
 
 
@@ -33,18 +32,14 @@ def feature_array(values: Any, *, argument: str) -> np.ndarray | LazyRows:
 def feature_rows(values: Any, *, argument: str, first: int = 0) -> Floats:
     """Features (n, d) as float64.
 
-    Raises BadInput for any other shape or type, and for numbers that are not finite or beyond `LARGEST`: it names
-    `argument` and the first such row, where `first` is the number of row 0.
+    Raises BadInput for any other shape or type, and for numbers that are not finite: it names `argument` and the first
+    such row, where `first` is the number of row 0.
     """
     rows = np.asarray(feature_array(values, argument=argument), dtype=np.float64)
     for part in blocks(len(rows), width=rows.shape[1]):
-        largest = np.abs(rows[part]).max(axis=1)
-        good = largest <= LARGEST  # not where one is NaN
+        good = np.isfinite(rows[part]).all(axis=1)
         if not good.all():
-            row = int(np.argmin(good))
-            at = first + part.start + row
-            if np.isfinite(rows[part][row]).all():
-                raise BadInput(f"{argument}: row {at} holds numbers too large, beyond {LARGEST:g}. Scale them down")
+            at = first + part.start + int(np.argmin(good))
             raise BadInput(
                 f"{argument}: row {at} holds NaN or infinity. Encode that item again, or remove it from every set"
             )

@@ -16,10 +16,7 @@ from scipy import linalg
 from compute.arrays import Floats, Ints, LazyRows
 from compute.metrics.distribution.features import check_paired, feature_array, row_blocks
 from compute.metrics.distribution.gaussian import EPSILON, Gaussian, check_dimensions, trace_of_root
-from compute.metrics.distribution.moments import (
-    CrossMoments,
-    centred,
-)
+from compute.metrics.distribution.moments import CrossMoments, centred
 from compute.types import BadInput
 
 # Eigenvalues of the text covariance below this share of the largest are taken as 0 by the pseudo-inverse: far above
@@ -38,9 +35,6 @@ class Frechet:
     value: float
     means: float
     covariances: float
-    n_real: int
-    n_generated: int
-    dimension: int
     warnings: tuple[str, ...] = ()
 
 
@@ -53,7 +47,7 @@ class Cfred:
     `realism`, the plain Fréchet distance of the unconditional moments (over N), and `fidelity`, what the prompts add.
     `fidelity` is never negative, as conditioning cannot bring two Gaussians nearer.
     `cutoff` is relative to the largest eigenvalue of the text covariance, and never below rounding; `rank` eigenvalues
-    of `condition_dimension` are above it.
+    are above it.
     """
 
     value: float
@@ -64,9 +58,6 @@ class Cfred:
     fidelity: float
     cutoff: float
     rank: int
-    n: int
-    dimension: int
-    condition_dimension: int
     warnings: tuple[str, ...] = ()
 
 
@@ -88,9 +79,6 @@ def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
         value=means + spread,
         means=means,
         covariances=spread,
-        n_real=first.n,
-        n_generated=second.n,
-        dimension=first.dimension,
         warnings=_count_warnings(first, second),
     )
 
@@ -112,15 +100,11 @@ def cfred(
     unlike counts, conditions or dimensions, and for a cutoff outside [0, 1).
     """
     if isinstance(real, CrossMoments) and isinstance(generated, CrossMoments):
-        if condition is not None:
-            raise BadInput("CrossMoments hold their condition: leave `condition` out")
         return _cfred_of_moments(real, generated, cutoff=cutoff, repeats=0)
     if condition is None:
         raise BadInput("cfred needs `condition`, the text features (n, p), or real and generated as CrossMoments")
     others, texts = feature_array(generated, argument="generated"), feature_array(condition, argument="condition")
     if isinstance(real, CrossMoments):
-        if rows is not None:
-            raise BadInput("CrossMoments have no single rows: leave `rows` out")
         second = CrossMoments.of(images=others, condition=texts, argument="generated")
         return _cfred_of_moments(real, second, cutoff=cutoff, repeats=repeated_rows(texts))
     images = feature_array(real, argument="real")
@@ -138,13 +122,11 @@ def cfred(
         images, others, texts = images[rows], others[rows], texts[rows]
     repeats = repeated_rows(texts)
     conditioning = Conditioning.of(texts, cutoff=cutoff)
-    first, second = ImageMoments.of(images, argument="real"), ImageMoments.of(others, argument="generated")
-    return conditioning.compare(
-        conditioning.split(first),
-        conditioning.split(second),
-        realism=frechet(real=first.gaussian, generated=second.gaussian).value,
-        repeats=repeats,
+    first, second = (
+        conditioning.split(ImageMoments.of(side, argument=argument))
+        for side, argument in ((images, "real"), (others, "generated"))
     )
+    return conditioning.compare(first, second, repeats=repeats)
 
 
 def streams(n: int, *features: Any) -> bool:
@@ -184,15 +166,15 @@ class Conditioning:
     """Text features as a condition, made once and used for any images of the same prompts.
 
     `reflectors` (n, 1 + rank) and `scales` are LAPACK's form of a rotation of the n prompts whose first axis is the
-    vector of ones and whose next `rank` axes are spanned by the text features.
+    vector of ones and whose next `rank` axes are spanned by the text features; None where only moments are compared.
     """
 
     n: int
     dimension: int
     rank: int
     cutoff: float
-    reflectors: Floats
-    scales: Floats
+    reflectors: Floats | None = None
+    scales: Floats | None = None
 
     @classmethod
     def of(cls, condition: Any, *, cutoff: float = CUTOFF, argument: str = "condition") -> Conditioning:
@@ -213,9 +195,7 @@ class Conditioning:
         )
 
     def split(self, images: ImageMoments) -> ConditionalMoments:
-        """What the prompts explain of the images, and the rest, over N. Raises BadInput for other prompts' images."""
-        if images.gaussian.n != self.n:
-            raise BadInput(f"{images.gaussian.n} images cannot be paired with {self.n} prompts")
+        """What the prompts explain of the images, and the rest, over N."""
         rows = np.asfortranarray(images.rows / np.sqrt(self.n))
         turned, _, _ = linalg.lapack.dormqr(
             "L", "T", self.reflectors, self.scales, rows, lwork=64 * rows.shape[1], overwrite_c=True
@@ -228,18 +208,27 @@ class Conditioning:
         return ConditionalMoments(explained=turned[1 : 1 + self.rank], residual=residual, marginal=images.gaussian)
 
     def compare(
-        self, real: ConditionalMoments, generated: ConditionalMoments, *, realism: float, repeats: int = 0
+        self, real: ConditionalMoments, generated: ConditionalMoments, *, realism: float | None = None, repeats: int
     ) -> Cfred:
-        """cFreD from its moments; `realism` is the plain Fréchet distance, `repeats` the prompts that occur before."""
-        return _cfred(
-            real,
-            generated,
-            realism=realism,
-            n=self.n,
-            condition_dimension=self.dimension,
-            rank=self.rank,
+        """cFreD from its moments; `realism` is the plain Fréchet distance where it is known, `repeats` the prompts that
+        occur before."""
+        if realism is None:
+            realism = frechet(real=real.marginal, generated=generated.marginal).value
+        step = real.marginal.mean - generated.marginal.mean
+        means = float(step @ step)
+        cross = float(((real.explained - generated.explained) ** 2).sum())
+        conditional = covariance_distance(real.residual, generated.residual)
+        value = means + cross + conditional
+        return Cfred(
+            value=value,
+            means=means,
+            cross=cross,
+            conditional=conditional,
+            realism=min(realism, value),  # rounding alone puts it above
+            fidelity=max(value - realism, 0.0),
             cutoff=self.cutoff,
-            repeats=repeats,
+            rank=self.rank,
+            warnings=_cfred_warnings(n=self.n, dimension=self.dimension, rank=self.rank, repeats=repeats),
         )
 
 
@@ -257,15 +246,8 @@ def _cfred_of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: fl
     held = values > cutoff * values[-1]
     whitening = vectors[:, held] / np.sqrt(values[held])
     split = [_split_moments(moments, whitening) for moments in (real, generated)]
-    return _cfred(
-        *split,
-        realism=frechet(real=split[0].marginal, generated=split[1].marginal).value,
-        n=real.n,
-        condition_dimension=real.condition.dimension,
-        rank=int(held.sum()),
-        cutoff=cutoff,
-        repeats=repeats,
-    )
+    conditioning = Conditioning(n=real.n, dimension=len(values), rank=int(held.sum()), cutoff=cutoff)
+    return conditioning.compare(*split, repeats=repeats)
 
 
 def _split_moments(moments: CrossMoments, whitening: Floats) -> ConditionalMoments:
@@ -276,38 +258,6 @@ def _split_moments(moments: CrossMoments, whitening: Floats) -> ConditionalMomen
         explained=explained,
         residual=Gaussian(n=moments.n, mean=mean, covariance=covariance - explained.T @ explained),
         marginal=Gaussian(n=moments.n, mean=mean, covariance=covariance),
-    )
-
-
-def _cfred(
-    real: ConditionalMoments,
-    generated: ConditionalMoments,
-    *,
-    realism: float,
-    n: int,
-    condition_dimension: int,
-    rank: int,
-    cutoff: float,
-    repeats: int,
-) -> Cfred:
-    step = real.marginal.mean - generated.marginal.mean
-    means = float(step @ step)
-    cross = float(((real.explained - generated.explained) ** 2).sum())
-    conditional = covariance_distance(real.residual, generated.residual)
-    value = means + cross + conditional
-    return Cfred(
-        value=value,
-        means=means,
-        cross=cross,
-        conditional=conditional,
-        realism=min(realism, value),  # rounding alone puts it above
-        fidelity=max(value - realism, 0.0),
-        cutoff=cutoff,
-        rank=rank,
-        n=n,
-        dimension=real.marginal.dimension,
-        condition_dimension=condition_dimension,
-        warnings=_cfred_warnings(n=n, dimension=condition_dimension, rank=rank, repeats=repeats),
     )
 
 

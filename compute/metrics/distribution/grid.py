@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from compute.metrics.distribution.features import check_paired, feature_array, feature_rows
-from compute.metrics.distribution.frechet import CUTOFF, Cfred, Conditioning, ImageMoments, frechet, repeated_rows
+from compute.metrics.distribution.frechet import Cfred, Conditioning, ImageMoments, frechet, repeated_rows
 from compute.types import BadInput
 
 
@@ -32,7 +32,6 @@ def cfred_grid(
     real: Mapping[str, Any],
     generated: Mapping[str, Mapping[str, Any]],
     condition: Mapping[str, Any],
-    cutoff: float = CUTOFF,
 ) -> Iterator[GridCell]:
     """Every generator under every pair of backbones, cell by cell as computed: image backbones in order, texts within.
 
@@ -43,13 +42,7 @@ def cfred_grid(
     texts = {}
     for key in condition:
         rows = feature_array(condition[key], argument=f"condition {key}")
-        texts[key] = Conditioning.of(rows, cutoff=cutoff, argument=f"condition {key}"), repeated_rows(rows)
-    return _cells(real, generated, texts)
-
-
-def _cells(
-    real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], texts: Mapping[str, tuple[Conditioning, int]]
-) -> Iterator[GridCell]:
+        texts[key] = Conditioning.of(rows, argument=f"condition {key}"), repeated_rows(rows)
     for image, features in real.items():
         reference = ImageMoments.of(features, argument=f"real {image}")
         others = {
@@ -72,15 +65,7 @@ def _cells(
 def check_grid(
     *, real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], condition: Mapping[str, Any]
 ) -> None:
-    """Raises BadInput where backbones, rows or columns do not fit, or a row is not finite."""
-    if not (real and generated and condition):
-        raise BadInput("A grid needs at least one image backbone, one generator and one text backbone")
-    for generator, sets in generated.items():
-        if set(sets) != set(real):
-            raise BadInput(
-                f"{generator} has features of {', '.join(sorted(sets))}, the real images of {', '.join(sorted(real))}"
-                ": encode both with the same backbones"
-            )
+    """Raises BadInput where rows or columns do not fit, or a row is not finite."""
     first_key = next(iter(real))
     first = feature_array(real[first_key], argument=f"real {first_key}")
 

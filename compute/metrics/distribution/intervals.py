@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -89,8 +88,9 @@ def leave_moments_out(
     rows = [np.flatnonzero(blocks.block == index) for index in range(blocks.count)]
     whole: dict[str, Any] = {}
     for name, of in sides.items():
-        first = of(rows=rows[0])
-        whole[name] = type(first).merged(chain((first,), (of(rows=part) for part in rows[1:])))
+        whole[name] = of(rows=rows[0])
+        for part in rows[1:]:
+            whole[name].merge(of(rows=part))
     return np.array(
         [statistic(**{name: whole[name].without(of(rows=part)) for name, of in sides.items()}) for part in rows]
     )

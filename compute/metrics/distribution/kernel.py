@@ -14,11 +14,10 @@ import numpy as np
 
 from compute.arrays import Bools, Floats
 from compute.metrics.distribution.features import blocks, check_kept, directions, two_sets, unlike_counts
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 SIGMA = 10.0  # of CMMD's kernel
 SCALE = 1000.0  # of CMMD's value
-DEGREE, COEF0 = 3, 1.0  # of KID's kernel
 
 Kernel = Callable[[Floats, Floats], Floats]  # (n, d), (m, d) -> (n, m)
 
@@ -29,35 +28,19 @@ class Cmmd:
 
     value: float
     unbiased: float | None
-    sigma: float
-    scale: float
-    n_real: int
-    n_generated: int
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kid:
-    """The unbiased estimate over all images, and over random subsets of them as the paper prints it.
-
-    It can be slightly below zero: two samples of one distribution have a KID of zero on average.
-    """
+    """The unbiased estimate. It can be slightly below zero: two samples of one distribution have a KID of zero on
+    average."""
 
     value: float
-    subset_mean: float | None  # over `subsets` draws of `subset_size` images of either side
-    subset_sd: float | None  # their standard deviation: of single subsets, not of the mean or of the value
-    subsets: int
-    subset_size: int | None
-    seed: int
-    degree: int
-    gamma: float
-    coef0: float
-    n_real: int
-    n_generated: int
     warnings: tuple[str, ...] = ()
 
 
-def cmmd(*, real: Any, generated: Any, sigma: float = SIGMA) -> Cmmd:
+def cmmd(*, real: Any, generated: Any) -> Cmmd:
     """1000 times the biased squared MMD of features of length 1 under the kernel exp(-|x - y|² / 2σ²).
 
     `real` (n, d), `generated` (m, d): embeddings of CLIP ViT-L/14 at 336 pixels; any length, they are brought to 1.
@@ -65,13 +48,12 @@ def cmmd(*, real: Any, generated: Any, sigma: float = SIGMA) -> Cmmd:
     estimate) with σ = 10.
     """
     real, generated = _directions(real, generated)
-    kernel = _gaussian(sigma)
     everything = [np.ones((1, len(side)), bool) for side in (real, generated)]
-    means = _means(real, generated, kernel, *everything, diagonal=True)
+    means = _means(real, generated, _gaussian, *everything, diagonal=True)
     value = max(SCALE * float(means[0]), 0.0)  # below zero by rounding alone
     unbiased, warnings = None, []
     if min(len(real), len(generated)) > 1:
-        unbiased = SCALE * float(_means(real, generated, kernel, *everything, diagonal=False)[0])
+        unbiased = SCALE * float(_means(real, generated, _gaussian, *everything, diagonal=False)[0])
         if value > 0 and value - unbiased > value / 2:
             warnings.append(
                 f"More than half of this CMMD is the bias of few images ({len(real)} real, {len(generated)} generated)"
@@ -79,86 +61,35 @@ def cmmd(*, real: Any, generated: Any, sigma: float = SIGMA) -> Cmmd:
     else:
         warnings.append("A set of one image: the CMMD says how far the sets are, not how the distributions differ")
     warnings += unlike_counts(len(real), len(generated))
-    return Cmmd(
-        value=value,
-        unbiased=unbiased,
-        sigma=sigma,
-        scale=SCALE,
-        n_real=len(real),
-        n_generated=len(generated),
-        warnings=tuple(warnings),
-    )
+    return Cmmd(value=value, unbiased=unbiased, warnings=tuple(warnings))
 
 
 def cmmd_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
     """(s,) the CMMD of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
     real, generated = _directions(real, generated)
     check_kept(real_kept, generated_kept, at_least=1)
-    means = _means(real, generated, _gaussian(SIGMA), real_kept, generated_kept, diagonal=True)
+    means = _means(real, generated, _gaussian, real_kept, generated_kept, diagonal=True)
     return np.maximum(SCALE * means, 0.0)
 
 
-def kid(
-    *,
-    real: Any,
-    generated: Any,
-    degree: int = DEGREE,
-    gamma: float | None = None,
-    coef0: float = COEF0,
-    subset_size: int | None = None,
-    subsets: int = 100,
-    seed: int = 0,
-) -> Kid:
-    """The unbiased squared MMD under the kernel (γ x·y + coef0)^degree, with γ = 1 / d where it is None.
+def kid(*, real: Any, generated: Any) -> Kid:
+    """The unbiased squared MMD under the kernel (x·y / d + 1)³.
 
-    `real` (n, d), `generated` (m, d): Inception-v3 pool features. With `subset_size`, also the mean over `subsets`
-    random subsets of that many images of either side, each drawn without repeats. Raises Undefined below two images a
-    side, BadInput for a subset larger than a side. Source: Bińkowski et al. 2018, section 4 and equation 4.
+    `real` (n, d), `generated` (m, d): Inception-v3 pool features. Raises Undefined below two images a side. Source:
+    Bińkowski et al. 2018, section 4 and equation 4.
     """
     real, generated = two_sets(real=real, generated=generated)
     if min(len(real), len(generated)) < 2:
         raise Undefined(f"KID needs two images a side, here are {len(real)} real and {len(generated)} generated")
-    gamma = 1.0 / real.shape[1] if gamma is None else gamma
-    kernel = _polynomial(degree, gamma, coef0)
     everything = [np.ones((1, len(side)), bool) for side in (real, generated)]
-    value = float(_means(real, generated, kernel, *everything, diagonal=False)[0])
-    mean = sd = None
-    if subset_size is not None:
-        if not 2 <= subset_size <= min(len(real), len(generated)):
-            raise BadInput(
-                f"subset_size {subset_size}: there are {len(real)} real and {len(generated)} generated images. "
-                "Take 2 or more, and at most as many as the smaller side has"
-            )
-        if subsets < 1:
-            raise BadInput(f"subsets {subsets}: take 1 or more")
-        rng = np.random.default_rng(seed)
-        drawn = np.empty(subsets)
-        whole = np.ones((1, subset_size), bool)
-        for index in range(subsets):
-            first, second = (side[rng.choice(len(side), subset_size, replace=False)] for side in (real, generated))
-            drawn[index] = _means(first, second, kernel, whole, whole, diagonal=False)[0]
-        mean, sd = float(drawn.mean()), float(drawn.std())
-    return Kid(
-        value=value,
-        subset_mean=mean,
-        subset_sd=sd,
-        subsets=subsets if subset_size is not None else 0,
-        subset_size=subset_size,
-        seed=seed,
-        degree=degree,
-        gamma=gamma,
-        coef0=coef0,
-        n_real=len(real),
-        n_generated=len(generated),
-    )
+    return Kid(value=float(_means(real, generated, _cubic, *everything, diagonal=False)[0]))
 
 
 def kid_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
     """(s,) the KID of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
     real, generated = two_sets(real=real, generated=generated)
     check_kept(real_kept, generated_kept, at_least=2)
-    kernel = _polynomial(DEGREE, 1.0 / real.shape[1], COEF0)
-    return _means(real, generated, kernel, real_kept, generated_kept, diagonal=False)
+    return _means(real, generated, _cubic, real_kept, generated_kept, diagonal=False)
 
 
 def _directions(real: Any, generated: Any) -> tuple[Floats, Floats]:
@@ -166,15 +97,13 @@ def _directions(real: Any, generated: Any) -> tuple[Floats, Floats]:
     return directions(real, argument="real"), directions(generated, argument="generated")
 
 
-def _gaussian(sigma: float) -> Kernel:
+def _gaussian(first: Floats, second: Floats) -> Floats:
     """exp(-|x - y|² / 2σ²) - 1 of rows of length 1. The 1 cancels in the distance, and with it most of the rounding."""
-    if not sigma > 0:
-        raise BadInput(f"sigma {sigma}: the kernel's width is above 0")
-    return lambda first, second: np.expm1((first @ second.T - 1.0) / sigma**2)
+    return np.expm1((first @ second.T - 1.0) / SIGMA**2)
 
 
-def _polynomial(degree: int, gamma: float, coef0: float) -> Kernel:
-    return lambda first, second: (gamma * (first @ second.T) + coef0) ** degree
+def _cubic(first: Floats, second: Floats) -> Floats:
+    return (1.0 / first.shape[1] * (first @ second.T) + 1.0) ** 3
 
 
 def _means(

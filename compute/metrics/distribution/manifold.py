@@ -14,7 +14,7 @@ import numpy as np
 
 from compute.arrays import Bools, Floats
 from compute.metrics.distribution.features import blocks, check_kept, two_sets, unlike_counts
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 QUANTITIES = ("precision", "recall", "density", "coverage")
 _SAME = 1e-12  # a squared distance below this share of both squared lengths is rounding: the rows coincide
@@ -28,8 +28,6 @@ class NeighbourShare:
 
     value: float
     k: int
-    n_real: int
-    n_generated: int
     warnings: tuple[str, ...] = ()
 
 
@@ -62,7 +60,7 @@ def manifold(*, real: Any, generated: Any, k: int) -> Manifold:
         if count:
             warnings += (f"{argument}: {count} images coincide with {k} others, so that their balls are points",)
     made = {
-        name: NeighbourShare(value=float(value), k=k, n_real=len(real), n_generated=len(generated), warnings=warnings)
+        name: NeighbourShare(value=float(value), k=k, warnings=warnings)
         for name, value in zip(QUANTITIES, shares[0], strict=True)
     }
     return Manifold(**made)
@@ -82,8 +80,6 @@ def _shares(
     real: Floats, generated: Floats, real_kept: Bools, generated_kept: Bools, *, k: int
 ) -> tuple[Floats, tuple[int, int]]:
     """(s, 4) the quantities of every subset, and how many rows of either side have a ball of no width."""
-    if k < 1:
-        raise BadInput(f"k {k}: take 1 neighbour or more")
     if min(len(real), len(generated)) <= k:
         raise Undefined(
             f"The {k}-th nearest neighbour needs {k + 1} images a side, here are {len(real)} real and "

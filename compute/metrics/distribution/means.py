@@ -22,19 +22,14 @@ PREFERENCE_SCALE = 100.0  # HPSv2 and PickScore print cosines times this
 
 @dataclass(frozen=True, kw_only=True)
 class MeanScore:
-    """A mean over images with its 95% interval by Student's t; `reason` says why there is none.
-
-    `scores` (n,) are the single images'; `prompts` groups of them that belong together.
-    """
+    """A mean over images with its 95% interval by Student's t, none of a single prompt; `scores` (n,) are the single
+    images'."""
 
     value: float
-    n: int
-    prompts: int
     scores: Floats
     stderr: float | None
     low: float | None
     high: float | None
-    reason: str = ""
     warnings: tuple[str, ...] = ()
 
 
@@ -42,24 +37,13 @@ def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
     """The mean of `scores` (n,), one an image, of any model: ImageReward, Aesthetic and their kin.
 
     `prompts` (n,) names each image's prompt: images of one prompt are no independent observations, so the interval is
-    over prompts (Liang and Zeger 1986). Raises BadInput for no scores and for a score that is not finite.
+    over prompts (Liang and Zeger 1986).
     """
-    scores = np.asarray(scores)
-    if scores.ndim != 1 or len(scores) == 0 or scores.dtype.kind not in "fiub":
-        raise BadInput(f"scores: expected numbers of shape (n,), got {scores.shape} of {scores.dtype}")
-    scores = scores.astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(scores))
-    if len(bad):
-        raise BadInput(f"scores: row {int(bad[0])} is {scores[bad[0]]}. Score that image again, or leave it out")
+    scores = np.asarray(scores, np.float64)
     groups = np.arange(len(scores)) if prompts is None else np.unique(np.asarray(prompts), return_inverse=True)[1]
-    if groups.shape != scores.shape:
-        raise BadInput(f"prompts: expected one of each of the {len(scores)} images, got {groups.shape}")
     value, count = float(scores.mean()), int(groups.max()) + 1
     if count < 2:
-        reason = "An interval over prompts needs two prompts, here is one"
-        return MeanScore(
-            value=value, n=len(scores), prompts=count, scores=scores, stderr=None, low=None, high=None, reason=reason
-        )
+        return MeanScore(value=value, scores=scores, stderr=None, low=None, high=None)
     from scipy.special import stdtrit
 
     rest = np.bincount(groups, weights=scores - value)
@@ -68,8 +52,6 @@ def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
     warnings = () if error > 0 else ("All prompts have the same score: the interval has no width",)
     return MeanScore(
         value=value,
-        n=len(scores),
-        prompts=count,
         scores=scores,
         stderr=error,
         low=value - half,
@@ -78,23 +60,23 @@ def mean_score(*, scores: Any, prompts: Any = None) -> MeanScore:
     )
 
 
-def clipscore(*, image: Any, text: Any, prompts: Any = None) -> MeanScore:
+def clipscore(*, image: Any, text: Any) -> MeanScore:
     """The mean of 2.5 max(cos, 0) of each image with its prompt, from 0 to 2.5.
 
     `image`, `text` (n, d): CLIP ViT-B/32 embeddings, row i of both of one prompt. The caller encodes the prompts with
     `CLIPSCORE_PREFIX` before them. Raises BadInput for unlike counts or widths, and for a row of zeros. Source: Hessel
     et al. 2021, section 3.
     """
-    return mean_score(scores=CLIPSCORE_WEIGHT * np.maximum(_cosines(image, text), 0.0), prompts=prompts)
+    return mean_score(scores=CLIPSCORE_WEIGHT * np.maximum(_cosines(image, text), 0.0))
 
 
-def preference_score(*, image: Any, text: Any, prompts: Any = None) -> MeanScore:
+def preference_score(*, image: Any, text: Any) -> MeanScore:
     """The mean of 100 cos of each image with its prompt: HPSv2 and PickScore by their encoders' embeddings.
 
     Arguments and errors as `clipscore`; prompts have no prefix. Sources: Wu et al. 2023 (HPSv2); Kirstain et al. 2023
     (PickScore, whose learnt scale is 100).
     """
-    return mean_score(scores=PREFERENCE_SCALE * _cosines(image, text), prompts=prompts)
+    return mean_score(scores=PREFERENCE_SCALE * _cosines(image, text))
 
 
 def _cosines(image: Any, text: Any) -> Floats:

@@ -6,7 +6,6 @@ shards are merged by Chan, Golub and LeVeque 1979, which subtracts no large numb
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from compute.arrays import Floats, Ints
 from compute.metrics.distribution.features import check_paired, feature_array, feature_rows, row_blocks
-from compute.types import BadInput, Undefined
+from compute.types import Undefined
 
 
 def centred(values: Any, *, argument: str) -> tuple[Floats, Floats]:
@@ -45,42 +44,22 @@ class Moments:
             moments.add(array[part], argument=argument)
         return moments
 
-    @classmethod
-    def merged(cls, shards: Iterable[Moments]) -> Moments:
-        """Moments of all shards, which stay as they are. Raises BadInput for none or unlike dimensions."""
-        total = None
-        for shard in shards:
-            total = cls.empty(shard.dimension) if total is None else total
-            total.merge(shard)
-        if total is None:
-            raise BadInput("There are no shards to merge")
-        return total
-
     @property
     def dimension(self) -> int:
         """Columns of the features."""
         return len(self.mean)
 
     def add(self, batch: Any, *, argument: str = "features") -> None:
-        """Adds rows (n, d). Raises BadInput for another width or a row that is not finite; nothing is added then."""
-        array = feature_array(batch, argument=argument)
-        _check_width(array.shape[1], self.dimension, argument=argument)
-        mean, rows = _centred(feature_rows(array, argument=argument, first=self.n))
+        """Adds rows (n, d). Raises BadInput for a row that is not finite; nothing is added then."""
+        mean, rows = _centred(feature_rows(batch, argument=argument, first=self.n))
         self._merge(len(rows), mean, rows.T @ rows)
 
     def merge(self, other: Moments) -> None:
-        """Adds the rows of another shard. Raises BadInput where the dimensions differ."""
-        _check_width(other.dimension, self.dimension, argument="a shard")
+        """Adds the rows of another shard."""
         self._merge(other.n, other.mean, other.scatter)
 
     def without(self, shard: Moments) -> Moments:
-        """Moments of the rows that are not in the shard, a small part of these: what is left is a difference.
-
-        Raises BadInput where the shard is no part of these rows.
-        """
-        _check_width(shard.dimension, self.dimension, argument="a shard")
-        if not 0 < shard.n < self.n:
-            raise BadInput(f"A shard of {shard.n} rows is no part of {self.n}")
+        """Moments of the rows that are not in the shard, a small part of these: what is left is a difference."""
         n = self.n - shard.n
         step = (shard.mean - self.mean) * (shard.n / n)
         scatter = self.scatter - shard.scatter - np.outer(step, step * (n * self.n / shard.n))
@@ -134,18 +113,6 @@ class CrossMoments:
             moments.add(images=left[part], condition=right[part], argument=argument)
         return moments
 
-    @classmethod
-    def merged(cls, shards: Iterable[CrossMoments]) -> CrossMoments:
-        """Moments of all shards, which stay as they are. Raises BadInput for none or unlike dimensions."""
-        total = None
-        for shard in shards:
-            if total is None:
-                total = cls.empty(shard.images.dimension, shard.condition.dimension)
-            total.merge(shard)
-        if total is None:
-            raise BadInput("There are no shards to merge")
-        return total
-
     @property
     def n(self) -> int:
         """Pairs seen so far."""
@@ -153,12 +120,8 @@ class CrossMoments:
 
     def add(self, *, images: Any, condition: Any, argument: str = "images") -> None:
         """Adds pairs of rows (n, d) and (n, p). Raises BadInput; nothing is added then."""
-        left, right = feature_array(images, argument=argument), feature_array(condition, argument="condition")
-        check_paired(left, right, names=(argument, "condition"))
-        _check_width(left.shape[1], self.images.dimension, argument=argument)
-        _check_width(right.shape[1], self.condition.dimension, argument="condition")
-        mean, rows = _centred(feature_rows(left, argument=argument, first=self.n))
-        text_mean, texts = _centred(feature_rows(right, argument="condition", first=self.n))
+        mean, rows = _centred(feature_rows(images, argument=argument, first=self.n))
+        text_mean, texts = _centred(feature_rows(condition, argument="condition", first=self.n))
         self._merge(
             Moments(n=len(rows), mean=mean, scatter=rows.T @ rows),
             Moments(n=len(rows), mean=text_mean, scatter=texts.T @ texts),
@@ -166,9 +129,7 @@ class CrossMoments:
         )
 
     def merge(self, other: CrossMoments) -> None:
-        """Adds the pairs of another shard. Raises BadInput where the dimensions differ."""
-        _check_width(other.images.dimension, self.images.dimension, argument="a shard's images")
-        _check_width(other.condition.dimension, self.condition.dimension, argument="a shard's condition")
+        """Adds the pairs of another shard."""
         self._merge(other.images, other.condition, other.cross)
 
     def without(self, shard: CrossMoments) -> CrossMoments:
@@ -191,8 +152,3 @@ class CrossMoments:
 def _centred(rows: Floats) -> tuple[Floats, Floats]:
     mean = rows.mean(axis=0)
     return mean, rows - mean
-
-
-def _check_width(width: int, expected: int, *, argument: str) -> None:
-    if width != expected:
-        raise BadInput(f"{argument} has {width} columns where {expected} are expected: features of one backbone only")

@@ -141,17 +141,21 @@ def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
         return np.arange(len(part))
     known = {key: row for row, key in enumerate(part.ids)}
     by_id = np.array([known.get(key, -1) for key in prompts.ids], dtype=np.int64)
-    if part.prompts is None or (by_id >= 0).any() and _agree(part, by_id, prompts):
+    if (
+        part.prompts is None
+        or (by_id >= 0).any()
+        and all(
+            # Row numbers mean nothing: where ids pair them, the source's own prompts must be those of the list.
+            part.prompts[row] == text
+            for row, text in zip(by_id.tolist(), prompts.texts, strict=True)
+            if row >= 0
+        )
+    ):
         return by_id
     waiting: dict[str, list[int]] = defaultdict(list)
     for row in range(len(part) - 1, -1, -1):
         waiting[part.prompts[row]].append(row)
     return np.array([waiting[text].pop() if waiting.get(text) else -1 for text in prompts.texts], dtype=np.int64)
-
-
-def _agree(part: ImageSet, rows: np.ndarray, prompts: Prompts) -> bool:
-    """Whether the source's own prompts are those of the list, where ids pair them: row numbers mean nothing."""
-    return all(part.prompts[row] == text for row, text in zip(rows.tolist(), prompts.texts, strict=True) if row >= 0)
 
 
 def _unpaired(part: ImageSet, rows: np.ndarray, prompts: Prompts) -> list[str]:

@@ -38,7 +38,13 @@ def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = Fal
     path = Path(where)
     if path.is_dir():
         if files := _images(path):
-            return _from_files(name, path, files, skip_bad=skip_bad)
+            return scanned(
+                name,
+                ids=[stem(file) for file in files],
+                read=lambda at: _content(path / files[at]),
+                label=lambda at: f"{path.name}/{files[at]}",
+                skip_bad=skip_bad,
+            )
         if shards := sorted(path.glob("*.tar")):
             return from_tars(name, shards, skip_bad=skip_bad)
         if tables := sorted(path.rglob("*.parquet")):
@@ -147,16 +153,6 @@ def _images(folder: Path) -> list[str]:
 def natural(name: str) -> list[tuple[int, int, str]]:
     """A key that sorts numbers within names by their value."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name) if part]
-
-
-def _from_files(name: str, folder: Path, files: list[str], *, skip_bad: bool) -> ImageSet:
-    return scanned(
-        name,
-        ids=[stem(file) for file in files],
-        read=lambda at: _content(folder / files[at]),
-        label=lambda at: f"{folder.name}/{files[at]}",
-        skip_bad=skip_bad,
-    )
 
 
 def _content(path: Path) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import gradio as gr
 import numpy as np
 import pandas as pd
@@ -18,16 +16,6 @@ from leaderboard.pages.generators.computed import ComputedSet, MetricColumn
 from leaderboard.pages.generators.prompts import Values
 
 UNTESTED = "an interval needs 30 prompts and a value for two generators"
-
-
-@dataclass(frozen=True, kw_only=True)
-class RankedGenerator:
-    """One generator by one metric, for the answer."""
-
-    title: str
-    value: float
-    low: float
-    high: float
 
 
 def shown(computed: ComputedSet, *, metric: str, backbone: str, titles: pd.Series) -> tuple[MetricColumn, str]:
@@ -69,19 +57,11 @@ def page(site: Site, computed: ComputedSet, *, metric: str, backbone: str) -> tu
     columns = computed.every_column(backbone=backbone)
     readings = computed.beside_people(columns)
     people = None if computed.people is None else metrics.loc[computed.people[0]]
-    ranked = [
-        RankedGenerator(
-            title=computed.generators[row].title, value=column.values[row], low=column.low[row], high=column.high[row]
-        )
-        for row in column.order
-    ]
     head = render(
         "pages/generators/computed_head.html",
         computed=computed,
         column=column,
         moved=moved,
-        ranked=ranked,
-        best=ranked[0],
         first=[computed.generators[row].title for row in column.first],
         reading=next((each for each in readings if each.column.metric == column.metric), None),
         untested=UNTESTED,

@@ -37,35 +37,6 @@ class PromptValues:
     images: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PromptPicture:
-    """An image of a prompt: what it is, and its address, empty where none is stored."""
-
-    title: str
-    address: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class PromptCard:
-    """One prompt on which two generators differ much."""
-
-    text: str
-    first: float
-    second: float
-    pictures: tuple[PromptPicture, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Direction:
-    """The prompts on which one of the two is better."""
-
-    better: str
-    count: int
-    total: float  # what they add to the mean difference
-    share: float  # of that, by the cards
-    cards: tuple[PromptCard, ...]
-
-
 Values = Callable[[str, tuple[str, ...]], PromptValues]  # of a run and the kinds that it stores
 
 
@@ -205,31 +176,31 @@ def _directions(
     rows: tuple[np.ndarray, np.ndarray],
     differences: PromptDifferences,
     kind: str,
-) -> tuple[Direction, Direction]:
+) -> list[dict[str, Any]]:
     chosen = (differences.first(SHOWN), differences.second(SHOWN))
     shown = [int(row) for part in chosen for row in part]
     keys = {key for run, own in zip(runs, rows, strict=True) for row in shown for key in run.images[own[row]]}
     stored = item_queries.pictured(db, task=computed.task, images=sorted(keys)) if keys else set()
 
-    def card(row: int) -> PromptCard:
+    def card(row: int) -> dict[str, Any]:
         left, right = rows[0][row], rows[1][row]
-        return PromptCard(
-            text=runs[0].texts[left],
-            first=runs[0].values[kind][left],
-            second=runs[1].values[kind][right],
-            pictures=_pictures(computed, generators, runs, (left, right), stored),
-        )
+        return {
+            "text": runs[0].texts[left],
+            "first": runs[0].values[kind][left],
+            "second": runs[1].values[kind][right],
+            "pictures": _pictures(computed, generators, runs, (left, right), stored),
+        }
 
-    return tuple(  # type: ignore[return-value]
-        Direction(
-            better=generator.title,
-            count=int((sign * differences.difference > 0).sum()),
-            total=differences.total(first=sign > 0),
-            share=differences.share(part),
-            cards=tuple(card(int(row)) for row in part),
-        )
+    return [
+        {
+            "better": generator.title,
+            "count": int((sign * differences.difference > 0).sum()),
+            "total": differences.total(first=sign > 0),
+            "share": differences.share(part),
+            "cards": tuple(card(int(row)) for row in part),
+        }
         for generator, part, sign in zip(generators, chosen, (1, -1), strict=True)
-    )
+    ]
 
 
 def _pictures(
@@ -238,22 +209,22 @@ def _pictures(
     runs: tuple[PromptValues, PromptValues],
     rows: tuple[int, int],
     stored: set[str],
-) -> tuple[PromptPicture, ...]:
-    """The reference's image of a prompt, then the two generators'."""
+) -> list[tuple[str, str]]:
+    """The reference's image of a prompt, then the two generators': what each is, and its address, empty where none is
+    stored."""
     titles = ("Reference", *(generator.title for generator in generators))
     if all(generator.drawn for generator in generators):
         name = runs[0].items[rows[0]]
         if not name.isdecimal():
-            return ()
+            return []
         keys = ("reference", *(generator.drawn for generator in generators))
-        return tuple(
-            PromptPicture(title=title, address=f"drawn/{drawn.VERSION}/{key}/{int(name)}.png")
-            for title, key in zip(titles, keys, strict=True)
-        )
+        return [
+            (title, f"drawn/{drawn.VERSION}/{key}/{int(name)}.png") for title, key in zip(titles, keys, strict=True)
+        ]
     images = [run.images[row] for run, row in zip(runs, rows, strict=True)]
     keys = [images[0][0] if images[0] else "", *(of[1] if len(of) > 1 else "" for of in images)]
     task = quote(computed.task, safe="/")
-    return tuple(
-        PromptPicture(title=title, address=f"thumbnails/{task}/{key}.webp" if key in stored else "")
+    return [
+        (title, f"thumbnails/{task}/{key}.webp" if key in stored else "")
         for title, key in zip(titles, keys, strict=True)
-    )
+    ]

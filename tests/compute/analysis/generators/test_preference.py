@@ -98,7 +98,6 @@ def test_verdicts_are_holms_over_the_metrics_of_the_set():
     assert verdicts(found) == (FOLLOWS, AGAINST, FOLLOWS)
     assert verdicts([*found, made(p=0.9)]) == (FOLLOWS, UNPROVEN, UNPROVEN, UNPROVEN)
     assert verdicts([made(p=0.04)]) == (FOLLOWS,)
-    assert verdicts([made(p=0.04)], alpha=0.01) == (UNPROVEN,)
 
 
 def test_few_generators_never_get_a_verdict():

@@ -47,7 +47,7 @@ def test_both_forms_and_the_moments_agree(n: int, d: int, p: int) -> None:
     )
     for part in ("value", "means", "cross", "conditional", "realism", "fidelity"):
         assert getattr(streamed, part) == pytest.approx(getattr(record, part), rel=1e-8), part
-    assert (record.n, record.dimension, record.condition_dimension, record.rank) == (n, d, p, p)
+    assert record.rank == p
 
 
 def test_parts_and_readings_add_up() -> None:
@@ -145,5 +145,3 @@ def test_moments_of_unlike_prompts_are_refused() -> None:
         cfred(real=first, generated=CrossMoments.of(images=generated[:40], condition=texts[:40]))
     with pytest.raises(BadInput, match="dimensions"):
         cfred(real=first, generated=CrossMoments.of(images=generated[:, :7], condition=texts))
-    with pytest.raises(BadInput, match="condition"):
-        cfred(real=first, generated=first, condition=texts)

@@ -27,7 +27,6 @@ def test_inception_score_by_loops(splits: int) -> None:
     logits = 3 * draw(50, 9)
     expected = [scored_by_loops(part) for part in np.array_split(softmax(logits, axis=1), splits)]
     record = inception_score(logits=logits, splits=splits)
-    assert record.parts == pytest.approx(expected, rel=1e-12)
     assert record.value == pytest.approx(np.mean(expected), rel=1e-12)
     assert (record.sd is None) == (splits == 1)
 
@@ -82,9 +81,6 @@ def test_vendi_by_the_whole_kernel(n: int, d: int, order: float) -> None:
         expected = math.fsum(v**order for v in values) ** (1 / (1 - order))
     record = vendi(features=rows, order=order)
     assert record.value == pytest.approx(expected, rel=1e-8)
-    assert record.eigenvalues.sum() == pytest.approx(1)
-    assert len(record.eigenvalues) == min(n, d)
-    assert np.all(np.diff(record.eigenvalues) <= 0)
 
 
 def test_vendi_counts_distinct_images() -> None:

@@ -101,7 +101,7 @@ def test_equal_to_the_definition_by_sqrtm() -> None:
     assert record.value == pytest.approx(expected, rel=1e-9)
     assert record.means == pytest.approx(step @ step)
     assert record.value == record.means + record.covariances
-    assert (record.n_real, record.n_generated, record.dimension, record.warnings) == (400, 500, 30, ())
+    assert record.warnings == ()
 
 
 @pytest.mark.parametrize(("n", "d"), [(300, 20), (20, 300), (2, 5)])

@@ -34,10 +34,6 @@ def test_equal_to_the_definition_by_scikit_learn(n: int, m: int, d: int) -> None
     pairs = [(real, real), (generated, generated), (real, generated)]
     expected = mmd(*(polynomial_kernel(a, b, degree=3, gamma=1 / d, coef0=1) for a, b in pairs), unbiased=True)
     assert kid(real=real, generated=generated).value == pytest.approx(expected, rel=1e-10)
-    expected = mmd(*(polynomial_kernel(a, b, degree=2, gamma=0.1, coef0=3) for a, b in pairs), unbiased=True)
-    found = kid(real=real, generated=generated, degree=2, gamma=0.1, coef0=3)
-    assert found.value == pytest.approx(expected, rel=1e-10)
-    assert (found.degree, found.gamma, found.coef0, found.n_real, found.n_generated) == (2, 0.1, 3, n, m)
     kernels = [rbf_kernel(unit(a), unit(b), gamma=1 / (2 * 10**2)) for a, b in pairs]
     record = cmmd(real=real, generated=3 * generated)
     assert record.value == pytest.approx(1000 * mmd(*kernels, unbiased=False), rel=1e-8)
@@ -49,31 +45,6 @@ def test_equal_to_torch_fidelity() -> None:
     real, generated = draw(200, 32), draw(200, 32, seed=1, shift=0.1)
     expected = reference.kernel_mmd(real, generated)
     assert kid(real=real, generated=generated).value == pytest.approx(expected, rel=1e-9)
-    torch = pytest.importorskip("torch")
-    sides = [torch.from_numpy(side) for side in (real, generated)]
-    theirs = reference.kid_features_to_metric(*sides, kid_subsets=100, kid_subset_size=50, verbose=False)
-    ours = kid(real=real, generated=generated, subset_size=50, subsets=100)
-    mean, sd = theirs[reference.KEY_METRIC_KID_MEAN], theirs[reference.KEY_METRIC_KID_STD]
-    assert ours.subset_sd == pytest.approx(sd, rel=0.4)
-    assert abs(ours.subset_mean - mean) < 4 * sd * np.sqrt(2 / 100)  # of other subsets
-
-
-def test_subsets_of_every_image_are_the_whole() -> None:
-    real, generated = draw(30, 8), draw(30, 8, seed=1)
-    record = kid(real=real, generated=generated, subset_size=30, subsets=3)
-    assert record.subset_mean == pytest.approx(record.value, rel=1e-9)
-    assert record.subset_sd == pytest.approx(0, abs=1e-12)
-
-
-def test_subsets_are_unbiased_and_seeded() -> None:
-    real, generated = draw(60, 8), draw(60, 8, seed=1, shift=0.3)
-    first, again, other = (
-        kid(real=real, generated=generated, subset_size=20, subsets=400, seed=seed) for seed in (0, 0, 1)
-    )
-    assert first == again
-    assert first.subset_mean != other.subset_mean
-    assert abs(first.subset_mean - first.value) < 4 * first.subset_sd / np.sqrt(400)
-    assert (first.subsets, first.subset_size, first.seed) == (400, 20, 0)
 
 
 def test_blocks_do_not_change_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,15 +84,6 @@ def test_cmmd_of_two_directions_is_its_closed_form() -> None:
     assert record.unbiased == pytest.approx(record.value)
 
 
-def test_linear_kernel_is_the_distance_of_means() -> None:
-    """Degree 1: the unbiased estimate is |mean - mean'|² less the share of the variances."""
-    real, generated = draw(40, 5), draw(30, 5, seed=1)
-    step = real.mean(axis=0) - generated.mean(axis=0)
-    spread = real.var(axis=0, ddof=1).sum() / 40 + generated.var(axis=0, ddof=1).sum() / 30
-    found = kid(real=real, generated=generated, degree=1, gamma=1.0, coef0=0.0).value
-    assert found == pytest.approx(step @ step - spread, rel=1e-9)
-
-
 def test_subsets_in_one_pass_are_those_by_themselves() -> None:
     rng = np.random.default_rng(0)
     real, generated = draw(40, 6), draw(30, 6, seed=1)
@@ -149,13 +111,7 @@ def test_unlike_counts_warn_where_the_value_depends_on_them() -> None:
     assert kid(real=draw(10, 4), generated=draw(12, 4)).warnings == ()
 
 
-def test_options_out_of_range() -> None:
+def test_a_row_without_direction() -> None:
     rows = draw(5, 3)
-    with pytest.raises(BadInput, match="subset_size"):
-        kid(real=rows, generated=rows, subset_size=6)
-    with pytest.raises(BadInput, match="subsets 0"):
-        kid(real=rows, generated=rows, subset_size=5, subsets=0)
-    with pytest.raises(BadInput, match="sigma 0"):
-        cmmd(real=rows, generated=rows, sigma=0)
     with pytest.raises(BadInput, match="real: row 1 is all zeros"):
         cmmd(real=rows * [[1], [0], [1], [1], [1]], generated=rows)

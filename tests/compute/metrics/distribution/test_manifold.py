@@ -142,8 +142,6 @@ def test_bad_input_is_named() -> None:
     spoilt[4, 0] = np.nan
     with pytest.raises(BadInput, match="real: row 4 "):
         manifold(real=spoilt, generated=rows, k=3)
-    with pytest.raises(BadInput, match="k 0"):
-        manifold(real=rows, generated=rows, k=0)
     with pytest.raises(BadInput, match="real has 2 features an image and generated 3"):
         manifold(real=rows, generated=draw(9, 3), k=3)
     assert "9 real and 12 generated" in manifold(real=rows, generated=draw(12, 2), k=3).recall.warnings[0]

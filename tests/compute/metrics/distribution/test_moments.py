@@ -27,7 +27,10 @@ def test_merged_shards_are_the_whole(offset: float, sizes: tuple[int, ...]) -> N
     rows = features(1000, 12, offset=offset)
     mean, scatter = exact(rows)
     shards = [Moments.of(part) for part in np.split(rows, np.cumsum(sizes)[:-1])]
-    for total in (Moments.merged(shards), Moments.merged(reversed(shards))):
+    for order in (shards, shards[::-1]):
+        total = Moments.empty(12)
+        for shard in order:
+            total.merge(shard)
         assert total.n == 1000
         np.testing.assert_allclose(total.mean, mean.astype(float), rtol=1e-10)
         assert np.abs(total.scatter - scatter).max() <= 1e-10 * np.abs(scatter).max()
@@ -87,7 +90,6 @@ def test_float32_is_summed_in_float64() -> None:
         (np.array([["a", "b"]]), "real numbers"),
         (np.ones((2, 2), complex), "real numbers"),
         (np.ones((2, 2), bool), "real numbers"),
-        (np.full((2, 2), 1e200) * [[1], [-1]], "too large"),
     ],
 )
 def test_what_is_no_features(rows: np.ndarray, message: str) -> None:
@@ -107,11 +109,7 @@ def test_a_row_that_is_not_finite_is_named_by_its_number_in_the_stream(bad: floa
     np.testing.assert_array_equal(moments.scatter, before)
 
 
-def test_unlike_widths_and_counts_are_refused() -> None:
-    with pytest.raises(BadInput, match="4 columns where 3"):
-        Moments.of(features(5, 3)).add(features(5, 4))
-    with pytest.raises(BadInput, match="4 columns where 3"):
-        Moments.merged([Moments.of(features(5, 3)), Moments.of(features(5, 4))])
+def test_unlike_counts_are_refused() -> None:
     with pytest.raises(BadInput, match="generated has 5 rows and condition 6"):
         CrossMoments.of(images=features(5, 3), condition=features(6, 2), argument="generated")
 

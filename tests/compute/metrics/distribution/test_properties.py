@@ -21,7 +21,7 @@ PHOTOGRAPHS = ("astronaut", "chelsea", "coffee", "rocket")
 CPU = Hardware(device="cpu", dtype="float32")
 ENCODERS = {
     "tiny": Model(key="tiny", title="Tiny", adapter="clip", weights="assets/tiny"),
-    "pixels": Model(key="h", title="H", kind="metric", adapter="colour_histogram", options={"bins": 4}),
+    "pixels": Model(key="h", title="H", kind="metric", adapter="colour_histogram"),
 }
 
 Metric = Callable[[np.ndarray, np.ndarray, np.ndarray], float]  # real, generated, condition
