@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,13 +46,13 @@ class ModelInLanguage:
     title: str
     values: tuple[float, ...]  # of each score, NaN where there is none
     have: int  # scores that count
-    mean: float
-    rank: int  # -1 without a mean
-    low: float  # 95% interval of the mean, NaN where it is not known
-    high: float
-    beside: str  # FIRST, WORSE: proved worse, LEVEL: not proved worse, UNTESTED: not known; empty without a rank
-    categories: tuple[float, ...]  # means of the categories that count
     suspect: bool  # one of its figures is in doubt
+    mean: float = np.nan
+    rank: int = -1  # without a mean
+    low: float = np.nan  # 95% interval of the mean, NaN where it is not known
+    high: float = np.nan
+    beside: str = ""  # FIRST, WORSE: proved worse, LEVEL: not proved worse, UNTESTED: not known; empty without a rank
+    categories: tuple[float, ...] = ()  # means of the categories that count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,33 +104,15 @@ class LanguageRanking:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskOfLanguage:
-    """A task of a suite that has a subset in a language."""
-
-    key: str
-    title: str
-    dataset: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Unreadable:
-    """Figures that a source prints and that could not be read: why, of how many models, of which task."""
-
-    reason: str
-    models: int
-    title: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class LanguageEvidence:
     """Every language of the benchmark's tasks: its rankings by origin, and what its tasks do not say of it alone."""
 
     names: dict[str, str]  # by code, in the order of the names
     rankings: dict[tuple[str, str], LanguageRanking]  # by code and origin
-    tasks: dict[str, tuple[TaskOfLanguage, ...]]  # by code
+    tasks: dict[str, list[Any]]  # by code: rows of `language_queries.tasks` with a subset in it
     pairs: dict[str, int]  # by code: subsets of two languages, one of which it is
     means: dict[str, frozenset[str]]  # by code: origins with a mean over several languages of a task that has it
-    unreadable: dict[str, Unreadable]  # by code; where several tasks have some, the one with most
+    unreadable: dict[str, Any]  # by code: reason, models and title of the task with most figures that cannot be read
 
     def origins(self, code: str) -> list[str]:
         """The origins with scores in a language, the one that is shown first."""
@@ -145,10 +127,10 @@ class LanguageEvidence:
         stored = self.means.get(code, frozenset())
         return origin in stored if origin else bool(stored)
 
-    def without_score(self, code: str, ranking: LanguageRanking | None) -> tuple[TaskOfLanguage, ...]:
+    def without_score(self, code: str, ranking: LanguageRanking | None) -> list[Any]:
         """The tasks that have a subset in a language, of whose data a ranking holds no score in it."""
         known = {score.dataset for score in ranking.scores} if ranking else set()
-        return tuple(task for task in self.tasks.get(code, ()) if task.dataset not in known)
+        return [task for task in self.tasks.get(code, ()) if task.dataset not in known]
 
 
 def load(db: Database) -> LanguageEvidence:
@@ -167,11 +149,11 @@ def load(db: Database) -> LanguageEvidence:
     }
     codes = {code for languages in tasks["languages"] for code in codes_of(languages)} | {code for code, _ in rankings}
     names = {code: name_of(code) for code in sorted(codes, key=lambda code: name_of(code).casefold())}
-    inside: dict[str, list[TaskOfLanguage]] = {}
+    inside: dict[str, list[Any]] = {}
     pairs: dict[str, int] = {}
     for task in tasks[tasks["listed"]].itertuples():
         for code in sorted({language_of_subset(subset) for subset in task.subsets} - {""}):
-            inside.setdefault(code, []).append(TaskOfLanguage(key=task.key, title=task.title, dataset=task.dataset))
+            inside.setdefault(code, []).append(task)
         for subset in task.subsets:
             both = codes_of(subset.split("-")) & names.keys()
             for code in both if len(both) == 2 else ():
@@ -181,18 +163,16 @@ def load(db: Database) -> LanguageEvidence:
     for row in whole.drop_duplicates(["task", "origin"]).itertuples():
         for code in (codes_of(row.languages) | {language_of_subset(subset) for subset in row.subsets}) - {""}:
             means.setdefault(code, set()).add(row.origin)
-    by_key = tasks.set_index("key")["title"]
     gaps = language_queries.unreadable(db, benchmark=BENCHMARK).sort_values("models")
+    gaps["title"] = gaps["task"].map(tasks.set_index("key")["title"])
     return LanguageEvidence(
         names=names,
         rankings=rankings,
-        tasks={code: tuple(own) for code, own in inside.items()},
+        tasks=inside,
         pairs=pairs,
         means={code: frozenset(origins) for code, origins in means.items()},
         unreadable={
-            code: Unreadable(reason=row.reason, models=int(row.models), title=by_key[row.task])
-            for row in gaps.itertuples()
-            if (code := language_of_subset(row.subset)) and row.task in by_key.index
+            code: row for row in gaps.dropna(subset="title").itertuples() if (code := language_of_subset(row.subset))
         },
     )
 
@@ -247,27 +227,22 @@ def ranking_of(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, orig
         end(_bound(fact[side], missing) for fact in counting)
         for side, end, missing in (("lower", min, -np.inf), ("upper", max, np.inf))
     ]
-    of_complete = {int(row): at for at, row in enumerate(np.flatnonzero(complete))}
     suspect = {row["model"] for row in rows if row["suspect"]}
-    models = []
-    for row, model in enumerate(keys):
-        at = of_complete.get(row)
-        models.append(
-            ModelInLanguage(
-                model=model,
-                title=titles[model],
-                values=tuple(values[row]),
-                have=int(have[row]),
-                mean=np.nan if at is None else float(result.mean[at]),
-                rank=-1 if at is None else int(result.rank[at]),
-                low=np.nan if at is None else float(np.clip(result.mean_low[at], *within)),
-                high=np.nan if at is None else float(np.clip(result.mean_high[at], *within)),
-                beside="" if at is None else states[at],
-                categories=()
-                if at is None
-                else tuple(float(inside[at, codes == one].mean()) for one in range(len(categories))),
-                suspect=model in suspect,
-            )
+    models = [
+        ModelInLanguage(
+            model=model, title=titles[model], values=tuple(values[row]), have=int(have[row]), suspect=model in suspect
+        )
+        for row, model in enumerate(keys)
+    ]
+    for at, row in enumerate(np.flatnonzero(complete)):
+        models[row] = replace(
+            models[row],
+            mean=float(result.mean[at]),
+            rank=int(result.rank[at]),
+            low=float(np.clip(result.mean_low[at], *within)),
+            high=float(np.clip(result.mean_high[at], *within)),
+            beside=states[at],
+            categories=tuple(float(inside[at, codes == one].mean()) for one in range(len(categories))),
         )
     models.sort(key=lambda each: (each.rank < 0, each.rank, -each.have, each.title.casefold()))
     return LanguageRanking(

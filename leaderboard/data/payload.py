@@ -37,6 +37,7 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
     means = category_means(table, ranked)
     shown = np.concatenate([means, table.values], axis=1) * [column.scale for column in columns]
     offset = len(table.category_columns)
+    rates_pairs = any(column.metric == "mmscore" for column in table.columns)
     marks = {f"{r},{c + offset}": int(table.marks[r, c]) for r, c in zip(*np.nonzero(table.marks), strict=True)}
     missing = {
         f"{r},{c + offset}": int(table.missing[r, c])
@@ -76,16 +77,11 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
         "ranking": ranking(table, ranked),
         "links": {
             "model": "model?model={model}",
-            "judge": f"judges?judge={{model}}&suite={table.suite['key']}" if rates_pairs(table) else "",
+            "judge": f"judges?judge={{model}}&suite={table.suite['key']}" if rates_pairs else "",
             "task": "task?task={task}",
             "items": "task?task={task}&items={model}",
         },
     }
-
-
-def rates_pairs(table: SuiteTable) -> bool:
-    """Whether the suite's models are judges of pairs, which have a page of their own."""
-    return any(column.metric == "mmscore" for column in table.columns)
 
 
 def suite_facts(table: SuiteTable) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -13,9 +12,9 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
-from compute.types import ORIGINS, BadInput
+from compute.types import ORIGINS
 from leaderboard.data import suite_queries, task_queries
-from leaderboard.data.memo import memoised
+from leaderboard.data.memo import shared
 from leaderboard.data.scores import interval
 from leaderboard.data.suite_table import PARTIAL, PRINTED, TRAINED, SuiteTable
 from leaderboard.html.formatting import NOTHING, number, span, task_url
@@ -50,7 +49,6 @@ class RelatedColumn:
 _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 COLUMNS = {name: RelatedColumn(**facts) for name, facts in _FILE["columns"].items()}
 QUESTIONS = {key: tuple(COLUMNS[name] for name in names) for key, names in _FILE["questions"].items()}
-KNOWN_MODES = tuple(dict.fromkeys(key.partition(":")[0] for key in QUESTIONS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,9 +100,9 @@ def related_figures(
     """Up to three figures a model: published before imported before computed, then in the file's order.
 
     `kinds` are the inputs' modalities in their order, of a choice the reference first. Models without a figure have an
-    empty list: `missing_sentence` is shown for them. Raises BadInput for an unknown mode or question.
+    empty list: `missing_sentence` is shown for them.
     """
-    figures = _figures(suite_cache)(kind_of_question(mode=mode, kinds=kinds, question=question))
+    figures = _by_model(suite_cache, kind_of_question(mode=mode, kinds=kinds, question=question))
     return {model: list(figures.get(model, ())[:MOST]) for model in models}
 
 
@@ -114,15 +112,9 @@ def missing_sentence(figures: Sequence[RelatedFigure]) -> str:
 
 
 def kind_of_question(*, mode: str, kinds: Sequence[str], question: str = "") -> str:
-    """The key in QUESTIONS, empty where inputs of these modalities make no such question. Raises BadInput."""
-    if mode not in KNOWN_MODES:
-        raise BadInput(f"There is no mode {mode!r}; there are: {', '.join(KNOWN_MODES)}")
+    """The key in QUESTIONS, empty where inputs of these modalities make no such question."""
     if mode == "quality":
-        key = f"quality:{question or 'quality'}"
-        if key not in QUESTIONS:
-            known = [name.partition(":")[2] for name in QUESTIONS if name.startswith("quality:")]
-            raise BadInput(f"There is no question {question!r}; there are: {', '.join(known)}")
-        return key
+        return f"quality:{question or 'quality'}"
     if mode == "odd":
         return mode
     first, others = kinds[:1], sorted(set(kinds[1:]))
@@ -140,12 +132,7 @@ def listed_sources(sources: Sequence[str], *, origin: str, most: int = MOST_SOUR
     return "; ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-@lru_cache(maxsize=4)
-def _figures(suite_cache: SuiteCache) -> Callable[[str], dict[str, tuple[RelatedFigure, ...]]]:
-    """Every model's figures by the key of a question, stored as long as the database's file is read."""
-    return memoised(partial(_by_model, suite_cache), of=suite_cache.db)
-
-
+@shared
 def _by_model(suite_cache: SuiteCache, key: str) -> dict[str, tuple[RelatedFigure, ...]]:
     """Every model's figures for a key of QUESTIONS, the first to be shown first; of a column one origin a model."""
     columns = QUESTIONS.get(key, ())

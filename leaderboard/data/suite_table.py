@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,6 @@ from leaderboard.data.own_models import own_facts
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 
-SLACK = 1e-9  # beyond a metric's bound, where a sum of floats may end
-IMPOSSIBLE = (
-    "The database holds a figure or an error here that cannot be, so it is left out. Build it again, and read the "
-    "warnings: python -m compute build"
-)
 PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, beside those of leaderboard.html.labels
 
 
@@ -103,6 +99,11 @@ class SuiteTable:
     def weights(self, chosen: Mapping[str, float] | None = None) -> dict[str, float]:
         """The weight of each category in the mean: the chosen, and the suite's own for the others."""
         return {**next(iter(self.presets.values()), {}), **(chosen or {})}
+
+    @cached_property
+    def by_key(self) -> dict[str, SuiteColumn]:
+        """The columns of categories, then of tasks."""
+        return {column.key: column for column in (*self.category_columns, *self.columns)}
 
     def row(self, row_id: str) -> int:
         """The index of a row. Raises UnknownKey."""
@@ -191,17 +192,12 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> SuiteTable:
     values, stderr, low, high, n = (
         _pivot(long, rows, columns, name) for name in ("value", "stderr", "low", "high", "n")
     )
-    impossible = _impossible(values, stderr, columns)
-    values[impossible] = stderr[impossible] = low[impossible] = high[impossible] = np.nan
     shares = np.array([bool(metrics.loc[column.metric, "proportion"]) for column in columns])
     stderr = sampling_errors(values=values, stderr=stderr, share_of=np.where(shares, n, np.nan))
     categories = tuple(dict.fromkeys(column.group for column in columns if column.ranked))
     indices = {name: index for index, name in enumerate(categories)}
     codes = np.array([indices.get(column.group, len(categories)) for column in columns])
     reasons, missing = _reasons(db, suite, rows, columns)
-    if impossible.any():
-        missing[impossible] = len(reasons)
-        reasons += (IMPOSSIBLE,)
     trained = set(suite_queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
     averages = suite_queries.averages(db, suite=suite)
     if cut:  # papers print means of whole tasks
@@ -353,16 +349,6 @@ def _marks(
             )
     marks[np.isnan(values)] = 0
     return marks
-
-
-def _impossible(values: np.ndarray, stderr: np.ndarray, columns: tuple[SuiteColumn, ...]) -> np.ndarray:
-    """Which figures [rows, task columns] cannot be: beyond their metric's bounds, or with a negative or infinite error.
-
-    A build leaves them out. Where a database has one all the same, it costs its own cell and not the whole ranking.
-    """
-    lower, upper = (np.array([getattr(column, end) for column in columns]) for end in ("lower", "upper"))
-    with np.errstate(invalid="ignore"):
-        return (values < lower - SLACK) | (values > upper + SLACK) | np.isinf(values) | (stderr < 0) | np.isinf(stderr)
 
 
 def _reasons(

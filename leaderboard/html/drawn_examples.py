@@ -19,13 +19,12 @@ from leaderboard.html.labels import is_synthetic
 from leaderboard.html.templates import macros
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Tile:
-    """A part of an item: a drawing or a text, with what it is called. `distortion` is a kind and its strength."""
+    """A part of an item: what it is called, and a drawing or a text. `distortion` is a kind and its strength."""
 
     role: str
-    scene: Scene | None = None
-    text: str = ""
+    shows: Scene | str
     distortion: tuple[str, int] = ("", 0)
     right: bool = False
 
@@ -34,7 +33,7 @@ class Tile:
 class DrawnExample:
     """A drawn item of a type of tasks: those of one procedure in some categories, or in all others where none is named.
 
-    `title` names the type. `modalities` are those of the tasks, where these tell the types of a category apart. `asks`
+    `title` names the type. `modality` is the tasks' only one, where that tells the types of a category apart. `asks`
     and `right` are a sentence each; `drawn` is what is right where a program draws the items, empty for the same.
     """
 
@@ -42,7 +41,7 @@ class DrawnExample:
     title: str
     procedure: str
     categories: tuple[str, ...] = ()
-    modalities: frozenset[str] = frozenset()
+    modality: str = ""
     asks: str
     right: str
     drawn: str = ""
@@ -52,7 +51,7 @@ class DrawnExample:
 def example_of(*, procedure: str, category: str, modalities: Collection[str]) -> DrawnExample | None:
     """The example of a task's type; None for a procedure without one."""
     own = [each for each in EXAMPLES if each.procedure == procedure]
-    fitting = [each for each in own if not each.modalities or each.modalities == frozenset(modalities)]
+    fitting = [each for each in own if not each.modality or {each.modality} == set(modalities)]
     named = [each for each in fitting if category in each.categories]
     return next(iter([*named, *(each for each in fitting if not each.categories)]), None)
 
@@ -73,14 +72,14 @@ def short_markup(example: DrawnExample) -> Markup:
 
 def pictures(example: DrawnExample) -> list[bytes]:
     """The drawing of each tile as WebP, empty for a text."""
-    return [picture(tile) if tile.scene else b"" for tile in example.tiles]
+    return [b"" if isinstance(tile.shows, str) else picture(tile) for tile in example.tiles]
 
 
 @cache
 def picture(tile: Tile) -> bytes:
     """A tile's drawing as WebP, without loss, of `render.SIDE` pixels a side."""
     kind, strength = tile.distortion
-    pixels = distortions.distort(render.draw(tile.scene), kind=kind, strength=strength)
+    pixels = distortions.distort(render.draw(tile.shows), kind=kind, strength=strength)
     out = io.BytesIO()
     Image.fromarray(pixels).save(out, "WEBP", lossless=True, method=6)
     return out.getvalue()
@@ -124,9 +123,9 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         right="The image that people chose.",
         drawn="The image that was drawn with the smaller change.",
         tiles=(
-            Tile(role="reference", scene=STARS),
-            Tile(role="A", scene=STARS_MOVED, right=True),
-            Tile(role="B", scene=OTHER),
+            Tile("reference", STARS),
+            Tile("A", STARS_MOVED, right=True),
+            Tile("B", OTHER),
         ),
     ),
     DrawnExample(
@@ -138,9 +137,9 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         right="The image that the data set labels as fitting: by what people chose, or by how it was made.",
         drawn="The image that was drawn after the text.",
         tiles=(
-            Tile(role="text", text="a blue star and a red circle"),
-            Tile(role="A", scene=SWAPPED),
-            Tile(role="B", scene=STARS, right=True),
+            Tile("text", "a blue star and a red circle"),
+            Tile("A", SWAPPED),
+            Tile("B", STARS, right=True),
         ),
     ),
     DrawnExample(
@@ -152,9 +151,9 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         right="The text that the data set labels as fitting: by what people chose, or by how the image was made.",
         drawn="The text that the image was drawn after.",
         tiles=(
-            Tile(role="image", scene=STARS),
-            Tile(role="A", text="a blue star and a red circle", right=True),
-            Tile(role="B", text="two green squares"),
+            Tile("image", STARS),
+            Tile("A", "a blue star and a red circle", right=True),
+            Tile("B", "two green squares"),
         ),
     ),
     DrawnExample(
@@ -166,8 +165,8 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         right="The image that the data set labels as better: by people’s ratings, or by how it was damaged.",
         drawn="The image that was drawn with less damage.",
         tiles=(
-            Tile(role="A", scene=STARS, distortion=("noise", 4)),
-            Tile(role="B", scene=STARS, right=True),
+            Tile("A", STARS, distortion=("noise", 4)),
+            Tile("B", STARS, right=True),
         ),
     ),
     DrawnExample(
@@ -179,8 +178,8 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         right="The image that the data set labels so: by people’s ratings, or by how it was made.",
         drawn="The image that was drawn so.",
         tiles=(
-            Tile(role="A", scene=STARS, right=True),
-            Tile(role="B", scene=STARS, distortion=("darken", 3)),
+            Tile("A", STARS, right=True),
+            Tile("B", STARS, distortion=("darken", 3)),
         ),
     ),
     DrawnExample(
@@ -190,36 +189,36 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="Three images go in: which does not belong to the others?",
         right="The image of another kind; here the third, since the others are stars.",
         tiles=(
-            Tile(role="1", scene=alone("blue star")),
-            Tile(role="2", scene=alone("red star", ground="yellow", x=0.4)),
-            Tile(role="3", scene=alone("green moon"), right=True),
+            Tile("1", alone("blue star")),
+            Tile("2", alone("red star", ground="yellow", x=0.4)),
+            Tile("3", alone("green moon"), right=True),
         ),
     ),
     DrawnExample(
         key="image-retrieval",
         title="Image retrieval",
         procedure="retrieval",
-        modalities=frozenset({"image"}),
+        modality="image",
         asks="An image goes in: which images of a collection show the same?",
         right="The relevant images, the nearer to the top of the ranking the better.",
         tiles=(
-            Tile(role="query", scene=alone("red heart", ground="cyan")),
-            Tile(role="1st hit", scene=alone("red heart", x=0.4, y=0.6), right=True),
-            Tile(role="2nd hit", scene=alone("red circle", ground="cyan")),
-            Tile(role="3rd hit", scene=alone("green moon")),
+            Tile("query", alone("red heart", ground="cyan")),
+            Tile("1st hit", alone("red heart", x=0.4, y=0.6), right=True),
+            Tile("2nd hit", alone("red circle", ground="cyan")),
+            Tile("3rd hit", alone("green moon")),
         ),
     ),
     DrawnExample(
         key="text-retrieval",
         title="Text retrieval",
         procedure="retrieval",
-        modalities=frozenset({"text"}),
+        modality="text",
         asks="A question goes in: which texts of a collection answer it?",
         right="The relevant texts, the nearer to the top of the ranking the better.",
         tiles=(
-            Tile(role="query", text="What colour is the star?"),
-            Tile(role="1st hit", text="The star is blue.", right=True),
-            Tile(role="2nd hit", text="The moon is green."),
+            Tile("query", "What colour is the star?"),
+            Tile("1st hit", "The star is blue.", right=True),
+            Tile("2nd hit", "The moon is green."),
         ),
     ),
     DrawnExample(
@@ -230,9 +229,9 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="A question goes in: which pages, as images, answer it?",
         right="The relevant pages, the nearer to the top of the ranking the better.",
         tiles=(
-            Tile(role="query", text="What does the bird do?"),
-            Tile(role="1st hit", scene=page("bird", "sings", "fish", "hides"), right=True),
-            Tile(role="2nd hit", scene=page("gold", "salt", "wolf", "waits")),
+            Tile("query", "What does the bird do?"),
+            Tile("1st hit", page("bird", "sings", "fish", "hides"), right=True),
+            Tile("2nd hit", page("gold", "salt", "wolf", "waits")),
         ),
     ),
     DrawnExample(
@@ -243,10 +242,10 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="A text in one of many languages goes in, here German: which images of a collection does it describe?",
         right="The relevant images, the nearer to the top of the ranking the better.",
         tiles=(
-            Tile(role="query", text="ein blauer Stern und ein roter Kreis"),
-            Tile(role="1st hit", scene=STARS, right=True),
-            Tile(role="2nd hit", scene=SWAPPED),
-            Tile(role="3rd hit", scene=OTHER),
+            Tile("query", "ein blauer Stern und ein roter Kreis"),
+            Tile("1st hit", STARS, right=True),
+            Tile("2nd hit", SWAPPED),
+            Tile("3rd hit", OTHER),
         ),
     ),
     DrawnExample(
@@ -256,10 +255,10 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="A query goes in, here a text (elsewhere an image, or both): what in a collection belongs to it?",
         right="The relevant items, the nearer to the top of the ranking the better.",
         tiles=(
-            Tile(role="query", text="a blue star and a red circle"),
-            Tile(role="1st hit", scene=STARS, right=True),
-            Tile(role="2nd hit", scene=SWAPPED),
-            Tile(role="3rd hit", scene=OTHER),
+            Tile("query", "a blue star and a red circle"),
+            Tile("1st hit", STARS, right=True),
+            Tile("2nd hit", SWAPPED),
+            Tile("3rd hit", OTHER),
         ),
     ),
     DrawnExample(
@@ -269,11 +268,11 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="A few images of each class go in with their names, then a new image: of which class is it?",
         right="Its own class; here “star”.",
         tiles=(
-            Tile(role="star", scene=alone("blue star")),
-            Tile(role="star", scene=alone("red star", size="small")),
-            Tile(role="moon", scene=alone("green moon")),
-            Tile(role="moon", scene=alone("orange moon", size="small")),
-            Tile(role="new: star", scene=alone("purple star", x=0.4), right=True),
+            Tile("star", alone("blue star")),
+            Tile("star", alone("red star", size="small")),
+            Tile("moon", alone("green moon")),
+            Tile("moon", alone("orange moon", size="small")),
+            Tile("new: star", alone("purple star", x=0.4), right=True),
         ),
     ),
     DrawnExample(
@@ -283,10 +282,10 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="An image and a prompt for each class go in: which prompt is nearest?",
         right="The prompt of the image's class; nothing is trained.",
         tiles=(
-            Tile(role="image", scene=alone("red heart")),
-            Tile(role="A", text="a photo of a star"),
-            Tile(role="B", text="a photo of a heart", right=True),
-            Tile(role="C", text="a photo of a moon"),
+            Tile("image", alone("red heart")),
+            Tile("A", "a photo of a star"),
+            Tile("B", "a photo of a heart", right=True),
+            Tile("C", "a photo of a moon"),
         ),
     ),
     DrawnExample(
@@ -296,10 +295,10 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="Images without names go in: which belong together?",
         right="Groups that are the true classes, whatever their numbers; here stars and moons.",
         tiles=(
-            Tile(role="group 1", scene=alone("blue star"), right=True),
-            Tile(role="group 1", scene=alone("red star", size="small"), right=True),
-            Tile(role="group 2", scene=alone("green moon"), right=True),
-            Tile(role="group 2", scene=alone("orange moon", size="small"), right=True),
+            Tile("group 1", alone("blue star"), right=True),
+            Tile("group 1", alone("red star", size="small"), right=True),
+            Tile("group 2", alone("green moon"), right=True),
+            Tile("group 2", alone("orange moon", size="small"), right=True),
         ),
     ),
     DrawnExample(
@@ -310,9 +309,9 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         right="Pairs that people rate as more alike have the higher cosine similarity.",
         drawn="Pairs with more words in common have the higher cosine similarity.",
         tiles=(
-            Tile(role="first", scene=page("big", "dog", "runs", "fast")),
-            Tile(role="second", scene=page("big", "dog", "runs", "slow"), right=True),
-            Tile(role="less alike", scene=page("cold", "lake", "old", "ship")),
+            Tile("first", page("big", "dog", "runs", "fast")),
+            Tile("second", page("big", "dog", "runs", "slow"), right=True),
+            Tile("less alike", page("cold", "lake", "old", "ship")),
         ),
     ),
     DrawnExample(
@@ -322,9 +321,9 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         asks="An image goes in with captions that differ in one relation, attribute or order: which belongs to it?",
         right="The true caption has the higher cosine similarity; elsewhere two images compete, or both.",
         tiles=(
-            Tile(role="image", scene=LEFT),
-            Tile(role="A", text=RIGHT_WAY_ROUND, right=True),
-            Tile(role="B", text=WRONG_WAY_ROUND),
+            Tile("image", LEFT),
+            Tile("A", RIGHT_WAY_ROUND, right=True),
+            Tile("B", WRONG_WAY_ROUND),
         ),
     ),
     DrawnExample(
@@ -335,13 +334,13 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         right="The true answer, which must be the nearest to image and question.",
         tiles=(
             Tile(
-                role="image",
-                scene=several(("red circle", 0.25, 0.3), ("red circle", 0.7, 0.35), ("blue star", 0.5, 0.75)),
+                "image",
+                several(("red circle", 0.25, 0.3), ("red circle", 0.7, 0.35), ("blue star", 0.5, 0.75)),
             ),
-            Tile(role="question", text="How many circles are there?"),
-            Tile(role="A", text="one"),
-            Tile(role="B", text="two", right=True),
-            Tile(role="C", text="three"),
+            Tile("question", "How many circles are there?"),
+            Tile("A", "one"),
+            Tile("B", "two", right=True),
+            Tile("C", "three"),
         ),
     ),
     DrawnExample(
@@ -353,10 +352,10 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         right="Expected are 10 for a caption that belongs to the image, 1 for an irrelevant one, and for a changed one "
         "8 where the judge is told that the change matters, 10 where it is to ignore it.",
         tiles=(
-            Tile(role="left", scene=LEFT),
-            Tile(role="identical: 10", text=RIGHT_WAY_ROUND, right=True),
-            Tile(role="transformed: 8 or 10", text=WRONG_WAY_ROUND),
-            Tile(role="irrelevant: 1", text="a green moon"),
+            Tile("left", LEFT),
+            Tile("identical: 10", RIGHT_WAY_ROUND, right=True),
+            Tile("transformed: 8 or 10", WRONG_WAY_ROUND),
+            Tile("irrelevant: 1", "a green moon"),
         ),
     ),
     DrawnExample(
@@ -367,10 +366,10 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         right="Expected are 10 for an identical pair, 1 for an irrelevant one, and for a transformed one 8 where the "
         "judge is told that the change matters, 10 where it is to ignore it.",
         tiles=(
-            Tile(role="left", scene=STARS),
-            Tile(role="identical: 10", scene=STARS, right=True),
-            Tile(role="transformed: 8 or 10", scene=STARS, distortion=("blur", 4)),
-            Tile(role="irrelevant: 1", scene=OTHER),
+            Tile("left", STARS),
+            Tile("identical: 10", STARS, right=True),
+            Tile("transformed: 8 or 10", STARS, distortion=("blur", 4)),
+            Tile("irrelevant: 1", OTHER),
         ),
     ),
     DrawnExample(
@@ -381,10 +380,10 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         right="A metric is right where it orders the generators as people's preferences do.",
         drawn="A metric is right where it orders the generators by the strength of their noise.",
         tiles=(
-            Tile(role="prompt", text="a blue star and a red circle"),
-            Tile(role="generator A", scene=STARS, right=True),
-            Tile(role="generator B", scene=SWAPPED),
-            Tile(role="generator C", scene=STARS, distortion=("noise", 5)),
+            Tile("prompt", "a blue star and a red circle"),
+            Tile("generator A", STARS, right=True),
+            Tile("generator B", SWAPPED),
+            Tile("generator C", STARS, distortion=("noise", 5)),
         ),
     ),
     DrawnExample(
@@ -395,10 +394,10 @@ EXAMPLES: tuple[DrawnExample, ...] = (
         "seen by one image and one text backbone?",
         right="The lower cFreD is the better; nothing else says which generator is right.",
         tiles=(
-            Tile(role="prompt", text="a blue star and a red circle"),
-            Tile(role="reference", scene=STARS),
-            Tile(role="generator A", scene=STARS_MOVED, right=True),
-            Tile(role="generator B", scene=OTHER),
+            Tile("prompt", "a blue star and a red circle"),
+            Tile("reference", STARS),
+            Tile("generator A", STARS_MOVED, right=True),
+            Tile("generator B", OTHER),
         ),
     ),
 )

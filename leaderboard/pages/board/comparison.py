@@ -105,9 +105,8 @@ def compare(
     if not 2 <= len(chosen) <= MOST:
         raise BadInput(f"A comparison takes two to {MOST} rows, not {len(chosen)}. Tick others in the table")
     indices = [table.row(row_id) for row_id in chosen]
-    lines = _Lines(table, ranked, indices=indices, names=names_of(table, indices), weights=weights, tasks=tasks)
-    columns = {column.key: column for column in (*table.category_columns, *table.columns)}
-    column = columns.get(by)
+    lines = _Lines(table, ranked, rows=indices, weights=weights, tasks=tasks)
+    column = table.by_key.get(by)
     if column is None and ranked is None:  # where people rank, their column is what the mean of others is
         column = next((one for one in table.columns if one.group == "People"), table.columns[0])
     if column is None:
@@ -134,12 +133,11 @@ class _Lines:
         table: SuiteTable,
         ranked: Ranked | None,
         *,
-        indices: list[int],
-        names: tuple[str, ...],
+        rows: list[int],
         weights: dict[str, float] | None,
         tasks: frozenset[str] | None,
     ) -> None:
-        self.table, self.ranked, self.rows, self.names = table, ranked, indices, names
+        self.table, self.ranked, self.rows, self.names = table, ranked, rows, names_of(table, rows)
         self.weights = np.array([*table.weights(weights).values(), 0.0])
         self.counted = np.array(
             [float(column.ranked and (tasks is None or column.task in tasks)) for column in table.columns]
@@ -179,18 +177,19 @@ class _Lines:
     def category(self, column: SuiteColumn) -> ComparedCategory:
         """A category with its tasks that count."""
         code = self.table.categories.index(column.key)
-        members = np.flatnonzero((self.table.codes == code) & (self.counted > 0)).tolist()
+        has_score = ~np.isnan(self.table.values[self.rows]).all(axis=0)
+        members = np.flatnonzero((self.table.codes == code) & (self.counted > 0) & has_score).tolist()
         return ComparedCategory(
             title=column.title,
             line=self.of_category(column),
-            tasks=tuple(line for line in map(self.of_task, members) if _any(line)),
+            tasks=tuple(self.of_task(index) for index in members),
         )
 
     def of_category(self, column: SuiteColumn) -> ComparedLine:
         code = self.table.categories.index(column.key)
         weights = np.zeros(len(self.weights))
         weights[code] = 1.0
-        lows, highs, few = self._category_intervals(weights)
+        lows, highs, few = self._category_intervals(code, weights)
         values = [
             ComparedValue(
                 value=self.ranked.category_means[row, code] * column.scale,
@@ -308,10 +307,9 @@ class _Lines:
             )
         return _read(tests, higher=higher)
 
-    def _category_intervals(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _category_intervals(self, code: int, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The 95% interval of each row's mean of one category, and whether it rests on few tasks: three [rows]."""
         table, ranked, rows = self.table, self.ranked, self.rows
-        code = int(np.argmax(weights))
         blocks = ranking.blocks(
             categories=table.codes,
             weights=weights,
@@ -356,10 +354,6 @@ def _line(
         values=tuple(values),
         tests=tuple(tests),
     )
-
-
-def _any(line: ComparedLine) -> bool:
-    return any(not np.isnan(value.value) for value in line.values)
 
 
 def _within(end: float, widest: float) -> float:

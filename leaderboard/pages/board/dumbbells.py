@@ -99,25 +99,19 @@ def _dot(at: int, name: str, value: ComparedValue, line: ComparedLine, *, on: Ch
     text = f"{name}: {number(value.value, digits=line.digits)}"
     rows = len(line.values)
     shift = rounded((at - (rows - 1) / 2) * APART[rows > 3], 1)
-    if not (math.isfinite(value.low) and math.isfinite(value.high)):
-        return Dot(
-            index=at,
-            shift=shift,
-            position=on.position(value.value),
-            left="",
-            width="",
-            text=f"{text}, interval not known",
-        )
-    level = "at least 95%" if value.few else "95%"
-    low, high = (number(end, digits=line.digits) for end in (value.low, value.high))
-    left, right = float(on.position(value.low)), float(on.position(value.high))
+    left, width, interval = "", "", "interval not known"
+    if math.isfinite(value.low) and math.isfinite(value.high):
+        level = "at least 95%" if value.few else "95%"
+        low, high = (number(end, digits=line.digits) for end in (value.low, value.high))
+        start, end = float(on.position(value.low)), float(on.position(value.high))
+        left, width, interval = rounded(start, 2), rounded(end - start, 2), f"{level} interval {low} to {high}"
     return Dot(
         index=at,
         shift=shift,
         position=on.position(value.value),
-        left=rounded(left, 2),
-        width=rounded(right - left, 2),
-        text=f"{text}, {level} interval {low} to {high}",
+        left=left,
+        width=width,
+        text=f"{text}, {interval}",
     )
 
 

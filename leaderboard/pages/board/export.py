@@ -54,15 +54,6 @@ class ExportFile:
     content: bytes
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredExport:
-    """A file on disk to download, with its name and media type."""
-
-    name: str
-    media: str
-    path: Path
-
-
 def view(
     table: SuiteTable,
     ranked: Ranked | None,
@@ -93,8 +84,8 @@ def view(
     return _file(name, form, _encode(frame, form))
 
 
-def everything(db: Database, *, form: str) -> StoredExport:
-    """Every score of every suite, one row a score; `duckdb` is the database itself.
+def everything(db: Database, *, form: str) -> tuple[str, Path]:
+    """Every score of every suite, one row a score, as a name and a file; `duckdb` is the database itself.
 
     Raises CannotWrite for a full disk, BadInput for another form.
 
@@ -102,12 +93,15 @@ def everything(db: Database, *, form: str) -> StoredExport:
     """
     with db.snapshot() as opening:
         if form == "duckdb":
-            return StoredExport(name="likeness.duckdb", media=MEDIA[form], path=opening.copy)
+            return "likeness.duckdb", opening.copy
         if form not in ("csv", "parquet", "json"):
             raise BadInput(f"Everything is exported as csv, parquet, json or duckdb, not {form!r}")
         if opening.folder is None:
             raise CannotWrite("There is no folder for temporary files")
-        parts = map(_with_synthetic, suite_queries.everything(opening))
+        parts = (
+            part.assign(synthetic=part["benchmark"].map(is_synthetic).astype(bool))
+            for part in suite_queries.everything(opening)
+        )
         path = opening.folder / f"likeness-scores.{form}"
         if form == "parquet":
             store.write_parquet(path, frame=pd.concat(parts, ignore_index=True))
@@ -115,7 +109,7 @@ def everything(db: Database, *, form: str) -> StoredExport:
             with drafts.replacing(path) as draft, draft.open("wb") as file:
                 for text in (_csv_parts if form == "csv" else _json_parts)(parts):
                     file.write(text)
-        return StoredExport(name=path.name, media=MEDIA[form], path=path)
+        return path.name, path
 
 
 def view_frame(
@@ -140,7 +134,7 @@ def view_frame(
         if len(set(keys)) < len(keys):
             raise BadInput(f"The export names a {noun} twice. Reload the page and export again")
     indices = [table.row(row) for row in rows]
-    every = {column.key: column for column in (*table.category_columns, *table.columns)}
+    every = table.by_key
     unknown = [key for key in columns if key not in every]
     if unknown:
         raise BadInput(f"{table.suite['key']} has no column {unknown[0]!r}. Reload the page and export again")
@@ -195,7 +189,7 @@ def view_frame(
 
 def cell_marks(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: list[str]) -> list[list[int]]:
     """The marks of every exported cell [rows][columns], as the board shows them."""
-    every = [column.key for column in (*table.category_columns, *table.columns)]
+    every = list(table.by_key)
     indices = [every.index(key) for key in columns]
     of_means = np.zeros((len(table.rows), 0), int) if ranked is None else category_marks(table, ranked)
     marks = np.concatenate([of_means, table.marks], axis=1)
@@ -226,7 +220,6 @@ def _to_read(
     frame: pd.DataFrame, table: SuiteTable, ranked: Ranked | None, marks: np.ndarray, *, columns: list[str]
 ) -> pd.DataFrame:
     """The view for people: titles with units as headings, numbers at the digits the board shows, signs after them."""
-    every = {column.key: column for column in (*table.category_columns, *table.columns)}
     out = pd.DataFrame(
         {
             "Model": frame["title"],
@@ -251,7 +244,7 @@ def _to_read(
             for *ends, word in zip(frame["mean_low"], frame["mean_high"], unknown, strict=True)
         ]
     for at, key in enumerate(columns):
-        column = every[key]
+        column = table.by_key[key]
         facts = [column.metric_title] * (column.metric_title != column.title) + [PERCENT] * (column.scale == 100)
         facts += ["lower is better"] * (not column.higher)
         title = f"{column.title} ({', '.join(facts)})" if facts else column.title
@@ -266,14 +259,14 @@ def _to_read(
 
 def _best(frame: pd.DataFrame, table: SuiteTable, marks: np.ndarray, *, columns: list[str]) -> np.ndarray:
     """Which cells [rows, columns] hold the best figure of their column, as shown; a doubtful figure is never it."""
-    every = {column.key: column for column in (*table.category_columns, *table.columns)}
     best = np.zeros(marks.shape, bool)
     for at, key in enumerate(columns):
-        values = rounded_array(frame[key], every[key].digits)
+        column = table.by_key[key]
+        values = rounded_array(frame[key], column.digits)
         values[(marks[:, at] & SUSPECT) > 0] = np.nan
         known = values[~np.isnan(values)]
         if len(known) and known.min() < known.max():
-            best[:, at] = values == (known.max() if every[key].higher else known.min())
+            best[:, at] = values == (known.max() if column.higher else known.min())
     return best
 
 
@@ -307,10 +300,6 @@ def _encode(frame: pd.DataFrame, form: str) -> bytes:
         case "json":
             return _json(frame)
     raise BadInput(f"There is no export as {form!r}. Choose from: {', '.join(MEDIA)}")
-
-
-def _with_synthetic(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.assign(synthetic=frame["benchmark"].map(is_synthetic).astype(bool))
 
 
 def _csv_parts(parts: Iterable[pd.DataFrame]) -> Iterator[bytes]:

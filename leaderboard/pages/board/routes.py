@@ -140,11 +140,11 @@ def _export_all(suite_cache: SuiteCache) -> Callable[[Request], Response]:
         if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
         try:
-            file = stored(form)
+            name, path = stored(form)
         except (OSError, CannotWrite, DatabaseError) as error:
             log.warning("The export of everything as %s cannot be made: %s", form, error)
             return refusal("The file cannot be made at this moment. Try again later", 503, retry_after=60)
-        return FileResponse(file.path, media_type=file.media, headers=headers, filename=file.name)
+        return FileResponse(path, media_type=export.MEDIA[form], headers=headers, filename=name)
 
     return answer
 

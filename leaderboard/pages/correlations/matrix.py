@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -67,14 +65,7 @@ def correlate(suite_cache: SuiteCache, query: CorrelationQuery) -> CorrelationMa
     )
 
 
-class MatrixCache:
-    """The matrices of a database: `get(query)` computes each once for each version of the file, for all caches."""
-
-    def __init__(self, suite_cache: SuiteCache) -> None:
-        self.get = partial(_matrix_of, suite_cache)
-
-
-_matrix_of = shared(correlate, most=64)
+matrix_of = shared(correlate, most=64)  # each choice once for each version of the file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +125,3 @@ def unrelated_suites(matrix: CorrelationMatrix) -> list[tuple[str, str, int]]:
         if np.isnan(matrix.correlation.r[between]).all():
             pairs.append((str(first), str(second), int(matrix.correlation.n[between].max())))
     return pairs
-
-
-def cells(matrix: CorrelationMatrix) -> Iterator[tuple[int, int]]:
-    """Every two different axes once."""
-    return itertools.combinations(range(len(matrix.scores.axes)), 2)

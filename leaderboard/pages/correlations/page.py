@@ -19,7 +19,7 @@ from leaderboard.html.templates import macro, macros
 from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, static_html
 from leaderboard.pages.correlations import figures, routes
 from leaderboard.pages.correlations.axes import Axis, with_origin
-from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, MatrixCache, pair, unrelated_suites
+from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, matrix_of, pair, unrelated_suites
 from leaderboard.pages.correlations.query import (
     GROUPS,
     LEVELS,
@@ -62,7 +62,6 @@ def draw(site: Site) -> None:
     }
     suites, models = (lists[name]() for name in ("suites", "models"))
     known = parameters(suites=[key for _, key in suites], models=[key for _, key in models])
-    matrices = MatrixCache(site.suite_cache)
     heading(title="Correlations", sentence=SENTENCE, cite=citations(site))
     message = message_box()
     answer = gr.HTML("<p class='pg-waiting pg-quiet'>Computing the correlations …</p>", apply_default_css=False)
@@ -103,7 +102,7 @@ def draw(site: Site) -> None:
     points = gr.HTML("", apply_default_css=False)
 
     def whole(query: CorrelationQuery, keys: str) -> tuple:
-        matrix = matrices.get(query)
+        matrix = matrix_of(site.suite_cache, query)
         choice = address.query(known, {**asdict(query), "pair": ""})
         axes = matrix.scores.axes
         heatmap = figures.heatmap(
@@ -135,7 +134,7 @@ def draw(site: Site) -> None:
         return synthetic + listed, gr.skip(), gr.update(visible=False), "", "", *[gr.skip()] * len(shown)
 
     def part(query: CorrelationQuery, keys: str) -> tuple:
-        return opened_pair(site, matrices.get(query), keys=keys)
+        return opened_pair(site, matrix_of(site.suite_cache, query), keys=keys)
 
     shown = [first, second, opened, scatter, points]
     pair_part = PartialRedraw(keys=("pair",), outputs=shown, draw=_of_values(part))

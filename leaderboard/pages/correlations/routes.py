@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -17,7 +18,7 @@ from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.correlations import query as correlation_query
 from leaderboard.pages.correlations.axes import with_origin
-from leaderboard.pages.correlations.matrix import CorrelationMatrix, MatrixCache, cells, why_blank
+from leaderboard.pages.correlations.matrix import CorrelationMatrix, matrix_of, why_blank
 from leaderboard.pages.correlations.query import CorrelationQuery
 from leaderboard.web.responses import compress, disposition, respond
 
@@ -27,7 +28,7 @@ HEADS = ("first", "second", "correlation", "low", "high", "models", "note")
 
 def routes(site: Site) -> list[Route]:
     """The routes; both take the page's own query string."""
-    matrices, db = MatrixCache(site.suite_cache), site.db
+    suite_cache, db = site.suite_cache, site.db
     parameters = memoised(
         lambda: correlation_query.parameters(
             suites=suite_queries.suites(db)["key"], models=model_queries.models(db)["key"]
@@ -36,13 +37,15 @@ def routes(site: Site) -> list[Route]:
     )
 
     def query_of(request: Request) -> CorrelationQuery:
-        address = with_origin(site.suite_cache, correlation_query.spelt_out(request.query_params))
+        address = with_origin(suite_cache, correlation_query.spelt_out(request.query_params))
         return correlation_query.read(parameters(), address)
 
     listed = memoised(
-        lambda query: compress(payload.encode(listing(matrices.get(query))), quality=4), most=MOST_STORED, of=db
+        lambda query: compress(payload.encode(listing(matrix_of(suite_cache, query))), quality=4),
+        most=MOST_STORED,
+        of=db,
     )
-    sheets = memoised(lambda query: compress(sheet(matrices.get(query)), quality=4), most=MOST_STORED, of=db)
+    sheets = memoised(lambda query: compress(sheet(matrix_of(suite_cache, query)), quality=4), most=MOST_STORED, of=db)
 
     def table(request: Request) -> Response:
         return respond(request, listed(query_of(request)), compressed=True)
@@ -71,7 +74,7 @@ def rows(matrix: CorrelationMatrix) -> list[list[Any]]:
             axes[a].key,
             axes[b].key,
         ]
-        for a, b in cells(matrix)
+        for a, b in itertools.combinations(range(len(axes)), 2)
     ]
 
 

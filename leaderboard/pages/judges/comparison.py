@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -104,13 +105,11 @@ class Lead:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricAgreement:
-    """How two metrics go together over judges."""
+class Correlated:
+    """A correlation over `n` judges with its 95% interval; NaN: not known."""
 
-    first: str  # titles
-    second: str
     r: float
-    low: float  # of the 95% interval, NaN where unknown
+    low: float
     high: float
     n: int
 
@@ -118,6 +117,13 @@ class MetricAgreement:
     def proved(self) -> bool:
         """Whether 0 lies outside the interval."""
         return self.low > 0 or self.high < 0
+
+
+def correlated(result: Correlation, a: int, b: int) -> Correlated | None:
+    """Two columns of a result; None without a correlation."""
+    if np.isnan(result.r[a, b]):
+        return None
+    return Correlated(**{name: getattr(result, name)[a, b].item() for name in ("r", "low", "high", "n")})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,27 +143,18 @@ class Comparison:
         return min(own, key=lambda row: (row.origin != "computed", row.origin), default=None)
 
     @property
-    def agreements(self) -> list[MetricAgreement]:
-        """Every two metrics that enough judges have."""
-        r = self.correlation
+    def agreements(self) -> list[tuple[str, str, Correlated]]:
+        """Every two metrics that enough judges have, by their titles."""
         return [
-            MetricAgreement(
-                first=TITLES[METRICS[a]],
-                second=TITLES[METRICS[b]],
-                r=float(r.r[a, b]),
-                low=float(r.low[a, b]),
-                high=float(r.high[a, b]),
-                n=int(r.n[a, b]),
-            )
-            for a in range(len(METRICS))
-            for b in range(a + 1, len(METRICS))
-            if not np.isnan(r.r[a, b])
+            (TITLES[METRICS[a]], TITLES[METRICS[b]], pair)
+            for a, b in combinations(range(len(METRICS)), 2)
+            if (pair := correlated(self.correlation, a, b))
         ]
 
     @property
     def agreement(self) -> str:
         """Which metrics are proved to go together, as a sentence."""
-        proved = [f"{each.first} and {each.second}" for each in self.agreements if each.proved]
+        proved = [f"{first} and {second}" for first, second, pair in self.agreements if pair.proved]
         if not proved:
             return "No two metrics are proved to go together, so a good figure in one promises nothing in another."
         return f"Proved to go together or against each other: {'; '.join(proved)}."
@@ -192,9 +189,15 @@ def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame) -> Co
     runs = judge_queries.runs(db, suite=suite)
     whole = set(runs["model"][runs["stored"] == runs["total"]]) - set(runs["model"][runs["stored"] != runs["total"]])
     rows = [
-        _row(own, tasks=keys, aggregate=aggregate, evidence=_evidence(pairs, model=model, tasks=keys, whole=whole))
-        if origin == "computed"
-        else _row(own, tasks=keys, aggregate=aggregate, evidence={})
+        _row(
+            own,
+            tasks=keys,
+            aggregate=aggregate,
+            # Only stored pairs that are all that the judge rated
+            evidence=stored.by_split(pairs[(pairs["model"] == model) & pairs["task"].isin(keys)])
+            if origin == "computed" and model in whole
+            else {},
+        )
         for (model, origin), own in scores.groupby(["model", "origin"], sort=False)
     ]
     rows = [row for row in rows if row is not None]
@@ -215,13 +218,6 @@ def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame) -> Co
         leads=tuple(filter(None, (lead(complete, metric=metric, measured=measured) for metric in METRICS))),
         correlation=correlate(scores=table, method="spearman"),
     )
-
-
-def _evidence(pairs: pd.DataFrame, *, model: str, tasks: Sequence[str], whole: set[str]) -> Evidence:
-    """The judge's stored pairs of these splits, empty where they are not all that it rated."""
-    if model not in whole:
-        return {}
-    return stored.by_split(pairs[(pairs["model"] == model) & pairs["task"].isin(tasks)])
 
 
 def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evidence: Evidence) -> JudgeRow | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,26 +15,11 @@ from compute.types import BadInput, Undefined
 from leaderboard.data import judge_queries
 from leaderboard.data.database import Database
 from leaderboard.pages.judges import evidence as stored
-from leaderboard.pages.judges.comparison import METRICS, Comparison
+from leaderboard.pages.judges.comparison import METRICS, Comparison, Correlated, correlated
 
 PRINTED_MODELS = 23  # that Table 2 correlates
 SHARED = 5  # judges below which no correlation is shown
 SIZES = (5, *judge_ranking.SIZES)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Correlated:
-    """Spearman's correlation of one metric with one other benchmark; NaN without one."""
-
-    r: float
-    low: float
-    high: float
-    n: int  # models
-
-    @property
-    def proved(self) -> bool:
-        """Whether 0 lies outside the 95% interval."""
-        return self.low > 0 or self.high < 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,17 +82,7 @@ def joined(db: Database, comparison: Comparison) -> list[OtherBenchmark]:
             ]
         )
         result = correlate(scores=table, method="spearman", minimum=SHARED)
-        cells = tuple(
-            None
-            if np.isnan(result.r[0, at])
-            else Correlated(
-                r=float(result.r[0, at]),
-                low=float(result.low[0, at]),
-                high=float(result.high[0, at]),
-                n=int(result.n[0, at]),
-            )
-            for at in range(1, 1 + len(METRICS))
-        )
+        cells = tuple(correlated(result, 0, at) for at in range(1, 1 + len(METRICS)))
         if any(cells):
             out.append(OtherBenchmark(title=f"{benchmark}: {title}", origin=str(origin), cells=cells))
     return out
@@ -125,9 +100,5 @@ def stability(comparison: Comparison, *, pairs: pd.DataFrame) -> Stability | str
         points = judge_ranking.ranking_stability(judges, sizes=SIZES)
     except (BadInput, Undefined) as error:
         return str(error)
-    sources = _sources(next(iter(judges.values())).values())
-    return Stability(judges=tuple(titles[model] for model in judges), sources=sources, points=points)
-
-
-def _sources(frames: Sequence[pd.DataFrame]) -> int:
-    return len({source for frame in frames for source in frame["source"]})
+    sources = {source for frame in next(iter(judges.values())).values() for source in frame["source"]}
+    return Stability(judges=tuple(titles[model] for model in judges), sources=len(sources), points=points)

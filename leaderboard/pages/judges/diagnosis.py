@@ -101,11 +101,6 @@ class Diagnosis:
         """The same by the paper's names."""
         return [judge_diagnostics.template_name(number) for number in self.template_numbers]
 
-    @property
-    def symmetric(self) -> bool:
-        """Whether all pairs with two scores were rated alike in both orders."""
-        return not self.flipped
-
 
 def diagnose(
     db: Database, *, suite: str, model: str, pairs: pd.DataFrame, runs: pd.DataFrame, split: str = ""
@@ -168,8 +163,7 @@ def effort(runs: pd.DataFrame) -> Effort:
     """
     sums = {"seconds": [0.0, 0.0], "cost": [0.0, 0.0]}  # what was taken, and by how many pairs
     for row in runs.itertuples():
-        found = json.loads(row.settings or "{}").get("found") or {}
-        parts = [part for part in found.values() if isinstance(part, dict)]
+        parts = (json.loads(row.settings or "{}").get("found") or {}).values()
         for part in parts:
             for name, total in sums.items():
                 taken, replies = _stated(part, name)
@@ -183,21 +177,13 @@ def effort(runs: pd.DataFrame) -> Effort:
 
 def _stated(part: dict[str, Any], name: str) -> tuple[float, float]:
     """What the replies of a subset took, as far as they state it, and how many do."""
-    counts = [part.get("asked"), part.get("errors", 0)]
-    if _is_count(part.get(name)) and all(map(_is_count, counts)):
-        return part[name], max(0, counts[0] - counts[1])
-    partial = part.get("in_part")
-    stated = partial.get(name) if isinstance(partial, dict) else None
-    if isinstance(stated, dict) and _is_count(stated.get("at_least")) and _is_count(stated.get("replies")):
-        return stated["at_least"], stated["replies"]
-    return 0.0, 0
+    if name in part:
+        return part[name], part["asked"] - part.get("errors", 0)
+    stated = part.get("in_part", {}).get(name, {"at_least": 0.0, "replies": 0})
+    return stated["at_least"], stated["replies"]
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
-
-
-def flips(db: Database, *, suite: str, model: str, tasks: list[str], most: int = EXAMPLES) -> list[Flip]:
+def flips(db: Database, *, suite: str, model: str, tasks: list[str]) -> list[Flip]:
     """The pairs whose orders are farthest apart of those that a page can open, with all their pictures; others where
     none has."""
     pictures = judge_queries.pictured(db, suite=suite)
@@ -206,16 +192,16 @@ def flips(db: Database, *, suite: str, model: str, tasks: list[str], most: int =
     whole = [
         (row, detail)
         for row, detail in rows
-        if all((row.task, image) in pictures for image in _texts(detail.get("images")))
+        if all((row.task, image) in pictures for image in detail.get("images", ()))
     ]
     return [
         _flip(row, detail, pictures={image for task, image in pictures if task == row.task})
-        for row, detail in (whole or rows)[:most]
+        for row, detail in (whole or rows)[:EXAMPLES]
     ]
 
 
 def _flip(row: Any, detail: dict[str, Any], *, pictures: set[str]) -> Flip:
-    replies = [_cut(reply) for reply in _texts(detail.get("replies"))]
+    replies = [_cut(reply) for reply in detail.get("replies", ())]
     return Flip(
         task=row.task,
         item=row.item.removeprefix(f"{row.condition}/"),
@@ -224,13 +210,9 @@ def _flip(row: Any, detail: dict[str, Any], *, pictures: set[str]) -> Flip:
         expected=int(row.expected_score),
         scores=(int(row.forward), int(row.reverse)),
         replies=(replies[0], replies[1]) if len(replies) == 2 else ("", ""),
-        images=tuple(image if image in pictures else "" for image in _texts(detail.get("images"))),
-        texts=tuple(_texts(detail.get("texts"))),
+        images=tuple(image if image in pictures else "" for image in detail.get("images", ())),
+        texts=tuple(detail.get("texts", ())),
     )
-
-
-def _texts(values: Any) -> list[str]:
-    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
 
 def _cut(text: str) -> str:
@@ -268,7 +250,7 @@ def reading(diagnosis: Diagnosis) -> Sequence[str]:
     out = []
     if not diagnosis.scored:
         return ["It gave no pair two scores."]
-    if diagnosis.symmetric:
+    if not diagnosis.flipped:
         out.append(f"All {diagnosis.scored:,} pairs with two scores were rated alike in both orders.")
     else:
         pairs = "pair gets" if diagnosis.flipped == 1 else "pairs get"
@@ -288,7 +270,6 @@ def reading(diagnosis: Diagnosis) -> Sequence[str]:
 
 
 def _leaning(bias: Figure | str) -> str:
-
     if isinstance(bias, str):
         return bias + "."
     side = "first" if bias.value > 0 else "second"

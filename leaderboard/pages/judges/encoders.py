@@ -63,5 +63,5 @@ def beside(scores: pd.DataFrame, tasks: pd.DataFrame, runs: pd.DataFrame) -> Bes
 
 def _left_out(settings: str) -> bool:
     """Whether a run says that a transformation could not be applied."""
-    recorded = (json.loads(settings or "{}").get("found") or {}).values()
-    return any(isinstance(part, dict) and part.get("not applied") for part in recorded)
+    parts = (json.loads(settings or "{}").get("found") or {}).values()
+    return any(part.get("not applied") for part in parts)

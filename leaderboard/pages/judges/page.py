@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from urllib.parse import quote
 
 import gradio as gr
@@ -114,13 +113,14 @@ def page(judging: Judging, *, suite: str, splits: str, judge: str, split: str) -
     comparison = judging.compare(suite, splits)
     about = _suite(judging, suite)
     metrics = suite_queries.metrics(judging.db)
-    model = judge or _leading(comparison)
+    leading = (lead.rows[0].model for lead in comparison.leads if lead.metric == "mmscore")
+    model = judge or next(leading, "")
     head = render(
         "pages/judges/head.html",
         comparison=comparison,
         suite=about,
         metrics=metrics,
-        panels=[panel(comparison, metric, metrics=metrics) for metric in METRICS],
+        panels=[panel(comparison, metric, about=metrics.loc[metric]) for metric in METRICS],
         meanings=MEANINGS,
         best=BEST,
         several_kinds=len({row.kind for row in comparison.rows}) > 1,
@@ -131,43 +131,23 @@ def page(judging: Judging, *, suite: str, splits: str, judge: str, split: str) -
     return head, _detail(judging, model=model, suite=suite, split=split), _rest(judging, comparison, about, metrics)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MetricPanel:
-    """One metric's small figure: the judges that have it, the best first."""
-
-    metric: str
-    title: str
-    digits: int
-    scale: float
-    axis: drawing.ValueAxis
-    rows: tuple[JudgeRow, ...]
-    missing: int  # judges without it
-
-
-def panel(comparison: Comparison, metric: str, *, metrics: pd.DataFrame) -> MetricPanel:
-    """The figure of one metric; judges without all splits after the others."""
+def panel(comparison: Comparison, metric: str, *, about: pd.Series) -> dict[str, object]:
+    """One metric's small figure: the judges that have it, the best first, those without all splits after the others."""
     rows = [row for row in comparison.rows if metric in row.values]
     rows.sort(key=lambda row: (not row.complete, -row.values[metric].value, row.title))
-    return MetricPanel(
-        metric=metric,
-        title=metrics.loc[metric, "title"],
-        digits=int(metrics.loc[metric, "digits"]),
-        scale=float(metrics.loc[metric, "scale"]),
-        axis=drawing.axis(metric, [row.values[metric].value for row in rows]),
-        rows=tuple(rows),
-        missing=len(comparison.rows) - len(rows),
-    )
+    return {
+        "metric": metric,
+        "title": about["title"],
+        "digits": int(about["digits"]),
+        "scale": float(about["scale"]),
+        "axis": drawing.axis(metric, [row.values[metric].value for row in rows]),
+        "rows": rows,
+        "missing": len(comparison.rows) - len(rows),
+    }
 
 
 def _suite(judging: Judging, suite: str) -> pd.Series:
-    suites = judge_queries.suites(judging.db).set_index("key", drop=False)
-    return suites.loc[suite]
-
-
-def _leading(comparison: Comparison) -> str:
-    """The judge with the highest MMScore."""
-    lead = next((lead for lead in comparison.leads if lead.metric == "mmscore"), None)
-    return lead.rows[0].model if lead else ""
+    return judge_queries.suites(judging.db).set_index("key", drop=False).loc[suite]
 
 
 def _home(judging: Judging, *, model: str, suite: str) -> str:
@@ -259,15 +239,13 @@ def _stable(stability: context.Stability) -> dict[str, object]:
     def at(size: int) -> float:
         return (math.log(size) - low) / (high - low)
 
-    def up(tau: float) -> float:
-        return max(tau, 0.0)
-
-    points = stability.points
-    band = [(at(point.size), up(point.tau_high)) for point in points]
-    band += [(at(point.size), up(point.tau_low)) for point in reversed(points)]
+    line, upper, lower = (
+        [(at(point.size), max(getattr(point, name), 0.0)) for point in stability.points]
+        for name in ("tau", "tau_high", "tau_low")
+    )
     return {
-        "line": drawing.line([(at(point.size), up(point.tau)) for point in points] + [(1.0, 1.0)]),
-        "band": drawing.line([*band[: len(points)], (1.0, 1.0), *band[len(points) :]]),
+        "line": drawing.line([*line, (1.0, 1.0)]),
+        "band": drawing.line([*upper, (1.0, 1.0), *reversed(lower)]),
         "ticks": [(100 * at(size), size) for size in (*sizes, stability.sources)],
     }
 

@@ -101,9 +101,12 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
         pool = pool[pool["subset"] == subset]
     titles = [str(runs.loc[key, "title"]) for key in chosen]
     is_graded = procedure not in ("sts", "judging")
-    shows = judged_filters(pool, models=len(chosen)) if procedure == "judging" else {}
-    shows = shows or filters(pool, titles=titles, graded=is_graded)
-    show = query.show if query.show in shows else _usual(shows)
+    if procedure == "judging":
+        shows = judged_filters(pool, models=len(chosen))
+    else:
+        shows = filters(pool, titles=titles, graded=is_graded)
+    filled = (key for key, (_, mask) in shows.items() if mask.any())
+    show = query.show if query.show in shows else next(filled, next(iter(shows)))
     drawn_items = is_synthetic(about["benchmark"])
     reference = "the truth" if drawn_items else "people"
     special = {"sts": ORDERS_STS, LABELS: ORDERS_LABELS, "judging": ORDERS_JUDGED}
@@ -281,11 +284,6 @@ def sort(items: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
     if order == "best" or (order == "close" and apart):
         worth = -worth
     return items.assign(worth=worth).sort_values("worth", kind="stable", na_position="last")
-
-
-def _usual(shows: Mapping[str, tuple[str, np.ndarray]]) -> str:
-    """The first group that has items."""
-    return next((key for key, (_, mask) in shows.items() if mask.any()), next(iter(shows)))
 
 
 def _ignored(query: ItemQuery, chosen: Sequence[str], known: Sequence[str]) -> str:

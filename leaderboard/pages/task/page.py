@@ -144,7 +144,8 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     about = task_queries.task(db, key=task).iloc[0]
     suites = suite_queries.suites_of_task(db, task=task)
     metrics = suite_queries.metrics(db)
-    settings = _settings(about["notes"])
+    # A task's own settings, where its notes hold them as JSON
+    settings = json.loads(about["notes"]) if str(about["notes"]).startswith("{") else {}
     facts = about.to_dict() | {name: list(about[name]) for name in ("subsets", "languages")}
     shown: dict[str, Any] = {"column": None}
     leader = None
@@ -309,16 +310,6 @@ def _related(table: SuiteTable, index: int, computed: tuple[np.ndarray, Correlat
         return rows
 
     return {"most": facts(known[:RELATED]), "least": facts(known[RELATED:][::-1][:RELATED])}
-
-
-def _settings(notes: object) -> dict[str, Any]:
-    """A task's own settings, where its notes hold them as JSON."""
-    if not isinstance(notes, str) or not notes.startswith("{"):
-        return {}
-    try:
-        return json.loads(notes)
-    except ValueError:
-        return {}
 
 
 TASK = View(

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
-import duckdb
 import numpy as np
 import pytest
 
 from compute.catalog import shipped
-from leaderboard.data import ranked
-from leaderboard.data import suite_table as tables
-from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED
 
@@ -85,37 +78,3 @@ def test_marks_are_on_the_cells_they_concern(suite_cache: SuiteCache) -> None:
     for r, c in marks[TRAINED]:
         model, column = table.models.loc[table.rows[r].model], table.columns[c]
         assert len(model["trained_on"]) > 0, (model["key"], column.key)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        ("value = 12345", "a figure or an error here that cannot be"),
-        ("value = -0.5", "a figure or an error here that cannot be"),
-        ("stderr = -1", "a figure or an error here that cannot be"),
-        ("stderr = 'Infinity'::DOUBLE", "a figure or an error here that cannot be"),
-    ],
-    ids=["too high", "too low", "negative error", "infinite error"],
-)
-def test_a_figure_that_cannot_be_costs_its_cell_and_not_the_suite(
-    database: Path, tmp_path: Path, wrong: str, sentence: str
-) -> None:
-    """No build lets it in; a database from elsewhere may have it."""
-    path = tmp_path / "wrong.duckdb"
-    shutil.copy(database, path)
-    with duckdb.connect(str(path)) as connection:
-        [(run, model, task)] = connection.execute(
-            "SELECT id, model, task FROM runs WHERE origin = 'computed' AND main AND task LIKE 'mini/%' "
-            "AND id IN (SELECT run FROM scores WHERE subset = 'default' AND metric = 'accuracy' AND stderr > 0) "
-            "ORDER BY id LIMIT 1"
-        ).fetchall()
-        connection.execute(f"UPDATE scores SET {wrong} WHERE run = ? AND subset = 'default'", [run])
-    sound, table = (tables.load(Database(file), suite="mini") for file in (database, path))
-    at = table.row(f"{model}~computed"), table.headline(task)
-    assert not np.isnan(sound.values[at]) and np.isnan(table.values[at]) and np.isnan(table.stderr[at])
-    assert sentence in table.reasons[table.missing[at]]
-    others = np.ones(table.values.shape, bool)
-    others[at] = False
-    assert np.array_equal(table.values[others], sound.values[others], equal_nan=True)
-    assert ranked.rank(table) is not None
-    assert sentence not in "".join(sound.reasons)

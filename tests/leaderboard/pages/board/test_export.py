@@ -116,9 +116,9 @@ def test_latex_signs_are_text(nasty: dict[str, bytes]) -> None:
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "json"])
 def test_everything_is_one_row_a_score(suite_cache: SuiteCache, form: str) -> None:
-    made = export.everything(suite_cache.db, form=form)
-    content = made.path.read_bytes()
-    assert made.name == f"likeness-scores.{form}" and len(content) > 10000
+    name, path = export.everything(suite_cache.db, form=form)
+    content = path.read_bytes()
+    assert name == f"likeness-scores.{form}" and len(content) > 10000
     read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "json": lambda file: pd.DataFrame(json.load(file))}[form]
     frame = read(io.BytesIO(content))
     scores = suite_cache.db.ask("SELECT * FROM leaderboard_scores")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations import matrix as correlation_matrix
 from leaderboard.pages.correlations import query as correlation_query
 from leaderboard.pages.correlations.axes import with_origin
-from leaderboard.pages.correlations.matrix import MatrixCache
+from leaderboard.pages.correlations.matrix import CorrelationMatrix, matrix_of
 from leaderboard.pages.correlations.query import CorrelationQuery, read
 from leaderboard.pages.correlations.routes import listing, rows, sheet
 from leaderboard.web.parameters import parse
@@ -29,8 +31,8 @@ def suite_cache(database: Path) -> SuiteCache:
 
 
 @pytest.fixture(scope="module")
-def matrices(suite_cache: SuiteCache) -> MatrixCache:
-    return MatrixCache(suite_cache)
+def matrices(suite_cache: SuiteCache) -> Callable[[CorrelationQuery], CorrelationMatrix]:
+    return partial(matrix_of, suite_cache)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def parameters(suite_cache: SuiteCache):
     ("preset", "group", "models"), [("unisim-3a", unisim.GENERAL, 12), ("unisim-3b", unisim.SPECIAL, 8)]
 )
 def test_figure_3_is_what_the_claims_recompute(matrices, parameters, preset: str, group: str, models: int) -> None:
-    matrix = matrices.get(read(parameters, {"preset": preset}))
+    matrix = matrices(read(parameters, {"preset": preset}))
     frame = unisim.both_tables()
     names = [*unisim.CORE, "PAA", "OOO", "IR"]
     expected = unisim.taus(frame[frame["group"] == group], itertools.combinations(names, 2))
@@ -60,7 +62,7 @@ def test_figure_3_is_what_the_claims_recompute(matrices, parameters, preset: str
     ("method", "reference"), [("kendall", stats.kendalltau), ("spearman", stats.spearmanr), ("pearson", stats.pearsonr)]
 )
 def test_every_cell_is_scipys(matrices, method: str, reference) -> None:
-    matrix = matrices.get(CorrelationQuery(suites=("pairbench",), level="tasks", method=method))
+    matrix = matrices(CorrelationQuery(suites=("pairbench",), level="tasks", method=method))
     axes = matrix.scores.axes
     turned = matrix.scores.values * [1 if axis.higher else -1 for axis in axes]
     compared = 0
@@ -76,7 +78,7 @@ def test_every_cell_is_scipys(matrices, method: str, reference) -> None:
 
 
 def test_lower_is_better_columns_are_turned(matrices) -> None:
-    matrix = matrices.get(CorrelationQuery(suites=("cfred-hpdv2",), level="tasks", method="pearson"))
+    matrix = matrices(CorrelationQuery(suites=("cfred-hpdv2",), level="tasks", method="pearson"))
     lower = [axis.key for axis in matrix.scores.axes if not axis.higher]
     people = next(axis.key for axis in matrix.scores.axes if axis.higher and axis.group == "People")
     assert lower
@@ -85,17 +87,17 @@ def test_lower_is_better_columns_are_turned(matrices) -> None:
 
 
 def test_one_origin_at_a_time_and_one_row_a_model(matrices, suite_cache) -> None:
-    matrix = matrices.get(CorrelationQuery(suites=("mieb",), level="tasks"))
+    matrix = matrices(CorrelationQuery(suites=("mieb",), level="tasks"))
     assert set(np.unique(matrix.scores.origins)) <= {-1, 0}
-    everything = matrices.get(CorrelationQuery(suites=("mieb",), level="tasks", origin="all"))
+    everything = matrices(CorrelationQuery(suites=("mieb",), level="tasks", origin="all"))
     assert len(set(everything.scores.models)) == len(everything.scores.models)
     with pytest.raises(BadInput, match="Choose other"):
-        matrices.get(CorrelationQuery(suites=("mieb",), origin="computed"))
+        matrices(CorrelationQuery(suites=("mieb",), origin="computed"))
 
 
 def test_too_few_models_is_blank_with_the_reason(matrices, suite_cache) -> None:
     query = CorrelationQuery(suites=("unisim-core", "unisim-ood", "pairbench"), origin="all", minimum=4, order="paper")
-    matrix = matrices.get(query)
+    matrix = matrices(query)
     img, coco = (matrix.index(key) for key in ("unisim-core:Img-2AFC", "pairbench:COCO"))
     assert np.isnan(matrix.correlation.r[img, coco])
     assert correlation_matrix.why_blank(matrix, img, coco) == "only 2 models have both, 4 are needed"
@@ -106,7 +108,7 @@ def test_too_few_models_is_blank_with_the_reason(matrices, suite_cache) -> None:
 
 
 def test_table_and_sheet_hold_every_pair(matrices) -> None:
-    matrix = matrices.get(CorrelationQuery())
+    matrix = matrices(CorrelationQuery())
     size = len(matrix.scores.axes)
     data = listing(matrix)
     assert len(data["rows"]) == size * (size - 1) // 2

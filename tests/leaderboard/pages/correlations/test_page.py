@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from compute.analysis.correlation import extreme_pairs
-from leaderboard.pages.correlations.matrix import MatrixCache
+from leaderboard.pages.correlations.matrix import matrix_of
 from leaderboard.pages.correlations.page import finding
 from leaderboard.pages.correlations.query import CorrelationQuery
 
@@ -19,7 +19,7 @@ def words(markup: str) -> str:
 
 
 def test_the_answer_names_the_surest_pairs_and_opens_them(site: SimpleNamespace) -> None:
-    matrix = MatrixCache(site.suite_cache).get(CorrelationQuery())
+    matrix = matrix_of(site.suite_cache, CorrelationQuery())
     markup = finding(matrix, choice="suites=mieb")
     extremes = extreme_pairs(correlation=matrix.correlation, method="spearman")
     labels = [axis.label for axis in matrix.scores.axes]

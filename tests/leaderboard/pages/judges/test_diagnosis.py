@@ -22,7 +22,7 @@ def diagnosed(judging: Judging, model: str, split: str = "") -> diagnosis.Diagno
 def test_a_judge_that_knows_the_truth(judging: Judging) -> None:
     judge = diagnosed(judging, "example/steady")
     assert (judge.pairs, judge.of, judge.scored, judge.flipped) == (PAIRS, PAIRS, PAIRS, 0)
-    assert judge.symmetric and judge.flips == ()
+    assert judge.flips == ()
     assert [figure.value for figure in judge.curve] == [1.0] * 10
     for histogram in judge.histograms:
         assert histogram.counts[histogram.expected - 1] == histogram.total and histogram.invalid == 0
