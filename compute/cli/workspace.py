@@ -22,7 +22,7 @@ DataOrFile = Annotated[
     str | None,
     typer.Option(
         help="Without --suite, data of your own, which make a suite of their own: a manifest (.csv, .jsonl, .parquet), "
-        "a folder, or hub:org/name@revision; README, Data of your own. With a suite, a folder of data sets as "
+        "a folder, or hub:org/name@revision; see docs/your-data.md. With a suite, a folder of data sets as "
         "<org>/<name>/, searched before the hub's cache; with --suite pairbench also a manifest of pairs "
         "(python -m compute pairs make)."
     ),

@@ -33,7 +33,7 @@ OPEN_CLIP_CONFIG, OPEN_CLIP_WEIGHTS = "open_clip_config.json", "open_clip_model.
 # Without one of these no folder is read as a checkpoint, so that they are put there last.
 CONFIGS = ("config.json", lora_files.CONFIG, OPEN_CLIP_CONFIG)
 # Options of dual encoders that no checkpoint's files hold. The others say where the base's files are.
-BEYOND_FILES = ("text_prefix", "normalise", "max_tokens", "image_backend", "projection")
+BEYOND_FILES = ("text_prefix", "normalise", "max_tokens")
 
 
 def check_save(row: Model, *, save: str, plan: TuningPlan) -> None:

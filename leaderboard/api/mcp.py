@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "mcp"
 PATH = "/gradio_api/mcp"  # where clients of Gradio's servers look
-ABSENT = "MCP is not installed on this server. Its host can install it: pip install 'mcp>=1.21,<2'"
+ABSENT = "MCP is not installed on this server. Its host can install it: pip install 'mcp>=1.25,<2'"
 
 
 @contextmanager

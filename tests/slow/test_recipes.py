@@ -1,4 +1,4 @@
-"""The README's recipes, followed in a copy of the repository: what each adds is all that it takes."""
+"""The recipes of docs/extend.md and docs/judges.md, followed in a copy: what each adds is all that it takes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from tests.compute.models.pair_server import running
 from tests.compute.tasks.pairbench.images import folder_of
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FAMILY = '''"""A metric that compares the mean grey levels of two images."""
 
 import numpy as np
@@ -176,7 +176,8 @@ def test_a_task_without_a_loader_names_what_is_missing(copy: Copy) -> None:
 
 
 def test_a_judge_of_ones_own_rates_pairs_of_photographs(copy: Copy, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = re.search(r"^```csv\n(my-org/my-judge,.*)\n```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)[1]
+    page = (ROOT / "docs" / "judges.md").read_text("utf-8")
+    row = re.search(r"^```csv\n(my-org/my-judge,.*)\n```$", page, re.MULTILINE)[1]
     copy.append("assets/catalog/models.csv", row)
     folder_of(copy.root / "images", 3)
     monkeypatch.setenv("LIKENESS_RESULTS", str(copy.root / "results"))

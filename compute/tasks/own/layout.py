@@ -101,7 +101,7 @@ def class_folder(folder: Path) -> OwnTable:
     if not rows:
         raise BadInput(
             f"{folder} has neither a manifest (such as manifest.csv) nor images in a folder for each class. See "
-            "README, Data of your own"
+            "docs/your-data.md"
         )
     paths, labels, splits = map(list, zip(*rows, strict=True))
     values = {"name": paths, "item": paths, "label": labels} | ({SPLIT: splits} if split_up else {})

@@ -35,8 +35,8 @@ def shape_of(present: tuple[str, ...], given: Mapping[str, str], *, title: str) 
     if len(lacks) == len(_required(near.columns[""])):
         raise BadInput(
             f"{title} has no shape's columns: {', '.join(map(shortened, present))}. Say which is which, such as "
-            f"--columns item={present[0]},label=NAME; the shapes ({', '.join(KEYS)}) and their columns stand in the "
-            "README, Data of your own"
+            f"--columns item={present[0]},label=NAME. docs/your-data.md lists the shapes ({', '.join(KEYS)}) "
+            "and their columns"
         )
     raise BadInput(
         f"{title} has no shape's columns: {', '.join(map(shortened, present))}. Nearest is {near.key}, which also "

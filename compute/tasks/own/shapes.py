@@ -1,7 +1,8 @@
 """The shapes that data of one's own can have: which columns, what each means, and the task that follows.
 
-Everything follows from this table: what a file is taken for, what is checked, how a run scores it, and the README's
-list. A new shape is a row here and a function that checks the rows and says what follows: its facts and its items.
+Everything follows from this table: what a file is taken for, what is checked, how a run scores it, and the table in
+docs/your-data.md. A new shape is a row here and a function that checks the rows and says what follows: its facts and
+its items.
 """
 
 from __future__ import annotations

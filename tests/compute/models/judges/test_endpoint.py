@@ -295,7 +295,7 @@ def test_images_are_sent_as_they_are_or_as_png(form: str, sent: str) -> None:
 
 
 def test_a_turned_image_is_sent_upright() -> None:
-    """Servers differ in whether they follow EXIF; encoders here do (compute/decoding.py)."""
+    """Servers differ in whether they follow EXIF; encoders here do (compute/content/decoding.py)."""
     stream, exif = io.BytesIO(), Image.Exif()
     exif[274] = 6  # a quarter turn
     Image.new("RGB", (30, 10), (9, 9, 9)).save(stream, "JPEG", exif=exif)
