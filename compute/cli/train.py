@@ -60,7 +60,7 @@ def train(
         list[str] | None,
         typer.Option(
             help="With --base, a value of the plan as name=value, such as learning_rate=1e-4 or tune=full; repeatable. "
-            f"There are: {', '.join(field.name for field in fields(plans.TuningPlan))}."
+            f"There are: {', '.join(field.name for field in fields(plans.TuningPlan) if field.name != 'seed')}."
         ),
     ] = None,
     save: Annotated[

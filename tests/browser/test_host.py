@@ -42,7 +42,7 @@ task = "mini/odd-one-out"
 """
 ROW = next(row for row in shipped().models if row.key == "laion/clip-vit-b-32-laion2b-s34b-b79k")
 JUDGES = "gpt-4o-2024-11-20,gemini-1.5-pro"
-DONE, TRAY = ".cp-result[data-done=yes]", ".likeness-tray[data-ready=true]"
+DONE, TRAY = ".cp-result[data-done=yes]", ".likeness-tray[data-ready=true][data-busy=false]"
 TABLE = ".likeness-board[data-ready=true]"
 
 

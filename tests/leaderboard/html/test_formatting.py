@@ -46,7 +46,6 @@ MAY_STAY = {
     "pages/sql/routes.py": 1,  # seconds
     "host/hub_data.py": 1,  # seconds
     "live/panel.py": 2,  # data for programs
-    "live/uploads.py": 1,  # megabytes
     "pages/compare/download.html": 1,  # megabytes
     "pages/compare/patches.html": 1,  # geometry
     "pages/compare/answers.html": 1,  # geometry
