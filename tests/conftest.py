@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 Once = Callable[[str, Callable[[Path], Path]], Path]
+# Tests say themselves when they are offline: downloads come from servers of their own, also on machines without network.
+for switch in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
+    os.environ.pop(switch, None)
 
 
 @pytest.fixture(scope="session")

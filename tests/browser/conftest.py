@@ -254,8 +254,9 @@ def violations(page: Any) -> list[str]:
     """What axe finds, but for its lightest class, a line each. Skips without axe's package."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     # What still fades in has too little contrast for a moment.
-    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
-    page.wait_for_function("!document.querySelector('.pending')")
+    page.wait_for_function(
+        "!document.querySelector('.pending') && document.getAnimations().every((one) => one.playState !== 'running')"
+    )
     return [
         f"{rule['id']}: {node['target']} {node.get('failureSummary', '')}"
         for rule in axe.Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]

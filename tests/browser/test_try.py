@@ -200,8 +200,8 @@ def test_the_mode_follows_the_inputs_until_it_is_chosen(tray: Callable) -> None:
     ask(page)
 
 
-def test_models_are_found_and_a_choice_survives_a_link(tray: Callable) -> None:
-    page = tray("mode=pair&inputs=cat,coffee&models=ssim")
+def test_models_are_found_and_a_choice_survives_a_link(answered: Callable) -> None:
+    page = answered("mode=pair&inputs=cat,coffee&models=ssim")
     more = page.locator(".tr-more")
     more.locator("> summary").click()
     more.locator(".tr-group > summary").first.wait_for()
