@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 Once = Callable[[str, Callable[[Path], Path]], Path]
-# Tests say themselves when they are offline: downloads come from servers of their own, also on machines without network.
+# Tests say themselves when they are offline; their downloads come from servers of their own.
 for switch in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
     os.environ.pop(switch, None)
 
