@@ -88,21 +88,20 @@ def gather(
         raise BadInput(f"The suite {private[0]} is of your own data: add --own to publish its titles and scores")
     tasks = {run_folders.slug(task.key): task for task in catalog.tasks}
     stored, left_out = _stored(model, roots=roots, known=set(tasks))
+    complete = [run for run in stored.values() if run.run.status == "complete"]
     shown = variants.main_runs(
-        [run for run in stored.values() if run.run.status == "complete"],
-        category={task.key: f"{task.benchmark}/{task.category}" for task in catalog.tasks},
+        complete, category={task.key: f"{task.benchmark}/{task.category}" for task in catalog.tasks}
     )
-    complete = {run.run.task for run in stored.values() if run.run.status == "complete"}
     left_out += [
         f"{task}: its run is partial, some questions could not be asked. The command that made it completes it"
-        for task in sorted({run.run.task for run in stored.values()} - complete)
+        for task in sorted({run.run.task for run in stored.values()} - {run.run.task for run in complete})
     ]
     keys = frozenset(suite.key for suite in chosen if own or suite.benchmark not in BENCHMARKS)
     runs = [
         SharedRun(task=task, stored=run, dataset=dataset_id(task, catalog=catalog))
         for task in catalog.tasks
         if not suites or keys.intersection(task.suites)
-        for run in stored.values()
+        for run in complete
         if run.run.id in shown and run.run.task == task.key
     ]
     for flag, given, hidden, why in (
@@ -127,13 +126,12 @@ def _stored(model: Model, *, roots: Sequence[Path], known: set[str]) -> tuple[di
     newest: dict[str, StoredRun] = {}
     problems = []
     for root in roots:
-        of_model = root / run_folders.slug(model.key)
-        for folder in sorted(of_model.glob(f"*/*/{run_folders.MARK}")):
-            if folder.parts[-3] not in known:
-                problems.append(f"{'/'.join(folder.parts[-4:-1])}: its task is in no catalogue")
+        for mark in sorted((root / run_folders.slug(model.key)).glob(f"*/*/{run_folders.MARK}")):
+            if mark.parts[-3] not in known:
+                problems.append(f"{'/'.join(mark.parts[-4:-1])}: its task is in no catalogue")
                 continue
             try:
-                run = run_folders.read(folder.parent)
+                run = run_folders.read(mark.parent)
             except BadInput as error:
                 problems.append(str(error))
                 continue

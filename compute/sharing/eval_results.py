@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from huggingface_hub import EvalResultEntry
 
 NAME = "likeness"  # begins every file's name, so that no other program's file is replaced
-SOURCE_NAME = "Likeness"
-DIGITS = 4  # significant ones of a standard error
 
 
 def files(runs: Iterable[SharedRun], *, metrics: Mapping[str, Metric], source_url: str = "") -> dict[str, str]:
@@ -34,7 +32,7 @@ def files(runs: Iterable[SharedRun], *, metrics: Mapping[str, Metric], source_ur
         for entry in entries(run, metrics=metrics, source_url=source_url):
             by_dataset.setdefault(entry.dataset_id, []).append(entry)
     return {
-        f"{hub_tasks.EVAL_RESULTS}/{NAME}-{_slug(dataset)}.yaml": dump(entries)
+        f"{hub_tasks.EVAL_RESULTS}/{NAME}-{dataset.replace('/', '--')}.yaml": dump(entries)
         for dataset, entries in sorted(by_dataset.items())
     }
 
@@ -58,7 +56,7 @@ def entries(run: SharedRun, *, metrics: Mapping[str, Metric], source_url: str = 
                     dataset_revision=run.data_revision or None,
                     date=run.stored.run.started or None,
                     source_url=source_url or None,
-                    source_name=SOURCE_NAME if source_url else None,
+                    source_name="Likeness" if source_url else None,
                     notes=notes(run, score, metric),
                 )
             )
@@ -76,7 +74,7 @@ def notes(run: SharedRun, score: Score, metric: Metric) -> str:
         "unit": hub_tasks.unit(metric),
         "n": score.n,
         "95% interval": _interval_text(score, metric),
-        "standard error": None if score.stderr is None else f"{score.stderr * metric.scale:.{DIGITS}g}",
+        "standard error": None if score.stderr is None else f"{score.stderr * metric.scale:.4g}",
         "answered": None if score.coverage in (None, 1) else f"{100 * score.coverage:.2f}% of the items",
         "if all others were wrong": None
         if score.lower_bound is None
@@ -88,7 +86,8 @@ def notes(run: SharedRun, score: Score, metric: Metric) -> str:
         "device": record.device,
         "code": f"Likeness {record.code}" if record.code else "",
     }
-    return "; ".join(f"{name}: {_one_line(value)}" for name, value in parts.items() if value not in (None, ""))
+    texts = {name: re.sub(r"[;\s]+", " ", str(value)).strip() for name, value in parts.items() if value is not None}
+    return "; ".join(f"{name}: {text}" for name, text in texts.items() if text)
 
 
 def _interval_text(score: Score, metric: Metric) -> str:
@@ -115,11 +114,3 @@ def _decimal(dumper: _Dumper, value: Decimal) -> Any:
 
 
 _Dumper.add_representer(Decimal, _decimal)
-
-
-def _one_line(value: object) -> str:
-    return re.sub(r"[;\s]+", " ", str(value)).strip()
-
-
-def _slug(dataset: str) -> str:
-    return dataset.replace("/", "--")

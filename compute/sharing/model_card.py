@@ -1,4 +1,4 @@
-"""A section of a model's card: means and ranks of suites, a table of tasks, and a picture of the intervals.
+"""A section of a model's card: means and ranks of suites, and a table of tasks with their intervals.
 
 It stands between two marks, so that writing it again replaces it and leaves the rest of the card as it is. The card's
 metadata stay untouched: the hub reads results from `.eval_results`, and calls their older place there legacy.
@@ -14,14 +14,11 @@ from jinja2 import Environment, StrictUndefined
 from compute.analysis.intervals import interval
 from compute.catalog.hub_tasks import PERCENT
 from compute.rounding import rounded
-from compute.sharing import interval_picture
 from compute.sharing.computed_runs import SharedRun, SharedRuns
-from compute.sharing.interval_picture import Bar
 from compute.sharing.standing import SuiteStanding
-from compute.types import BadInput, Metric, shortened
+from compute.types import BadInput, Metric
 
 BEGIN, END = "<!-- likeness results: begin -->", "<!-- likeness results: end -->"
-PICTURE = "likeness-intervals.png"  # beside the card
 TITLE, ANCHOR = "Evaluation with Likeness", "evaluation-with-likeness"
 
 SECTION = """{{ begin }}
@@ -44,10 +41,6 @@ versions and settings; the range of a rank says what the tasks' scores can tell 
 {{- " Where these runs depart from the catalogue's protocol, the rank says so." if unlike else "" }}
 
 {% endif %}
-{% if picture %}
-![Scores by task with 95% intervals; the table below has the same figures]({{ picture }})
-
-{% endif %}
 <details>
 <summary>{{ "All %d tasks"|format(tasks|length) if tasks|length > 1 else "The task" }}</summary>
 
@@ -66,11 +59,12 @@ versions and settings; the range of a rank says what the tasks' scores can tell 
 
 
 def section(
-    shared: SharedRuns, *, standings: Sequence[SuiteStanding], metrics: Mapping[str, Metric], about: str, picture: bool
+    shared: SharedRuns, *, standings: Sequence[SuiteStanding], metrics: Mapping[str, Metric], about: str
 ) -> str:
     """The Markdown of the section, marks included. `about` is an address where the evaluation can be seen, or empty."""
     environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True, keep_trailing_newline=True)
     environment.filters["cell"] = cell
+    ranked = [standing for standing in standings if standing.rank and standing.rank.rank]
     return environment.from_string(SECTION).render(
         begin=BEGIN,
         end=END,
@@ -79,32 +73,11 @@ def section(
         about=about,
         date=_dates(shared.runs),
         standings=[_standing_row(standing) for standing in standings],
-        ranked=any(standing.rank and standing.rank.rank for standing in standings),
-        unlike=any(standing.rank and standing.rank.rank and standing.comparable.unlike for standing in standings),
-        picture=PICTURE if picture else "",
+        ranked=bool(ranked),
+        unlike=any(standing.comparable.unlike for standing in ranked),
         tasks=[_task_row(run, metrics[run.headline.metric]) for run in shared.runs],
         made=_made(shared.runs),
     )
-
-
-def bars(runs: Sequence[SharedRun], *, metrics: Mapping[str, Metric]) -> list[Bar]:
-    """A row of the picture for each task whose headline is a percentage."""
-    rows = []
-    for run in runs:
-        metric = metrics[run.headline.metric]
-        if metric.unit == PERCENT:
-            ends = interval(run.headline, metric)
-            low, high = (None, None) if ends is None else (100 * ends[0], 100 * ends[1])
-            chance = None if run.task.chance is None else 100 * run.task.chance
-            mark = " (synthetic)" if run.synthetic else ""
-            title = f"{shortened(run.task.title, interval_picture.LONGEST - len(mark))}{mark}"
-            rows.append(Bar(name=title, value=100 * run.headline.value, low=low, high=high, chance=chance))
-    return rows
-
-
-def picture(rows: Sequence[Bar], *, name: str) -> bytes:
-    """The PNG of the section's picture."""
-    return interval_picture.draw(rows, title=f"{name}: scores and 95% intervals; grey lines: guessing")
 
 
 def insert(card: str, section: str) -> str:

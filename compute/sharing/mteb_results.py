@@ -17,6 +17,17 @@ from compute.types import WHOLE, Task
 
 FOLDER = "results"
 META = "model_meta.json"
+UNKNOWN = (  # fields of META that the catalogue does not have
+    "languages",
+    "memory_usage_mb",
+    "max_tokens",
+    "public_training_code",
+    "public_training_data",
+    "similarity_fn_name",
+    "use_instructions",
+    "training_datasets",
+    "loader",
+)
 NO_REVISION = "no_revision_available"  # mteb's own word
 # Tasks that are a mean of another task's subsets: mteb stores the mean alone.
 AGGREGATES = ("VisualSTS17Eng", "VisualSTS17Multilingual", "VisualSTS-b-Eng", "VisualSTS-b-Multilingual")
@@ -38,46 +49,45 @@ METRICS = (
 )
 # What mteb calls the language of a subset: ISO 639-3 and ISO 15924. Of a pair of languages it lists both.
 LANGUAGES = {
-    "ar": ("ara-Arab",),
-    "bg": ("bul-Cyrl",),
-    "bn": ("ben-Beng",),
-    "cs": ("ces-Latn",),
-    "da": ("dan-Latn",),
-    "de": ("deu-Latn",),
-    "el": ("ell-Grek",),
-    "en": ("eng-Latn",),
-    "es": ("spa-Latn",),
-    "et": ("est-Latn",),
-    "fa": ("fas-Arab",),
-    "fi": ("fin-Latn",),
-    "fil": ("fil-Latn",),
-    "fr": ("fra-Latn",),
-    "he": ("heb-Hebr",),
-    "hi": ("hin-Deva",),
-    "hr": ("hrv-Latn",),
-    "hu": ("hun-Latn",),
-    "id": ("ind-Latn",),
-    "it": ("ita-Latn",),
-    "ja": ("jpn-Jpan",),
-    "ko": ("kor-Hang",),
-    "mi": ("mri-Latn",),
-    "nl": ("nld-Latn",),
-    "no": ("nor-Latn", "nno-Latn", "nob-Latn"),
-    "pl": ("pol-Latn",),
-    "pt": ("por-Latn",),
-    "quz": ("quz-Latn",),
-    "ro": ("ron-Latn",),
-    "ru": ("rus-Cyrl",),
-    "sv": ("swe-Latn",),
-    "sw": ("swa-Latn",),
-    "te": ("tel-Telu",),
-    "th": ("tha-Thai",),
-    "tr": ("tur-Latn",),
-    "uk": ("ukr-Cyrl",),
-    "vi": ("vie-Latn",),
-    "zh": ("zho-Hans",),
+    "ar": "ara-Arab",
+    "bg": "bul-Cyrl",
+    "bn": "ben-Beng",
+    "cs": "ces-Latn",
+    "da": "dan-Latn",
+    "de": "deu-Latn",
+    "el": "ell-Grek",
+    "en": "eng-Latn",
+    "es": "spa-Latn",
+    "et": "est-Latn",
+    "fa": "fas-Arab",
+    "fi": "fin-Latn",
+    "fil": "fil-Latn",
+    "fr": "fra-Latn",
+    "he": "heb-Hebr",
+    "hi": "hin-Deva",
+    "hr": "hrv-Latn",
+    "hu": "hun-Latn",
+    "id": "ind-Latn",
+    "it": "ita-Latn",
+    "ja": "jpn-Jpan",
+    "ko": "kor-Hang",
+    "mi": "mri-Latn",
+    "nl": "nld-Latn",
+    "no": "nor-Latn nno-Latn nob-Latn",
+    "pl": "pol-Latn",
+    "pt": "por-Latn",
+    "quz": "quz-Latn",
+    "ro": "ron-Latn",
+    "ru": "rus-Cyrl",
+    "sv": "swe-Latn",
+    "sw": "swa-Latn",
+    "te": "tel-Telu",
+    "th": "tha-Thai",
+    "tr": "tur-Latn",
+    "uk": "ukr-Cyrl",
+    "vi": "vie-Latn",
+    "zh": "zho-Hans",
 }
-ENGLISH, MANDARIN = ("eng-Latn",), ("cmn-Hans",)
 
 
 def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -141,12 +151,10 @@ def _subsets(run: SharedRun) -> list[tuple[str, str]]:
 def languages(task: Task, subset: str) -> list[str]:
     """The languages and scripts of a subset, as mteb writes them; of a mean over subsets, those of all."""
     subsets = task.subsets if subset == WHOLE else (subset,)
-    found: list[str] = []
-    for part in subsets:
-        for code in part.split("-") if part != WHOLE else ("en",):
-            # Rendered STS benchmarks are in Mandarin by name, the captions in Chinese.
-            found += MANDARIN if code == "zh" and task.procedure == "sts" else LANGUAGES.get(code, ())
-    return list(dict.fromkeys(found))
+    # Rendered STS benchmarks are in Mandarin by name, the captions in Chinese.
+    names = {**LANGUAGES, WHOLE: "eng-Latn"} | ({"zh": "cmn-Hans"} if task.procedure == "sts" else {})
+    codes = [code for subset in subsets for code in subset.split("-")]
+    return list(dict.fromkeys(name for code in codes for name in names.get(code, "").split()))
 
 
 def model_meta(shared: SharedRuns, *, name: str, revision: str) -> dict[str, Any]:
@@ -156,22 +164,14 @@ def model_meta(shared: SharedRuns, *, name: str, revision: str) -> dict[str, Any
         "name": name,
         "revision": revision or NO_REVISION,
         "release_date": model.released if re.fullmatch(r"\d{4}-\d\d-\d\d", model.released) else None,
-        "languages": None,
         "n_parameters": None if model.parameters_m is None else round(model.parameters_m * 1e6),
-        "memory_usage_mb": None,
-        "max_tokens": None,
         "embed_dim": model.embed_dim,
         "license": model.license.lower() or None,
         "open_weights": model.open_weights,
-        "public_training_code": None,
-        "public_training_data": None,
         "framework": [],
         "reference": f"https://huggingface.co/{shared.hub_id}" if shared.hub_id else None,
-        "similarity_fn_name": None,
-        "use_instructions": None,
-        "training_datasets": None,
         "modalities": [part for part in ("image", "text") if part in model.modalities],
-        "loader": None,
+        **dict.fromkeys(UNKNOWN),
     }
 
 

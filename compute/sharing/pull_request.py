@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from compute.sharing.shared_files import CARD, as_card
 from compute.types import BadInput, LikenessError, NotHere
@@ -12,24 +11,22 @@ from compute.types import BadInput, LikenessError, NotHere
 MESSAGE = "Add evaluation results computed with Likeness"
 
 
-def current_card(repo: str, *, api: Callable[[], Any] | None = None) -> tuple[str, str]:
+def current_card(repo: str) -> tuple[str, str]:
     """The repository's README.md as it is, empty where it has none, and the commit that it is of.
 
-    Raises NotHere where the hub cannot be reached, BadInput for a name that no repository has.
+    Raises NotHere where the hub cannot be reached, BadInput where it shows no such repository.
     """
     import httpx2
     from huggingface_hub import HfApi
     from huggingface_hub.errors import EntryNotFoundError, HFValidationError, RepositoryNotFoundError
 
-    hub = (api or HfApi)()
+    hub = HfApi()
     try:
         commit = str(hub.model_info(repo).sha)
         path = Path(hub.hf_hub_download(repo, CARD, revision=commit))
     except EntryNotFoundError:
         return "", commit
-    except HFValidationError as error:
-        raise BadInput(f"{repo!r} is no name of a model's repository: give it as ORG/NAME") from error
-    except RepositoryNotFoundError as error:
+    except (HFValidationError, RepositoryNotFoundError) as error:
         raise BadInput(
             f"The hub shows no model {repo!r}: check the name; a private one needs a token in HF_TOKEN"
         ) from error
@@ -41,25 +38,18 @@ def current_card(repo: str, *, api: Callable[[], Any] | None = None) -> tuple[st
     return as_card(path.read_bytes(), name=f"The card of {repo!r}"), commit
 
 
-def require_token(token: Callable[[], str | None] | None = None) -> None:
+def require_token() -> None:
     """Raises NotHere where the hub's library has no token; it is never shown."""
     from huggingface_hub import get_token
 
-    if not (token or get_token)():
+    if not get_token():
         raise NotHere(
             "A pull request needs a token that may write: put it into HF_TOKEN, or store it with: hf auth login. "
             "Without one, write the files to a folder with --to and upload them by hand"
         )
 
 
-def propose(
-    files: Mapping[str, bytes],
-    *,
-    repo: str,
-    parent: str,
-    description: str,
-    api: Callable[[], Any] | None = None,
-) -> str:
+def propose(files: Mapping[str, bytes], *, repo: str, parent: str, description: str) -> str:
     """Opens a pull request with the files in one commit on top of `parent`; its address.
 
     The token is the hub library's own. Raises LikenessError with what the hub says.
@@ -67,12 +57,11 @@ def propose(
     import httpx2
     from huggingface_hub import CommitOperationAdd, HfApi
 
-    hub = (api or HfApi)()
     operations = [
         CommitOperationAdd(path_in_repo=path, path_or_fileobj=content) for path, content in sorted(files.items())
     ]
     try:
-        made = hub.create_commit(
+        made = HfApi().create_commit(
             repo_id=repo,
             repo_type="model",
             operations=operations,

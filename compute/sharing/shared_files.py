@@ -46,12 +46,9 @@ def prepare(
     """
     page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
     yaml_files = eval_results.files(shared.runs, metrics=metrics, source_url=source_url or page)
-    bars = model_card.bars(shared.runs, metrics=metrics)
-    section = model_card.section(shared, standings=standings, metrics=metrics, about=source_url, picture=bool(bars))
+    section = model_card.section(shared, standings=standings, metrics=metrics, about=source_url)
     repository = {path: text.encode() for path, text in yaml_files.items()}
     repository[CARD] = model_card.insert(card, section).encode()
-    if bars:
-        repository[model_card.PICTURE] = model_card.picture(bars, name=shared.model.title)
     texts, not_mteb = mteb_results.files(shared, name=hub_id or shared.model.key)
     notes = [f"{reason}: not in mteb's results" for reason in not_mteb]
     without = [run.task.key for run in shared.runs if not run.dataset]

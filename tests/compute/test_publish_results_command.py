@@ -108,7 +108,6 @@ def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(runs: Path, database: P
         ".eval_results/likeness-mteb--cifar10.yaml",
         ".eval_results/likeness-saraghznfri--unisim_data.yaml",
         "README.md",
-        "likeness-intervals.png",
         f"mteb/results/openai__clip-vit-base-patch32/{results.COMMIT}/CIFAR10.json",
         f"mteb/results/openai__clip-vit-base-patch32/{results.COMMIT}/model_meta.json",
         "weights.bin",
@@ -154,7 +153,6 @@ def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(runs: Path, d
         ".eval_results/likeness-mteb--cifar10.yaml",
         ".eval_results/likeness-saraghznfri--unisim_data.yaml",
         "README.md",
-        "likeness-intervals.png",
     ]
     assert files["README.md"].decode().startswith(hub.card) and model_card.BEGIN.encode() in files["README.md"]
     lines = made.output.splitlines()

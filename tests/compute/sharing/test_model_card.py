@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
-import numpy as np
 import pytest
 from huggingface_hub import ModelCard
-from PIL import Image
 
 from compute.analysis.suite import SuiteScores
 from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
 from compute.metrics import METRICS
-from compute.sharing import computed_runs, interval_picture, model_card
-from compute.sharing.interval_picture import Bar
+from compute.sharing import computed_runs, model_card
 from compute.sharing.standing import SuiteStanding, standings, suites_of
 from compute.types import BadInput, Score
 from tests.compute.sharing import results
@@ -64,11 +60,8 @@ def test_damaged_marks_are_refused(card: str) -> None:
 def test_the_section_has_the_runs_figures_and_the_hub_reads_the_card(tmp_path: Path) -> None:
     score = Score(run="", subset="default", metric="accuracy", value=0.8254, n=1824, stderr=0.0089)
     results.store(tmp_path, "unisim/nights", scores=[score])
-    section = model_card.section(shared(tmp_path), standings=[], metrics=BY_KEY, about="", picture=True)
+    section = model_card.section(shared(tmp_path), standings=[], metrics=BY_KEY, about="")
     assert "| NIGHTS | Accuracy, % | 82.5 | 80.8 to 84.3 | 50.0 | 1,824 |" in section
-    assert (
-        f"![Scores by task with 95% intervals; the table below has the same figures]({model_card.PICTURE})" in section
-    )
     assert "Computed on 2026-05-04." in section and "Weights 3d74acf9a28c; numbers float32; device cpu" in section
     (tmp_path / "README.md").write_text(model_card.insert(OTHER, section))
     card = ModelCard.load(tmp_path / "README.md")
@@ -79,12 +72,11 @@ def test_names_cannot_break_a_table() -> None:
     assert model_card.cell("a|b\n<script>*x* `y` [z](w) #1 &") == (r"a\|b &lt;script&gt;\*x\* \`y\` \[z\](w) \#1 &amp;")
 
 
-def test_synthetic_runs_are_marked_in_table_and_picture(tmp_path: Path) -> None:
+def test_synthetic_runs_are_marked(tmp_path: Path) -> None:
     results.store(tmp_path, "mini/image-choice")
     runs = shared(tmp_path, synthetic=True)
-    section = model_card.section(runs, standings=[], metrics=BY_KEY, about="", picture=False)
-    assert "synthetic: a program drew the items" in section and "![" not in section
-    assert [bar.name for bar in model_card.bars(runs.runs, metrics=BY_KEY)] == ["Nearest image (synthetic)"]
+    section = model_card.section(runs, standings=[], metrics=BY_KEY, about="")
+    assert "synthetic: a program drew the items" in section
 
 
 def published(database: Path, suite: str) -> dict[str, SuiteScores]:
@@ -104,7 +96,7 @@ def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database: Path, tmp_pat
     [place] = places(tmp_path, rows=published(database, "unisim-core"))
     assert 0.5 < place.mean.low < place.mean.value < place.mean.high < 0.8 and place.mean.tasks == place.mean.of > 10
     assert place.rank.rank >= 1 and place.rank.low <= place.rank.rank <= place.rank.high <= place.rank.of
-    section = model_card.section(shared(tmp_path), standings=[place], metrics=BY_KEY, about="", picture=False)
+    section = model_card.section(shared(tmp_path), standings=[place], metrics=BY_KEY, about="")
     low, high = 100 * place.mean.low, 100 * place.mean.high
     expected = f"{place.rank.rank} ({place.rank.low} to {place.rank.high}) of {place.rank.of} |"
     assert f"of {place.mean.of} | {100 * place.mean.value:.1f}% | {low:.1f} to {high:.1f} | {expected}" in section
@@ -133,7 +125,7 @@ def test_a_rank_by_another_protocol_says_so_in_its_cell(
         whole_suite(tmp_path / folder, **given)
         [place] = places(tmp_path / folder, rows=published(database, "unisim-core"))
         runs = shared(tmp_path / folder)
-        text.append(model_card.section(runs, standings=[place], metrics=BY_KEY, about="", picture=False))
+        text.append(model_card.section(runs, standings=[place], metrics=BY_KEY, about=""))
     usual, other = text
     first = next(task.key for task in shipped().tasks if "unisim-core" in task.suites)
     [row] = [line for line in other.splitlines() if f"{place.rank.rank} (" in line and f"of {place.rank.of}. " in line]
@@ -145,7 +137,7 @@ def test_a_rank_by_another_protocol_says_so_in_its_cell(
 def test_a_mean_over_runs_of_two_revisions_says_so(database: Path, tmp_path: Path) -> None:
     whole_suite(tmp_path, model={"revision": "9" * 40})
     [place] = places(tmp_path, rows=published(database, "unisim-core"))
-    section = model_card.section(shared(tmp_path), standings=[place], metrics=BY_KEY, about="", picture=False)
+    section = model_card.section(shared(tmp_path), standings=[place], metrics=BY_KEY, about="")
     assert f"The runs are of 2 revisions of the weights: {'9' * 12} and {results.COMMIT[:12]}. |" in section
 
 
@@ -153,22 +145,8 @@ def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database: Path, t
     results.store(tmp_path, "unisim/nights")
     [part] = places(tmp_path, rows=published(database, "unisim-core"))
     assert part.mean.value is None and part.rank.rank is None and part.mean.tasks == 1
-    section = model_card.section(shared(tmp_path), standings=[part], metrics=BY_KEY, about="", picture=False)
+    section = model_card.section(shared(tmp_path), standings=[part], metrics=BY_KEY, about="")
     assert "| — | — | no mean: " in section and "others computed them" not in section
     results.store(tmp_path / "drawn", "mini/image-choice")
     [drawn] = [place for place in places(tmp_path / "drawn", synthetic=True) if place.suite.key == "mini"]
     assert drawn.rank is None and drawn.synthetic
-
-
-def test_a_bar_stands_where_its_value_is() -> None:
-    """Columns of the accent colour: the dot of 75% right of the middle, that of 25% left of it, both on the axis."""
-    accent = np.array([0x1C, 0x6E, 0x57])
-
-    def middle(value: float) -> float:
-        with Image.open(io.BytesIO(interval_picture.draw([Bar(name="x", value=value)], title=""))) as picture:
-            pixels = np.asarray(picture.convert("RGB")).astype(int)
-        return float(np.nonzero((np.abs(pixels - accent).sum(axis=2) < 40).any(axis=0))[0].mean())
-
-    left, right = middle(25), middle(75)
-    assert middle(50) == pytest.approx((left + right) / 2, abs=1) and right > left
-    assert middle(100) == pytest.approx(right + (right - left) / 2, abs=1)
