@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from compute import records
 from compute.metrics import METRICS
@@ -85,21 +85,22 @@ class ScoreRecord(BaseModel):
     low: float | None = None
     high: float | None = None
 
-    def score(self, run: Run) -> Score:
-        """The score of a run. Raises ValueError for what is out of the metric's bounds."""
+    @model_validator(mode="after")
+    def within_bounds(self) -> ScoreRecord:
         lower, upper = BOUNDS.get(self.metric, (None, None))
         least, most = -math.inf if lower is None else lower, math.inf if upper is None else upper
-        values = self.model_dump()
-        if values["coverage"] is None:
-            values["coverage"] = run.settings.get("coverage")
+        slack = 1e-9 * max(1.0, abs(self.value))  # a sum of floats may end just beyond a bound
         for name in ("value", "lower_bound", "low", "high"):
-            if values[name] is not None:  # a sum of floats may end just beyond a bound
-                values[name] = records.number(values[name], name=f"{name} of {self.metric}", least=least, most=most)
-        if self.stderr is not None:  # values within bounds spread over no more than these are apart
-            records.number(self.stderr, name=f"stderr of {self.metric}", most=most - least)
+            value = getattr(self, name)
+            if value is not None:
+                if not least - slack <= value <= most + slack:
+                    raise ValueError(f"{name} of {self.metric} is {value:g}, outside of {least:g} to {most:g}")
+                setattr(self, name, min(max(value, least), most))
+        if self.stderr is not None and self.stderr > most - least + slack:
+            raise ValueError(f"stderr of {self.metric} is {self.stderr:g}, more than its bounds are apart")
         if (self.low is None) != (self.high is None) or (self.low is not None and self.low > self.high):
             raise ValueError(f"the interval of {self.metric} has ends {self.low} and {self.high}")
-        return Score(run=run.id, **values)
+        return self
 
 
 class RunRecord(BaseModel):
@@ -114,7 +115,7 @@ class RunRecord(BaseModel):
     settings: SettingsPart
     fingerprint: Name
     code: Text
-    seed: int | None
+    seed: Count | None
     dtype: Text
     device: Text
     seconds: Seconds | None
@@ -134,20 +135,15 @@ class RunRecord(BaseModel):
 
 def read(path: Path, *, root: Path) -> tuple[Run, tuple[Score, ...]]:
     """The run and its scores in a `run.json` below `root`. Raises OSError, and ValueError with what is wrong."""
-    content: dict[str, Any] = records.read(path, root=root)
-    try:
-        record = RunRecord.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise ValueError(
-            f"{path.name}: {'.'.join(map(str, first['loc']))[:100]} is {records.short(first['input'])}: {first['msg']}"
-        ) from error
-    stated = {name: value for name, value in content.items() if name != "scores"}
-    run = Run(**{**stated, "started": record.started})
-    scores = tuple(score.score(run) for score in record.scores)
-    if len({(score.subset, score.metric) for score in scores}) < len(scores):
+    record = records.validated(records.read(path, root=root), RunRecord)
+    stated = record.model_dump(exclude_unset=True)
+    scores = stated.pop("scores")
+    if len({(score["subset"], score["metric"]) for score in scores}) < len(scores):
         raise ValueError("two of its scores are of one subset and metric")
-    return run, scores
+    for score in scores:
+        if score.get("coverage") is None:
+            score["coverage"] = record.settings.coverage
+    return Run(**stated), tuple(Score(run=record.id, **score) for score in scores)
 
 
 def check_whole(folder: Path, *, names: Sequence[str], most: int) -> None:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from compute import drafts, records
 from compute.content.items import content_key
@@ -190,13 +190,7 @@ class Heading(BaseModel):
 def _about(heading: bytes, *, title: str) -> dict[str, Any]:
     """The heading, with what it may leave out. Raises BadInput."""
     try:
-        return Heading.model_validate(records.parse(heading.decode(), name="the heading")).model_dump()
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise BadInput(
-            f"{title}: its heading is damaged: {where} is {records.short(first['input'])}: {first['msg']}. {AGAIN}"
-        ) from error
+        return records.validated(records.parse(heading.decode(), name="the heading"), Heading).model_dump()
     except ValueError as error:
         raise BadInput(f"{title}: its heading is damaged ({_first_line(error)}). {AGAIN}") from error
 

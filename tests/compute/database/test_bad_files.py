@@ -79,7 +79,7 @@ def test_every_bad_file_is_named_and_all_else_is_served(tmp_path: Path, monkeypa
     changed(wrong("subset", "is no subset of"), score_subset="nowhere")
     changed(wrong("stolen", "published/x"), id="published/x")
     (wrong("deep", "lists within lists") / MARK).write_text('{"settings": ' * 100_000)
-    (wrong("infinite", "not finite") / MARK).write_text('{"seconds": 1e999}')
+    (wrong("infinite", "Out of range") / MARK).write_text('{"seconds": 1e999}')
     os.unlink(wrong("missing", "No such file") / ITEMS)
     link = wrong("link", "a link out of the folder") / ITEMS
     shutil.move(link, tmp_path / "outside.parquet")
