@@ -4,65 +4,41 @@ from __future__ import annotations
 
 import contextlib
 import io
-import struct
 import unicodedata
 import zipfile
-import zlib
 from collections import defaultdict
 from pathlib import PurePosixPath
 
-from compute.content import combining
 from compute.types import BadInput, shortened
 
-FILES = 400
-ENTRIES = 4_000  # of the directory, ignored ones included; each takes a thousand times the memory of its bytes
-UNPACKED = 400_000_000  # bytes of all files that are read
-LONGEST_NAME = 1024  # characters of a file's name with its folders; systems end at 255 to 4,096 bytes
+ENTRIES = 4_000  # of the directory; each takes a thousand times the memory of its bytes
+LONGEST_NAME = 1024  # characters of a file's name with its folders: normal forms take the square of a run of marks
 TABLES = (".csv", ".tsv")
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes of memory before the first byte
 ENTRY = b"PK\x01\x02"  # begins each entry of the directory
 ENCRYPTED, UTF8 = 0x1, 0x800  # bits of an entry's flags
 JUNK = ("__macosx", ".ds_store", "thumbs.db", "desktop.ini")  # what systems add to a folder
 OFFICE = ("[Content_Types].xml", "META-INF/manifest.xml")  # workbooks are ZIPs too
-# What zipfile and zlib raise for damaged and malicious files.
-BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    LookupError,
-    OverflowError,
-    RuntimeError,
-)  # with NotImplementedError
 
 
 class Archive:
-    """The files of one ZIP by path. Raises BadInput where it cannot be opened or holds more than FILES."""
+    """The files of one ZIP by path. Raises BadInput where it cannot be opened or lists more than ENTRIES."""
 
     def __init__(self, data: bytes) -> None:
         if data.count(ENTRY) > ENTRIES:
-            raise BadInput(
-                f"The ZIP lists more than {ENTRIES:,} entries. It can hold at most {FILES:,} files: split it"
-            )
+            raise BadInput(f"The ZIP lists more than {ENTRIES:,} entries. Split it")
         try:
             self._file = zipfile.ZipFile(io.BytesIO(data))
             listed = [(_written(entry), entry) for entry in self._file.infolist() if not entry.is_dir()]
-        except BROKEN as error:
+        except Exception as error:  # whatever zipfile raises for damaged files
             raise BadInput("The ZIP is damaged or incomplete. Pack it again and add it once more") from error
-        listed = [(name, entry) for name, entry in listed if not _is_junk(name)]
-        if len(listed) > FILES:
-            raise BadInput(f"The ZIP holds {len(listed)} files. It can hold at most {FILES:,}: split it")
-        self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
+        self._entries: dict[str, zipfile.ZipInfo] = {}
         for name, entry in listed:
-            if problem := _name_problem(name):
-                raise BadInput(f"There is {problem}: {shortened(name)!r}. Shorten it and pack the ZIP again")
-            self._entries[_normal(name)].append(entry)
+            if len(name) <= LONGEST_NAME and not _is_junk(name):
+                self._entries[_normal(name)] = entry
         self._bases: dict[str, list[str]] = defaultdict(list)
         for path in self._entries:
             self._bases[PurePosixPath(path).name].append(path)
-        self._unpacked: dict[str, int] = {}  # bytes of the files that were read, by path
 
     def table(self) -> str:
         """The path of its one table. Raises BadInput for none or several."""
@@ -80,7 +56,7 @@ class Archive:
 
         None where no file has that name. Raises BadInput for a base name that several files share.
         """
-        if _name_problem(name):
+        if len(name) > LONGEST_NAME:  # a text
             return None
         plain = _normal(name).removeprefix("./")
         folder = beside.rpartition("/")[0]
@@ -96,10 +72,7 @@ class Archive:
 
     def read(self, path: str, *, most: int) -> bytes:
         """The bytes of a file, up to `most`. Raises BadInput where it cannot be read or is larger."""
-        entry, *others = self._entries[path]
-        name = shortened(path)
-        if others:
-            raise BadInput(f"{name} is in the ZIP {len(others) + 1} times. Give each file its own name")
+        entry, name = self._entries[path], shortened(path)
         if entry.flag_bits & ENCRYPTED:
             raise BadInput(f"{name} is encrypted. Pack the ZIP without a password")
         if entry.compress_type not in METHODS:
@@ -107,15 +80,11 @@ class Archive:
                 f"{name} is compressed by method {entry.compress_type}, which is not supported. Pack the "
                 "ZIP in the usual way (deflate)"
             )
-        self._unpacked[path] = most  # what a damaged file may have cost
         try:
             with self._file.open(entry) as stream:
                 data = stream.read(most + 1)
-        except BROKEN as error:
+        except Exception as error:  # as above
             raise BadInput(f"{name} is damaged in the ZIP. Pack it again") from error
-        self._unpacked[path] = len(data)
-        if sum(self._unpacked.values()) > UNPACKED:
-            raise BadInput(f"Unpacked, the files of the ZIP have more than {UNPACKED // 1_000_000} MB. Split it")
         if len(data) > most:
             raise BadInput(f"{name} has more than {most / 1e6:.0f} MB when it is unpacked. Save it smaller")
         return data
@@ -133,15 +102,6 @@ def _written(entry: zipfile.ZipInfo) -> str:
 def _is_junk(name: str) -> bool:
     """Whether a system added the entry."""
     return any(part.lower() in JUNK or part.startswith("._") for part in name.replace("\\", "/").split("/"))
-
-
-def _name_problem(name: str) -> str:
-    """Why a text is no file's name; empty where it may be. Checked before normal forms sort its marks."""
-    if len(name) > LONGEST_NAME:
-        return f"a file name of {len(name):,} characters in the ZIP, more than {LONGEST_NAME:,}"
-    if combining.longest_run(name) > combining.MOST:
-        return f"a file name with more than {combining.MOST} accents on one letter in the ZIP"
-    return ""
 
 
 def _normal(name: str) -> str:

@@ -1,8 +1,7 @@
 """Visitors' uploads, in memory only: nothing is ever written to disk, and everything goes when the visitor leaves.
 
 A session is a random id that the page made; nobody without it can reach its contents. Sessions end when the page says
-so, after half an hour without use, or when all together take too much memory: then those of the visitor who has most of
-it go first, the least recently used before the others, so that nobody crowds the others out.
+so, after half an hour without use, or when all together take too much memory: then the least recently used go first.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 import sys
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
@@ -61,13 +60,10 @@ class RecentlyUsed(LRUCache):
 
 
 class _Session:
-    """One page's images (Input), files (bytes) and models' results, each by key; `used` is a time of the clock.
-
-    `owner` is the address that uploads come from, empty as long as there are none.
-    """
+    """One page's images (Input), files (bytes) and models' results, each by key; `used` is a time of the clock."""
 
     def __init__(self) -> None:
-        self.used, self.owner = 0.0, ""
+        self.used = 0.0
         self.images, self.files, self.results = map(RecentlyUsed, (IMAGES, FILES, RESULTS))
 
     @property
@@ -84,17 +80,16 @@ class Uploads:
         self._lock = threading.RLock()
         self._timer: threading.Timer | None = None
 
-    def add_image(self, session: str, data: bytes, *, owner: str = "") -> dict[str, Any]:
+    def add_image(self, session: str, data: bytes) -> dict[str, Any]:
         """Decodes an image file into the session: key, width, height, thumbnail (a data URI), note. Raises BadInput.
 
-        `owner`: the visitor's address. The session's least recently used images are dropped where there are too many.
+        The session's least recently used images are dropped where there are too many.
         """
-        _check(session)
         image, small = POOL.image_with_thumbnail(data, name="The image")
         width, height = image.content.size
         thumbnail, key = webp(small), image.key.decode()
         with self._lock:
-            self._session(session, owner=owner).images[key] = image
+            self._session(session).images[key] = image
             self._make_room()
         return {"key": key, "width": width, "height": height, "thumbnail": thumbnail, "note": image.note}
 
@@ -102,14 +97,13 @@ class Uploads:
         """An image of the session as an input. Raises BadInput where it is gone or never existed."""
         return self._get(session, "images", key, name)
 
-    def add_file(self, session: str, data: bytes, *, owner: str = "") -> str:
-        """Stores a file's bytes and returns its key. `owner`: the visitor's address. Raises BadInput."""
-        _check(session)
+    def add_file(self, session: str, data: bytes) -> str:
+        """Stores a file's bytes and returns its key. Raises BadInput."""
         if not data:
             raise BadInput("The file is empty. Choose another one")
         key = blake2b(data, digest_size=16).hexdigest()
         with self._lock:
-            self._session(session, owner=owner).files[key] = data
+            self._session(session).files[key] = data
             self._make_room()
         return key
 
@@ -135,7 +129,6 @@ class Uploads:
 
     def results(self, session: str) -> RecentlyUsed:
         """Models' results for the session's inputs; dropped with it. Raises BadInput for an invalid session id."""
-        _check(session)
         with self._lock:
             return self._session(session).results
 
@@ -171,24 +164,22 @@ class Uploads:
             self._session(session)
             return entries[key]
 
-    def _session(self, session: str, *, owner: str = "") -> _Session:
-        """The session, new or existing, marked as used now. Only under the lock."""
+    def _session(self, session: str) -> _Session:
+        """The session, new or existing, marked as used now. Only under the lock. Raises BadInput for an invalid id."""
+        if not SESSION.fullmatch(session):
+            raise BadInput(NO_SESSION)
         self.sweep()
         current = self._sessions.setdefault(session, _Session())
-        current.used, current.owner = self._clock(), owner or current.owner
+        current.used = self._clock()
         self._sessions.move_to_end(session)
         self._make_room()
         self._start_timer()
         return current
 
     def _make_room(self) -> None:
-        """Ends the least recently used sessions of who has most, but for the last one, which is in use."""
+        """Ends the least recently used sessions, but for the last one, which is in use."""
         while len(self._sessions) > 1 and self.nbytes > ALL:
-            *others, _ = self._sessions
-            weights: Counter[str] = Counter()
-            for session in self._sessions.values():
-                weights[session.owner] += session.nbytes
-            del self._sessions[max(others, key=lambda key: weights[self._sessions[key].owner])]  # of several the first
+            self._sessions.popitem(last=False)
 
     def _start_timer(self) -> None:
         if self._timer is None:
@@ -202,11 +193,6 @@ class Uploads:
             self.sweep()
             if self._sessions:
                 self._start_timer()
-
-
-def _check(session: str) -> None:
-    if not SESSION.fullmatch(session):
-        raise BadInput(NO_SESSION)
 
 
 def _size(value: Any) -> int:

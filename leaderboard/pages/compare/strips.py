@@ -161,20 +161,13 @@ def _band(kind: str, low: float, high: float, marks: Sequence[float]) -> Band:
 def spread(values: Sequence[float], *, width: float, low: float = 0.0, high: float = 100.0) -> list[float]:
     """Centres for labels of one width, in the values' order, none overlapping and all within [low, high].
 
-    The smallest sum of squared shifts: isotonic regression (pool adjacent violators) of the values less the room that
-    the labels before them take.
+    The smallest sum of squared shifts: isotonic regression of the values less the room that the labels before them take.
     """
-    order = sorted(range(len(values)), key=values.__getitem__)
-    blocks: list[tuple[float, int]] = []  # the mean of a block and its size
-    for rank, option in enumerate(order):
-        mean, size = values[option] - rank * width, 1
-        while blocks and blocks[-1][0] > mean:
-            before, count = blocks.pop()
-            mean, size = (before * count + mean * size) / (count + size), count + size
-        blocks.append((mean, size))
-    most = high - width / 2 - (len(values) - 1) * width
-    free = [min(max(mean, low + width / 2), most) for mean, size in blocks for _ in range(size)]
-    centres = [0.0] * len(values)
-    for rank, option in enumerate(order):
-        centres[option] = free[rank] + rank * width
-    return centres
+    from scipy.optimize import isotonic_regression
+
+    order = np.argsort(values, kind="stable")
+    room = width * np.arange(len(values))
+    free = isotonic_regression(np.asarray(values)[order] - room).x
+    centres = np.empty(len(values))
+    centres[order] = np.clip(free, low + width / 2, high - width / 2 - room[-1]) + room
+    return centres.tolist()

@@ -8,7 +8,6 @@ import zipfile
 
 import pytest
 
-from compute.live import archive
 from compute.live.archive import Archive
 from compute.types import BadInput
 from tests.compute.live import zips
@@ -72,12 +71,6 @@ def test_exactly_one_table_must_be_in_it(files: dict[str, bytes], sentence: str)
         Archive(zips.packed(files)).table()
 
 
-def test_too_many_files_are_refused() -> None:
-    Archive(zips.packed({f"{number}.png": b"" for number in range(archive.FILES)}))
-    with pytest.raises(BadInput, match="holds 401 files. It can hold at most 400"):
-        Archive(zips.packed({f"{number}.png": b"" for number in range(archive.FILES + 1)}))
-
-
 def test_a_directory_of_a_million_entries_is_refused_before_it_is_read() -> None:
     whole = zips.packed({"x": b""})
     start = whole.index(zips.DIRECTORY)
@@ -110,15 +103,6 @@ def test_a_stated_size_is_not_believed() -> None:
     assert Archive(large).read("a.png", most=8_000_000) == b"abc"
 
 
-def test_all_files_together_are_bounded_and_one_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "UNPACKED", 1000)
-    pack = Archive(zips.packed({"a.png": bytes(600), "b.png": bytes(600)}))
-    for _ in range(3):
-        pack.read("a.png", most=800)
-    with pytest.raises(BadInput, match="have more than"):
-        pack.read("b.png", most=800)
-
-
 WHOLE = zips.packed({"a.png": b"something that can be read", "b.png": b"two"})
 
 
@@ -128,10 +112,9 @@ WHOLE = zips.packed({"a.png": b"something that can be read", "b.png": b"two"})
         (changed(WHOLE, "a.png", at=8, value=0x1), "is encrypted. Pack the ZIP without a password"),
         (changed(WHOLE, "a.png", at=16, value=7, form="<I"), "is damaged in the ZIP"),
         (zips.packed({"a.png": b"x" * 100}, method=zipfile.ZIP_LZMA), "by method 14"),
-        (zips.packed([("a.png", b"one"), ("a.png", b"two")]), "is in the ZIP 2 times"),
         (WHOLE.replace(b"a.png", b"c.png", 1), "is damaged"),  # the file's own header says another name
     ],
-    ids=["encrypted", "crc", "lzma", "twice", "other name"],
+    ids=["encrypted", "crc", "lzma", "other name"],
 )
 def test_what_cannot_be_read_is_a_sentence_about_that_file(data: bytes, sentence: str) -> None:
     pack = Archive(data)
@@ -147,9 +130,7 @@ def test_what_is_no_whole_zip_is_refused(data: bytes) -> None:
         Archive(data)
 
 
-def test_a_long_run_of_combining_marks_is_refused_before_it_is_sorted() -> None:
-    marks = "\u0301\u0316" * 10_000
-    for name, word in ((f"a{marks}.png", "characters"), (f"a{marks[:200]}.png", "accents")):
-        with pytest.raises(BadInput, match=word):
-            Archive(zips.packed({"pairs.csv": b"", name: b"x"}))
-        assert Archive(zips.packed(PLAIN)).find(name) is None
+def test_a_long_run_of_combining_marks_is_ignored_before_it_is_sorted() -> None:
+    name = "a" + "\u0301\u0316" * 10_000 + ".png"
+    pack = Archive(zips.packed({"pairs.csv": b"", name: b"x"}))
+    assert pack.table() == "pairs.csv" and pack.find(name) is None
