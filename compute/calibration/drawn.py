@@ -5,7 +5,6 @@ Unlike the suite mini's, no scene has a photograph for its background: this doma
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from functools import partial
 from random import Random
@@ -19,9 +18,9 @@ from compute.content.items import Column
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import Caption, caption
 from compute.tasks.drawing.lexicon import DAMAGES
-from compute.tasks.drawing.render import Pixels
 from compute.tasks.drawing.scenes import Scene, facts
 from compute.tasks.drawing.variants import Shown, distorted, shift
+from compute.tasks.pairbench.pixels import png
 
 VERSION = 1  # raise it when any item changes
 SETTINGS = {"version": VERSION}  # what decides the items beside seed and number
@@ -102,12 +101,8 @@ def _pairs(first: Column, second: Column, together: np.ndarray, *, lots: np.rand
 
 def _column(shown: Sequence[Shown], lots: Sequence[Random]) -> Column:
     sides = [rng.choice(SIDES) for rng in lots]
-    return items.images([png(one.pixels(), side) for one, side in zip(shown, sides, strict=True)], of=SOURCE)
-
-
-def png(pixels: Pixels, side: int) -> bytes:
-    """The image at `side` pixels as a PNG file."""
-    file = io.BytesIO()
-    image = Image.fromarray(pixels).resize((side, side), Image.Resampling.BICUBIC)
-    image.save(file, "PNG", compress_level=1)
-    return file.getvalue()
+    images = [
+        Image.fromarray(one.pixels()).resize((side, side), Image.Resampling.BICUBIC)
+        for one, side in zip(shown, sides, strict=True)
+    ]
+    return items.images([png(image) for image in images], of=SOURCE)

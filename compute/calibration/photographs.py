@@ -6,8 +6,6 @@ it are compared: the pairs of a photograph are its whole with changed parts of i
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 from PIL import Image
 
@@ -15,6 +13,7 @@ from compute.calibration.pairs import PairSample
 from compute.content import items
 from compute.content.items import Column
 from compute.tasks.drawing.photographs import photo_path
+from compute.tasks.pairbench.pixels import png
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 
@@ -52,8 +51,8 @@ def samples(*, seed: int) -> tuple[dict[str, list[PairSample]], dict[str, Column
         lots = np.random.default_rng([seed, VERSION, number])
         with Image.open(photo_path(file)) as stored:
             whole = stored.convert("RGB")
-        wholes.append(_png(_sized(whole, lots)))
-        parts += [_png(_sized(_changed(whole, lots), lots)) for _ in range(CHANGED)]
+        wholes.append(png(_sized(whole, lots)))
+        parts += [png(_sized(_changed(whole, lots), lots)) for _ in range(CHANGED)]
     whole, part = (items.images(files, of=SOURCE) for files in (wholes, parts))
     said = items.texts(list(CAPTIONS.values()), of=SOURCE)
     scene = np.repeat(np.arange(len(wholes)), CHANGED)
@@ -104,9 +103,3 @@ def _others(scene: np.ndarray, count: int, seed: int) -> np.ndarray:
     lots = np.random.default_rng([seed, VERSION, count])
     steps = np.concatenate([lots.permutation(np.arange(1, count))[:CHANGED] for _ in range(count)])
     return (scene + steps) % count
-
-
-def _png(image: Image.Image) -> bytes:
-    file = io.BytesIO()
-    image.save(file, "PNG", compress_level=1)
-    return file.getvalue()

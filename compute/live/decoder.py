@@ -16,7 +16,6 @@ import queue
 import signal
 import subprocess
 import sys
-import threading
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -35,10 +34,9 @@ WORKERS = 2
 MEMORY = 300_000_000  # bytes of address space of a worker beyond what it has at rest
 SECONDS = 2  # of processor time for a file
 PATIENCE = 30.0  # seconds that a file waits for a worker
-LONGEST = 30.0  # seconds by the clock for a file, or for a start
 COMMAND = (sys.executable, "-S", "-m", "compute.live.decoder")
 READY = b"ready"
-SHORT, THUMBNAIL = 4_000, 400_000  # bytes of a name or note, and of a thumbnail: 256 x 256 pixels are 196,608
+SHORT = 4_000  # bytes of a note
 CODECS = ("ascii", "latin-1", "utf-16", "utf-16-le", "utf-16-be", "unicode_escape")  # of names and comments in files
 BUSY = "Many images are being read at this moment. Try again in a few seconds"
 UNAVAILABLE = "Images cannot be read on this host at this moment. Try again later, or tell its host: the log says why"
@@ -127,9 +125,7 @@ class DecoderProcess:
         )
         self.pid = self._process.pid
         try:
-            (ready,) = self._answer((), most=(len(READY),))
-            if ready != READY:
-                raise ValueError("it did not say that it is ready")
+            _receive(self._process.stdout)  # READY
         except BaseException:
             self.end()
             raise
@@ -142,8 +138,8 @@ class DecoderProcess:
         """The image and its thumbnail. Raises BadInput with the worker's refusal too."""
         from PIL import Image
 
-        request = (name.encode(errors="replace")[:SHORT], data)
-        width, note, pixels, small = self._answer(request, most=(4, SHORT, 3 * inputs.PIXELS, THUMBNAIL))
+        _send(self._process.stdin, name.encode(errors="replace"), data)
+        width, note, pixels, small = (_receive(self._process.stdout) for _ in range(4))
         columns = int.from_bytes(width)
         if not columns:
             raise BadInput(note.decode(errors="replace"))
@@ -163,17 +159,6 @@ class DecoderProcess:
                 pipe.close()
         return status
 
-    def _answer(self, frames: Sequence[bytes], *, most: Sequence[int]) -> list[bytes]:
-        """Sends the frames and receives as many as `most` bounds in bytes; kills the process after LONGEST."""
-        timer = threading.Timer(LONGEST, self._process.kill)
-        timer.daemon = True
-        timer.start()
-        try:
-            _send(self._process.stdin, *frames)
-            return [_receive(self._process.stdout, bound) for bound in most]
-        finally:
-            timer.cancel()
-
 
 def _send(target: BinaryIO, *frames: bytes) -> None:
     """Each frame behind its length."""
@@ -183,12 +168,10 @@ def _send(target: BinaryIO, *frames: bytes) -> None:
     target.flush()
 
 
-def _receive(source: BinaryIO, most: int) -> bytes:
-    """The next frame. Raises EOFError where the sender is gone, ValueError for more bytes than `most`."""
+def _receive(source: BinaryIO) -> bytes:
+    """The next frame. Raises EOFError where the sender is gone."""
     head = source.read(4)
     size = int.from_bytes(head)
-    if size > most:
-        raise ValueError(f"a frame of {size:,} bytes")
     frame = source.read(size)
     if len(head) < 4 or len(frame) < size:
         raise EOFError("the other end is gone")
@@ -209,7 +192,7 @@ def main() -> None:
     with suppress(EOFError, BrokenPipeError):
         _send(target, READY)
         while True:
-            name, data = (_receive(sys.stdin.buffer, most) for most in (SHORT, inputs.LARGEST_IMAGE))
+            name, data = (_receive(sys.stdin.buffer) for _ in range(2))
             bare_process.allow(SECONDS)
             _send(target, *_reply(data, name.decode(errors="replace")))
             del data

@@ -83,15 +83,6 @@ def reference_first(kinds: Sequence[str]) -> int:
     return 0
 
 
-def pairings(mode: str, kinds: Sequence[str]) -> tuple[str, ...]:
-    """Which two modalities meet: `image-image`, `image-text`, `text-text`; `image` for single images."""
-    if mode == "quality":
-        return ("image",)
-    if mode == "odd":
-        return ("image-image",)
-    return tuple(dict.fromkeys(abilities.pairing_of(kinds[0], other) for other in kinds[1:]))
-
-
 def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
     """Why a model cannot answer for inputs of these modalities, as a sentence; empty where it can."""
     able = set(row.abilities)
@@ -103,7 +94,7 @@ def cannot(row: Model, mode: str, kinds: Sequence[str]) -> str:
             if abilities.scores_alone(row) or ("choose" in able and len(kinds) > 1)
             else "It has neither a prompt nor a score for one image"
         )
-    for pairing in pairings(mode, kinds):
+    for pairing in dict.fromkeys(abilities.pairing_of(kinds[0], other) for other in kinds[1:]):
         in_words = pairing != "text-text" and (("score_pair" if mode == "pair" else "choose") in able)
         if not in_words and not abilities.scores(row, pairing):
             return f"It compares no {pairing.replace('-', ' with ')}"

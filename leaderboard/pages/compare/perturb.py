@@ -175,7 +175,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
         """What the address of the page names."""
         site.panel.admit(request)
         question, _ = site.panel.live.read(payload)
-        view = ShownChange.read(_fields(event).get("view"))
+        view = ShownChange.read(event._data.get("view"))
         most = {kind: ratings.largest(kind, view.image_of(question)) for kind in sliders}
         view = replace(view, amount=min(view.amount, most[view.kind]))
         controls = {
@@ -204,11 +204,9 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     def ask(models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request) -> dict[Any, Any]:
         """One judge of those that a visitor's press asks."""
-        fields = _fields(event)
-        turn = fields.get("turn")
-        turn = turn if isinstance(turn, int) else 0
+        turn = event._data.get("turn")
         try:
-            markup, facts = asked(site, payload, request, fields=fields, keys=models, turn=turn)
+            markup, facts = asked(site, payload, request, fields=event._data, keys=models, turn=turn)
         except Exception as error:
             return {judging: ratings.state(None, turn=turn, message=explain(error, action="A judge"))}
         return {table: markup, judging: facts}
@@ -242,7 +240,7 @@ def rated(
 
 
 def asked(
-    site: Site, payload: dict[str, Any], request: Any, *, fields: Mapping[str, Any], keys: Any, turn: int
+    site: Site, payload: dict[str, Any], request: Any, *, fields: Mapping[str, Any], keys: Any, turn: int | None
 ) -> tuple[Any, str]:
     """One judge's answers, in the table of all: `fields` are {view, judge, pressed}. Raises LikenessError."""
     panel = site.panel
@@ -351,10 +349,6 @@ def _chosen(question: LiveQuestion, index: str) -> Input | None:
 def _index(image: Any) -> int:
     """Of a dropdown's choice; -1 where nothing is chosen."""
     return int(image) if isinstance(image, str) and image.isdecimal() and len(image) < 3 else -1
-
-
-def _fields(event: gr.EventData) -> dict[str, Any]:
-    return event._data if isinstance(event._data, dict) else {}
 
 
 def _from(readings: Sequence[str], holds: Callable[[str], bool]) -> float | None:

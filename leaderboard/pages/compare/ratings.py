@@ -111,7 +111,7 @@ def models(site: Site, ticked: Sequence[object]) -> tuple[list[tuple[str, str]],
 
 def rows(site: Site, keys: Any) -> list[Model]:
     """The models that a page names; none where it names none. Raises BadInput as Live.models."""
-    return site.panel.live.models(keys) if isinstance(keys, list) and keys else []
+    return site.panel.live.models(keys) if keys else []
 
 
 def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Scores], *, amount: str) -> Markup:

@@ -161,7 +161,7 @@ def _band(kind: str, low: float, high: float, marks: Sequence[float]) -> Band:
 def spread(values: Sequence[float], *, width: float, low: float = 0.0, high: float = 100.0) -> list[float]:
     """Centres for labels of one width, in the values' order, none overlapping and all within [low, high].
 
-    The smallest sum of squared shifts: isotonic regression of the values less the room that the labels before them take.
+    The smallest sum of squared shifts: isotonic regression of the values less the width of the labels before them.
     """
     from scipy.optimize import isotonic_regression
 

@@ -22,7 +22,7 @@ from tests.compute.live import hostile
 PNG = saved(picture(), "PNG")
 LINUX = pytest.mark.skipif(not bare_process.enforced(), reason="only Linux limits a process in every way")
 FRAMES = """
-import os, sys, time
+import os, sys
 def send(*frames):
     for frame in frames: os.write(1, len(frame).to_bytes(4) + frame)
 def take():
@@ -145,12 +145,10 @@ def test_a_worker_inherits_nothing_and_can_open_nothing(monkeypatch: pytest.Monk
     [
         "send(b'ready'); take(); send(bytes(3) + b'a', b'', b'rgb', b'')",
         "send(b'ready'); take(); os.write(1, bytes([0, 0, 0, 4, 0, 0, 0, 9, 0, 0, 0, 0, 255, 0, 0, 0]))",
-        "send(b'ready'); take(); time.sleep(600)",
     ],
-    ids=["short", "too large", "silent"],
+    ids=["short", "cut off"],
 )
-def test_a_worker_that_fails_is_replaced_and_its_file_refused(body: str, made, monkeypatch) -> None:
-    monkeypatch.setattr(decoder, "LONGEST", 1.0)
+def test_a_worker_that_fails_is_replaced_and_its_file_refused(body: str, made) -> None:
     pool = made(body)
     for _ in range(2):
         with pytest.raises(BadInput, match="broke its reader"):
@@ -169,11 +167,10 @@ def test_workers_that_were_killed_while_idle_cost_no_file(pool: DecoderPool) -> 
     assert not {worker.pid for worker in before} & set(workers(pool))
 
 
-@pytest.mark.parametrize("body", ["sys.exit('broken')", "send(b'hello')"])
-def test_where_no_worker_starts_a_file_is_refused_and_never_decoded_here(body: str, made, monkeypatch) -> None:
+def test_where_no_worker_starts_a_file_is_refused_and_never_decoded_here(made, monkeypatch) -> None:
     monkeypatch.setattr(inputs, "image", lambda *_, **__: pytest.fail("decoded in the server"))
     with pytest.raises(DecoderUnavailable, match="cannot be read on this host"):
-        made(body).image(PNG, name="cat.png")
+        made("sys.exit('broken')").image(PNG, name="cat.png")
 
 
 def test_nobody_waits_for_ever(made, monkeypatch: pytest.MonkeyPatch) -> None:
