@@ -64,9 +64,6 @@ class AnswerLog:
         replies = {**stored, **errors}
         return [replace(replies[key], item=question.item) for key, question in zip(keys, questions, strict=True)]
 
-    def __len__(self) -> int:
-        return len(self._read())
-
     def _read(self) -> dict[str, Reply]:
         """Every complete line of the folder; what a killed process left half-written is skipped."""
         if self._stored is None:
@@ -125,10 +122,7 @@ class Forgetful(AnswerLog):
     def answered(self, questions: Sequence[Question], ask: Ask) -> list[Reply]:
         """One reply a question, in order. Raises what `ask` raises."""
         replies = dict(ask(questions))
-        return [
-            replies.get(position, Reply(item=question.item, error="not answered"))
-            for position, question in enumerate(questions)
-        ]
+        return [replies[position] for position in range(len(questions))]
 
 
 def _digest(text: str) -> str:

@@ -26,7 +26,7 @@ from compute.content.messages import LENGTH, REFUSAL, STOP, Picture, Question, R
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_limit import AnswerLimit, options_of
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.chat import BadStatus, ChatClient, ReplyTooLarge, is_loopback
+from compute.models.judges.chat import BadStatus, ChatClient, is_loopback
 from compute.models.judges.images import ReadyImages, data_url, grouped
 from compute.types import BadInput, LikenessError, Model, NoService, NotHere
 
@@ -55,7 +55,6 @@ FINISHES = {
 PASSING = (408, 425, 429)  # and 5xx: asked again
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed
-MAX_TOKENS = 10**9  # a count beyond it is none
 IN_A_ROW = 20  # questions that fail one after another before the run stops
 
 
@@ -65,7 +64,6 @@ class Limits:
 
     concurrency: int = 8
     attempts: int = 8  # a question, the first one included
-    refusals: int = 3  # attempts while nothing listens at the address and nothing ever answered there
     timeout: float = 120.0  # of one request
     first_delay: float = 1.0  # doubled with every attempt, and shortened by up to a half at random
     longest_delay: float = 60.0
@@ -114,8 +112,7 @@ class Endpoint:
         }
         if options["structured"]:  # not named where it is off, as in the logs before there was a choice
             self.settings["structured"] = True
-        # An empty log is falsy, and the one that forgets is always empty.
-        self.answers = AnswerLog(row, settings={"adapter": "endpoint", **self.settings}) if answers is None else answers
+        self.answers = answers or AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
         self.settings["max_tokens_holds"] = self._limit.rule
         self.prices = dict(prices or {})
         if self.prices:
@@ -128,7 +125,6 @@ class Endpoint:
         self._client = ChatClient(url=url, key=key, timeout=self.limits.timeout, concurrency=self.limits.concurrency)
         self._has_key = bool(key)
         self._answered = False  # at least one question
-        self._not_before = 0.0  # no thread asks before this monotonic time
         self._lock = threading.Lock()
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
@@ -206,7 +202,8 @@ class Endpoint:
             question.each(text=lambda text: json.dumps({"type": "text", "text": text}).encode(), image=images.of)
         )
         for attempt in range(1, self.limits.attempts + 1):
-            self._wait(stop)
+            if stop.is_set():
+                raise LikenessError("The run was stopped")
             try:
                 return self._request(question, content)
             except Declined as error:
@@ -215,10 +212,16 @@ class Endpoint:
                 return Reply(item=question.item, error=str(error))
             except Passing as error:
                 problem = error
-            if problem.unreachable and not self._answered and attempt >= self.limits.refusals:
+            if problem.unreachable and not self._answered:
                 break
+            if problem.after > self.limits.patience:
+                raise NotHere(
+                    f"The endpoint asks for a pause of {problem.after:.0f} s ({problem}). Run again after it: "
+                    "stored answers are not asked for twice"
+                )
             if attempt < self.limits.attempts:
-                self._back_off(attempt, problem, stop)
+                delay = min(self.limits.longest_delay, self.limits.first_delay * 2 ** (attempt - 1))
+                stop.wait(problem.after + delay * random.uniform(0.5, 1))
         if problem.unreachable:
             again = ". Stored answers are not asked for twice" if self._answered else f", or set {URL}"
             raise NoService(f"No endpoint answers at {self._shown} ({problem}). Start the server{again}")
@@ -244,7 +247,8 @@ class Endpoint:
             completion = self._client.complete(b"{" + message + b", " + json.dumps(fields)[1:].encode())
             seconds = time.perf_counter() - began
             text, finish = _answer(completion["choices"][0])
-            usage = completion.get("usage")
+            text = text and self._redacted(text)
+            usage = completion.get("usage") or {}
         except Exception as error:  # whatever a broken reply makes the client raise
             failure = self._failure(error)
             if seed is not None and isinstance(failure, Unanswerable) and "seed" in str(failure).lower():
@@ -262,12 +266,12 @@ class Endpoint:
         self._answered = True
         return Reply(
             item=question.item,
-            text=self._redacted(text),
+            text=text,
             finish=finish,
-            input_tokens=_tokens(usage, "prompt_tokens"),
-            output_tokens=_tokens(usage, "completion_tokens"),
+            input_tokens=usage.get("prompt_tokens"),
+            output_tokens=usage.get("completion_tokens"),
             seconds=round(seconds, 4),
-            cost=_stated_cost(usage),
+            cost=usage.get("cost"),  # US dollars, as OpenRouter states it
         )
 
     def _failure(self, error: Exception) -> Exception:
@@ -275,8 +279,6 @@ class Endpoint:
         import httpx2
 
         message = (" ".join(self._redacted(str(error)).split()) or type(error).__name__)[:300]
-        if isinstance(error, ReplyTooLarge):
-            return Unanswerable(message)
         if isinstance(error, BadStatus):
             status = error.status
             if error.filtered:
@@ -296,31 +298,11 @@ class Endpoint:
                 pause = error.headers.get("retry-after", "")  # seconds; a date counts as none
                 return Passing(f"status {status}: {message}", after=float(pause) if pause.isdecimal() else 0.0)
             return Unanswerable(f"status {status}: {message}")
-        if isinstance(error, TimeoutError | httpx2.TimeoutException):
+        if isinstance(error, httpx2.TimeoutException):
             return Passing(f"no answer within {self.limits.timeout:g} s")
         if isinstance(error, httpx2.TransportError):
             return Passing(f"connection lost: {message}", unreachable=isinstance(error, httpx2.ConnectError))
         return Passing(f"a reply that is no chat completion ({type(error).__name__}: {message})")
-
-    def _back_off(self, attempt: int, problem: Passing, stop: threading.Event) -> None:
-        limits = self.limits
-        if problem.after > limits.patience:
-            raise NotHere(
-                f"The endpoint asks for a pause of {problem.after:.0f} s ({problem}). Run again after it: "
-                "stored answers are not asked for twice"
-            )
-        delay = min(limits.longest_delay, limits.first_delay * 2 ** (attempt - 1)) * random.uniform(0.5, 1)
-        if problem.after:  # holds for all threads; those that wait do not come back all at once
-            delay += problem.after
-            with self._lock:
-                self._not_before = max(self._not_before, time.monotonic() + problem.after)
-        stop.wait(delay)
-
-    def _wait(self, stop: threading.Event) -> None:
-        while not stop.is_set() and (left := self._not_before - time.monotonic()) > 0:
-            stop.wait(left)
-        if stop.is_set():
-            raise LikenessError("The run was stopped")
 
 
 def _part(picture: Picture) -> bytes:
@@ -333,26 +315,13 @@ def _answer(choice: Mapping[str, Any]) -> tuple[str | None, str]:
 
     A refusal is the API's own word, in the field `refusal` or by `finish_reason`, and never guessed from the text.
     """
-    message = choice["message"]
+    message, finish = choice["message"], FINISHES.get(choice.get("finish_reason"), "")
     text, refusal = message.get("content"), message.get("refusal")
-    reason = choice.get("finish_reason")
-    finish = FINISHES.get(reason, "") if isinstance(reason, str) else ""
-    if isinstance(refusal, str) and refusal:
-        return (text if isinstance(text, str) and text else refusal), REFUSAL
+    if refusal:
+        return text or refusal, REFUSAL
     if text is None and finish in (LENGTH, REFUSAL):
         return "", finish  # all its tokens went to reasoning, or the filter left nothing
-    return (text if isinstance(text, str) else None), finish
-
-
-def _stated_cost(usage: Any) -> float | None:
-    """US dollars that the endpoint says the request cost, as OpenRouter does."""
-    cost = usage.get("cost") if isinstance(usage, Mapping) else None
-    return float(cost) if isinstance(cost, int | float) and 0 <= cost < math.inf else None
-
-
-def _tokens(usage: Any, name: str) -> int | None:
-    count = usage.get(name) if isinstance(usage, Mapping) else None
-    return count if isinstance(count, int) and 0 <= count <= MAX_TOKENS else None
+    return text, finish
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
@@ -378,13 +347,10 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
         attempts=int(_number("ATTEMPTS", Limits.attempts)),
         timeout=_number("TIMEOUT", Limits.timeout),
     )
-    prices = {  # of each side that the row's option or the environment states
-        side: float(options["prices"][side])
-        if side in options["prices"]
-        else _number(f"{side.upper()}_PRICE", 0.0, lowest=0)
-        for side in PRICES
-        if side in options["prices"] or os.environ.get(f"{URL}_{side.upper()}_PRICE")
-    }
+    prices = dict(options["prices"])
+    for side in PRICES:
+        if side not in prices and os.environ.get(f"{URL}_{side.upper()}_PRICE"):
+            prices[side] = _number(f"{side.upper()}_PRICE", 0.0, lowest=0)
     key = os.environ.get(KEY, "").strip()
     return Endpoint(row=row, url=url, key=key, limits=limits, options=options, prices=prices)
 

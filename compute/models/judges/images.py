@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import base64
 import io
-import os
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -19,7 +17,6 @@ from compute.content.messages import Picture, Question
 from compute.content.temporary_file import TemporaryFile
 
 SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
-MAKERS = min(4, os.cpu_count() or 1)  # images made at once: one that is decoded may take 200 MB
 
 
 class ReadyImages(MadeOnce[bytes]):
@@ -33,19 +30,13 @@ class ReadyImages(MadeOnce[bytes]):
     def __init__(self, make: Callable[[Picture], bytes], *, folder: Path | None, room: int | None = None) -> None:
         super().__init__()
         self._make, self._file = make, TemporaryFile(folder, room=room)
-        self._makers = threading.BoundedSemaphore(MAKERS)
 
     def of(self, picture: Picture) -> bytes:
         """The image made ready. Threads that want one that is being made wait for it. Raises what `make` raises."""
-
-        def make() -> bytes:
-            with self._makers:
-                return self._make(picture)
-
         return self.once(
             picture.key,
             stored=lambda: self._file.get(picture.key),
-            make=make,
+            make=lambda: self._make(picture),
             # Without room on the disk images are made again when they are needed again.
             store=lambda data: self._file.add(picture.key, data, anew=True),
         )
