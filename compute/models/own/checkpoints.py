@@ -10,6 +10,7 @@ import difflib
 import hashlib
 import json
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, Mode
 from compute.types import BadInput, CannotDo, Model, NotHere, suggestion
 
 HUB = "hub:"  # before a hub id, where models are named
-REPOSITORY = re.compile(r"[\w][\w.-]*/[\w][\w.-]*")
+ID = re.compile(rf"(?:{HUB})?(\w[\w.-]*/\w[\w.-]*)(?:@(\S+))?")
 CONFIGURATIONS = ("modules.json", "open_clip_config.json", "config.json", lora.CONFIG)
 IMAGES, TEXTS, BOTH, WORDS = ("embed_image",), ("embed_text",), ("embed_image", "embed_text"), ("choose", "score_pair")
 # What the families that a checkpoint can be of do, as `--family` names them.
@@ -52,7 +53,6 @@ MODEL_TYPES = {
     **dict.fromkeys(("mpnet", "roberta", "xlm-roberta"), "bert"),
 }
 RESIZING = {"image_size", "pooling", "architecture"}  # options that change sizes
-FEW = 10_000  # elements: fewer integers than these are not weights
 
 
 class Undetermined(BadInput):
@@ -104,13 +104,12 @@ def from_folder(
 
     `offline` matters to a LoRA, whose base model may have to be looked up. Raises NotHere, BadInput, CannotDo.
     """
-    path = folder.expanduser().absolute()
+    path = Path(os.path.abspath(folder.expanduser()))  # noqa: PTH100 - without following links
     if not path.is_dir():
         raise NotHere(f"There is no folder {folder}")
-    own = path.resolve().name if path.name in ("", ".", "..") else path.name
-    start = Model(key=key_of(name or own), title=name or own, weights=str(path))
+    start = Model(key=key_of(name or path.name), title=name or path.name, weights=str(path))
     files = _listed(path, str(folder))
-    return _checkpoint(start, files, ModelSource(kind=FROM_FOLDER, name=own), family, options, offline)
+    return _checkpoint(start, files, ModelSource(kind=FROM_FOLDER, name=path.name), family, options, offline)
 
 
 def from_hub(
@@ -138,10 +137,10 @@ def from_hub(
 
 def split_id(text: str) -> tuple[str, str]:
     """Repository and revision of `org/name@revision`; the latter empty for the main branch. Raises BadInput."""
-    repository, at, revision = text.removeprefix(HUB).partition("@")
-    if not REPOSITORY.fullmatch(repository) or ".." in text or (at and not revision) or not text.isprintable():
+    match = ID.fullmatch(text)
+    if match is None:
         raise BadInput(f"{text!r} is not a hub id: write {HUB}org/name, or {HUB}org/name@revision")
-    return repository, revision
+    return match[1], match[2] or ""
 
 
 def _checkpoint(
@@ -186,7 +185,7 @@ def _row(start: Model, files: CheckpointFiles, family: str, options: Mapping[str
     row = replace(
         start,
         kind="mllm" if family == "vlm" or family in BY_BASE else "encoder",
-        family=_text(files.json("config.json").get("model_type")),
+        family=files.json("config.json").get("model_type", ""),
         adapter=family,
         abilities=abilities,
         modalities=modalities,
@@ -217,8 +216,8 @@ def _over_base(
         )
     content = lora.config(files.folder)
     base = options.pop("base", None) or {
-        "weights": _text(content.get("base_model_name_or_path")),
-        "revision": _text(content.get("revision")),
+        "weights": content.get("base_model_name_or_path"),
+        "revision": content.get("revision"),
     }
     if not base.get("weights"):
         raise Undetermined(f"{lora.CONFIG} of {files.name} names no base model: --model-option base=org/name@revision")
@@ -255,15 +254,12 @@ def _listed(folder: Path, name: str) -> CheckpointFiles:
 def _family(files: CheckpointFiles) -> tuple[str, str]:
     """The family that the files tell, and what told it. Raises BadInput, CannotDo where they leave it open."""
     if "modules.json" in files.names:
-        try:
-            sentence_transformer.modules(files.folder)
-        except CannotDo as error:
-            raise CannotDo(f"{files.name}: {error}") from error
+        sentence_transformer.modules(files.folder)
         return "sentence_transformer", "modules.json: a Transformer and its Pooling"
     config = files.json("config.json")
     if "open_clip_config.json" in files.names and (files.has(weights.OPEN_CLIP) or not config):
         return "open_clip", "open_clip_config.json"
-    kind, architecture = _text(config.get("model_type")), _text(config.get("architecture"))
+    kind, architecture = config.get("model_type", ""), config.get("architecture")
     if architecture and not kind:
         return "timm", f"config.json: architecture {architecture!r} of timm"
     if kind in MODEL_TYPES:
@@ -278,7 +274,7 @@ def _unclear(files: CheckpointFiles, config: Mapping[str, Any]) -> BadInput:
         if files.has(weights.OPEN_CLIP):
             return Undetermined(f"{missing}. Name it: --family open_clip --model-option architecture=ViT-B-32")
         return BadInput(f"{missing}. Name the folder that the model was saved to")
-    kind = _text(config.get("model_type"))
+    kind = config.get("model_type", "")
     seen = f"config.json of {files.name} says model_type {kind!r}"
     if "vision_config" in config:
         return Undetermined(
@@ -345,22 +341,20 @@ def _parameters_m(files: CheckpointFiles, names: Sequence[str]) -> float | None:
     stored = [name for name in names if name.endswith((".safetensors", ".bin", ".pt"))]
     if not stored or not all(name.endswith(".safetensors") for name in stored):
         return None
-    total = integers = 0
+    total = 0
     for name in stored:
         try:
             with safe_open(files.folder / name, framework="np") as file:
                 for key in file.keys():  # noqa: SIM118
                     tensor = file.get_slice(key)
-                    count, kind = math.prod(tensor.get_shape()), tensor.get_dtype()
-                    total += count if kind.startswith(("F", "BF")) else 0
-                    integers += count if kind.startswith(("I", "U")) and kind != "I64" else 0  # I64 are positions
+                    kind = tensor.get_dtype()
+                    if kind.startswith(("F", "BF")):
+                        total += math.prod(tensor.get_shape())
+                    elif kind in ("I8", "U8", "I32"):  # quantised
+                        return None
         except (OSError, SafetensorError) as error:
             raise BadInput(f"{name} is not whole, or not a safetensors file: {one_line(error)}") from error
-    return round(total / 1e6, 6) if total and integers < FEW else None
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) and value.isprintable() and len(value) <= 200 else ""
+    return round(total / 1e6, 6) or None
 
 
 def _side(value: Any) -> int | None:

@@ -1,10 +1,10 @@
-"""What identifies an object in memory: its weights, classes, settings and preprocessing, or a version that is named.
+"""What identifies an object in memory: its weights, class, library versions and preprocessing, or a version by name.
 
 - a torch module: every parameter and buffer, and of each part its class and its plain settings
 - a transform, tokenizer or processor of an installed package: its class and attributes, or what it would be saved as
-- an object of a class of one's own that holds weights: its attributes, and its methods' code
+- a class of one's own that holds weights: its attributes, and its methods' code
 
-Packages count by their versions. Functions of one's own, and all else, need `version=`: what they read cannot be seen.
+Functions of one's own, and objects without weights, need `version=`: what they read cannot be seen.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ import enum
 import functools
 import hashlib
 import json
-import os
-import re
 import sys
 import sysconfig
 import traceback
 import types
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute import versions
+from compute.models.own.objects.placement import modules_of
 from compute.models.own.own_model import ADAPTER
 from compute.paths import ROOT
 from compute.types import BadInput
@@ -37,10 +35,8 @@ if TYPE_CHECKING:
 
     from compute.models.own.objects.held import Held
 
-VERSION = 3  # part of every identity: raise it when a rule changes or an object's numbers would be different
-PIECE = 32 << 20  # bytes that are copied from another device at once
-THREADS = min(8, os.cpu_count() or 1)
-PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...))
+VERSION = 4  # part of every identity: raise it when a rule changes or an object's numbers would be different
+PLAIN = (bool, int, float, complex, str, bytes, type(None), enum.Enum, np.generic)
 # Attributes that describe a model or change as it runs, and change no number.
 LABELS = (
     *("name_or_path", "_name_or_path", "base_model_name_or_path", "_commit_hash", "transformers_version"),
@@ -51,23 +47,27 @@ PACKAGES = ("site-packages", "dist-packages")
 PROGRAM = (str(ROOT / "compute"), str(ROOT / "leaderboard"))
 
 
-def identity(held: Held, *, of: str, version: str) -> dict[str, Any]:
+def identity(held: Held, *, kind: str, of: str, version: str) -> dict[str, Any]:
     """All that decides the numbers, wherever the object runs. With a `version`, that and the weights alone.
 
     Raises BadInput for an object that neither its content nor a version identifies.
     """
-    read = _Reading(of=of, version=version)
-    content = {role: read.described(value, role) for role, value in held.code.items() if value is not None}
-    if not version and _is_own(type(held.code["model"])) and not read.weights:
-        raise read.unknown("a class of your own without weights")
-    found = versions.installed(tuple(dict.fromkeys((*held.packages, *sorted(read.packages)))))
+    read, modules = _Reading(of), modules_of(held.code["model"])
+    if version:
+        content = [read.weights(module) for module in modules]
+    elif modules:
+        content = {role: read.described(value, role) for role, value in held.code.items() if value is not None}
+    else:
+        raise read.unknown("code without weights")
+    text = json.dumps([content, dict(held.settings), version], sort_keys=True, default=str)
+    packages = versions.installed(dict.fromkeys((*held.packages, *sorted(read.packages))))
     return {
         "adapter": ADAPTER,
         "version": VERSION,
-        "object": held.kind,
-        "digest": _digest([content, dict(held.settings), version]),
+        "object": kind,
+        "digest": hashlib.sha256(text.encode()).hexdigest()[:32],
         "named_version": version,
-        "packages": versions.minor({name: number for name, number in found.items() if number != versions.MISSING}),
+        "packages": versions.minor({name: number for name, number in packages.items() if number != versions.MISSING}),
     }
 
 
@@ -84,28 +84,9 @@ def own_line(error: BaseException) -> str:
 class _Reading:
     """Objects of one model as content that JSON holds; `packages` are the distributions of what was read."""
 
-    def __init__(self, *, of: str, version: str) -> None:
-        self.of, self.version = of, version
+    def __init__(self, of: str) -> None:
+        self.of = of
         self.packages: set[str] = set()
-        self.weights = 0  # tensors
-        self._open: list[Any] = []  # what is being read, from the outside in
-
-    def described(self, value: Any, role: str) -> Any:
-        """The value's content. Raises BadInput for what has none that can be compared."""
-        torch = sys.modules.get("torch")
-        if isinstance(value, PLAIN):
-            return value if isinstance(value, bool | int | float | str | None) else repr(value)
-        if isinstance(value, enum.Enum):
-            return [type(value).__name__, value.name]
-        if torch is not None and isinstance(value, torch.dtype | torch.device):
-            return str(value).partition(":")[0]
-        if any(value is outer for outer in self._open):
-            return "again"
-        self._open.append(value)
-        try:
-            return self._content(value, role, torch)
-        finally:
-            self._open.pop()
 
     def unknown(self, what: str) -> BadInput:
         """The error for an object that needs a version."""
@@ -114,66 +95,61 @@ class _Reading:
             'version="...", and change it whenever the model changes'
         )
 
-    def _content(self, value: Any, role: str, torch: Any) -> Any:
-        if torch is not None and isinstance(value, torch.nn.Module):
+    def weights(self, module: torch.nn.Module) -> dict[str, str]:
+        """The digest of every parameter and buffer. Raises BadInput for one without values."""
+        tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        if lost := next((name for name, tensor in tensors.items() if tensor.is_meta), ""):
+            raise BadInput(f"{self.of}: {lost} has no values (device meta). Load the checkpoint's weights first")
+        return {name: tensor_digest(tensor) for name, tensor in tensors.items()}
+
+    def described(self, value: Any, role: str) -> Any:
+        """The value's content. Raises BadInput for what has none that can be compared."""
+        import torch
+
+        if isinstance(value, (*PLAIN, torch.dtype, torch.device)):
+            return repr(value)
+        if isinstance(value, torch.nn.Module):
             return self._module(value, role)
-        if torch is not None and isinstance(value, torch.Tensor):
-            return tensor_digest(value).hex()
-        if isinstance(value, np.ndarray | np.generic) and not value.dtype.hasobject:
-            array = np.ascontiguousarray(value)
-            return [array.dtype.str, list(array.shape), hashlib.sha256(array.tobytes()).hexdigest()]
+        if isinstance(value, torch.Tensor):
+            return tensor_digest(value)
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            return [str(value.dtype), value.shape, hashlib.sha256(value.tobytes()).hexdigest()]
         if isinstance(value, list | tuple):
             return [self.described(part, role) for part in value]
         if isinstance(value, set | frozenset):
-            return sorted(repr(self.described(part, role)) for part in value)
+            return sorted(str(self.described(part, role)) for part in value)
         if isinstance(value, Mapping):
-            kept = {repr(name): part for name, part in value.items() if name not in LABELS}
-            return {name: self.described(part, f"{role}[{name}]") for name, part in kept.items()}
+            return {str(name): self.described(part, role) for name, part in value.items() if name not in LABELS}
         if isinstance(value, types.CodeType):
-            return [value.co_code.hex(), list(value.co_names), self.described(value.co_consts, role)]
+            return [value.co_code.hex(), value.co_names, self.described(value.co_consts, role)]
         if isinstance(value, functools.partial):
-            return [self.described(part, role) for part in (value.func, value.args, value.keywords)]
-        if isinstance(value, re.Pattern) or type(value).__module__ in ("regex", "_regex"):
-            return value.pattern
+            return self.described([value.func, value.args, value.keywords], role)
+        if isinstance(value, types.MethodType):
+            return [value.__name__, self.described(value.__self__, role)]
         if isinstance(value, type):
             return self._class(value)
-        if isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
-            return self._function(value, role)
-        kind = self._class(type(value))
-        if self.version:
-            attributes = vars(value).values() if hasattr(value, "__dict__") else ()
-            modules = [part for part in attributes if torch is not None and isinstance(part, torch.nn.Module)]
-            return [kind, [self._module(part, role) for part in modules]]
-        if (saved := _saved(value)) is not None:
-            return [kind, self.described(saved, role)]
-        if not hasattr(value, "__dict__"):
+        if isinstance(value, types.FunctionType | types.BuiltinFunctionType):
+            if _is_own(value):
+                raise self.unknown(f"a function of your own ({role})")
+            return self._class(value)
+        if type(value).__name__ == "Pattern":  # of re or regex
+            return value.pattern
+        content = _saved(value)
+        if content is None and not hasattr(value, "__dict__"):
             raise self.unknown(f"a {type(value).__name__} ({role})")
-        return [kind, self._attributes(value, role)]
+        if content is None:  # attributes of packages' objects that begin with _ are caches and bookkeeping
+            own = _is_own(type(value))
+            content = {name: part for name, part in vars(value).items() if own or not name.startswith("_")}
+        return [self._class(type(value)), self.described(content, role)]
 
-    def _attributes(self, value: Any, role: str) -> Any:
-        private = _is_own(type(value))  # attributes of packages' objects that begin with _ are caches and bookkeeping
-        named = {name: part for name, part in vars(value).items() if private or not name.startswith("_")}
-        return self.described(named, role)
-
-    def _function(self, function: Any, role: str) -> Any:
-        if isinstance(function, types.MethodType):
-            code, owner = function.__func__, function.__self__
-            of_class = getattr(type(owner), function.__name__, None) is code  # which is read with its class
-            return [function.__name__ if of_class else self.described(code, role), self.described(owner, role)]
-        if isinstance(function, types.FunctionType) and _is_own(function):
-            if self.version:
-                return "function"
-            raise self.unknown(f"a function of your own ({role})")
-        self._count(function.__module__ or "builtins")
-        return [function.__module__, function.__qualname__]
-
-    def _class(self, kind: type) -> Any:
-        """A package's class by its name; one of one's own by its methods' code and the classes it inherits from."""
+    def _class(self, kind: Any) -> Any:
+        """What a package defines by its name; a class of one's own by its methods' code and what it inherits from."""
         if not _is_own(kind):
-            self._count(kind.__module__)
-            return f"{kind.__module__}.{kind.__qualname__}"
+            module = kind.__module__ or "builtins"
+            self.packages.update(_distributions().get(module.partition(".")[0], ()))
+            return f"{module}.{kind.__qualname__}"
         members: dict[str, Any] = {}
-        for name, member in vars(kind).items() if not self.version else ():
+        for name, member in vars(kind).items():
             function = getattr(member, "__func__", getattr(member, "fget", member))
             if isinstance(function, types.FunctionType):
                 members[name] = function.__code__
@@ -186,49 +162,29 @@ class _Reading:
         """Weights; and of each part its class, its settings and, outside of packages, all its attributes."""
         import torch
 
-        tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-        self.weights += len(tensors)
-        if lost := next((name for name, tensor in tensors.items() if tensor.device.type == "meta"), ""):
-            raise BadInput(f"{self.of}: {lost} has no values (device meta). Load the checkpoint's weights first")
-        with ThreadPoolExecutor(THREADS) as pool:
-            digests = pool.map(tensor_digest, tensors.values())
-            weights = {name: digest.hex() for name, digest in zip(tensors, digests, strict=True)}
-        usual = vars(torch.nn.Module())
-        configurations: dict[int, Any] = {}
+        weights, usual = self.weights(module), vars(torch.nn.Module())
+        configurations: dict[int, Any] = {}  # shared by many parts
         parts = []
         for name, part in module.named_modules():
-            attributes = {key: value for key, value in vars(part).items() if key not in usual and key not in LABELS}
-            hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]
-            if not self.version and any(map(_is_own_code, hooks)):
-                raise self.unknown(f"a hook ({role})")
-            if not self.version and isinstance(part, torch.jit.ScriptModule):
-                raise self.unknown(f"a module compiled by torch.jit ({role})")
-            whole = _is_own(type(part)) or not tensors  # such as a transform
+            whole = _is_own(type(part)) or not weights  # such as a transform
             settings: dict[str, Any] = {}
-            for key, value in attributes.items():
-                if hasattr(value, "to_dict") and hasattr(value, "model_type"):  # a configuration, shared by many parts
-                    configurations.setdefault(id(value), value)
-                elif whole or _is_plain(value) or _is_own_code(value):
+            for key, value in vars(part).items():
+                if hasattr(value, "to_dict") and hasattr(value, "model_type"):
+                    configurations[id(value)] = _saved(value)
+                elif key not in usual and (whole or _is_plain(value)):
                     settings[key] = value
-            described = {} if self.version else self.described(settings, f"{role}.{name}")
-            parts.append([name, self._class(type(part)), described])
-        shared = [self.described(_saved(value), role) for value in configurations.values()] if not self.version else []
-        return [weights, parts, shared]
-
-    def _count(self, module: str) -> None:
-        self.packages.update(_distributions().get(module.partition(".")[0], ()))
+            parts.append([name, self._class(type(part)), self.described(settings, f"{role}.{name}")])
+        return [weights, parts, self.described(list(configurations.values()), role)]
 
 
-def tensor_digest(tensor: torch.Tensor) -> bytes:
-    """32 bytes of SHA-256 of its type, shape and content, at most PIECE bytes at once copied from another device."""
+def tensor_digest(tensor: torch.Tensor) -> str:
+    """SHA-256 of its type, shape and content."""
     import torch
 
+    content = tensor.detach().contiguous().reshape(-1).view(torch.uint8) if tensor.numel() else torch.empty(0)
     digest = hashlib.sha256(f"{tensor.dtype} {tuple(tensor.shape)} ".encode())
-    flat = tensor.detach().resolve_conj().contiguous().reshape(-1)
-    flat = flat.view(torch.uint8) if flat.numel() else flat.to(torch.uint8)
-    for start in range(0, len(flat), PIECE):
-        digest.update(flat[start : start + PIECE].cpu().numpy().data)
-    return digest.digest()
+    digest.update(content.cpu().numpy().data)
+    return digest.hexdigest()
 
 
 def _saved(value: Any) -> Any:
@@ -250,7 +206,7 @@ def _is_plain(value: Any) -> bool:
         return all(map(_is_plain, value))
     if isinstance(value, dict):
         return all(map(_is_plain, value.values()))
-    return isinstance(value, (*PLAIN, enum.Enum))
+    return isinstance(value, PLAIN)
 
 
 def _is_own(thing: Any) -> bool:
@@ -260,21 +216,11 @@ def _is_own(thing: Any) -> bool:
     return thing.__module__ == "__main__" or module is None or (file is not None and _is_own_file(file))
 
 
-def _is_own_code(value: Any) -> bool:
-    code = getattr(value, "__func__", value)
-    return _is_own(code if isinstance(code, types.FunctionType) else type(value))
-
-
 @functools.cache
 def _is_own_file(file: str) -> bool:
-    folders = (*PROGRAM, *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib")))
     path = Path(file)
-    return not any(part in PACKAGES for part in path.parts) and not any(path.is_relative_to(each) for each in folders)
-
-
-def _digest(content: Any) -> str:
-    text = json.dumps(content, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    library = any(path.is_relative_to(folder) for folder in (*PROGRAM, sysconfig.get_path("stdlib")))
+    return not library and not any(part in PACKAGES for part in path.parts)
 
 
 @functools.cache

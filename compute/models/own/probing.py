@@ -7,9 +7,8 @@ sound model gives the same vectors each time, and costs 13 items. Only where the
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 COUNT = 8  # images, and as many texts
+HALF = np.random.default_rng(0).permutation(COUNT)[: COUNT // 2]  # of them, in another order
 # Largest difference between two vectors of the same item, as a share of the vector's length. Batches of another size
 # are summed in another order: 1e-6 in float32, 1e-3 with TensorFloat-32; a wrong vector differs by tenths.
 TOLERANCE = {"float32": 5e-3, "float64": 5e-3, "float16": 2e-2, "bfloat16": 5e-2}
@@ -35,12 +35,12 @@ WORDS = ("a", "red", "small", "photo", "of", "two", "dogs", "under", "the", "old
 EVAL = "It is in training mode: call .eval() on the model first"
 
 
-def images(count: int = COUNT) -> list[Image.Image]:
+def images() -> list[Image.Image]:
     """Coloured slopes with noise, RGB, of 40 to 95 pixels a side and different shapes: the same ones every time."""
     from PIL import Image
 
     made = []
-    for at in range(count):
+    for at in range(COUNT):
         rng = np.random.default_rng(at)
         width, height = 40 + 5 * at, 95 - 5 * at
         slope = np.linspace(0, 150, width)[None, :, None] * np.linspace(0.3, 1, height)[:, None, None]
@@ -49,9 +49,9 @@ def images(count: int = COUNT) -> list[Image.Image]:
     return made
 
 
-def texts(count: int = COUNT) -> list[str]:
+def texts() -> list[str]:
     """English phrases of 2 to 9 words, all different."""
-    return [" ".join(WORDS[(at + word) % len(WORDS)] for word in range(2 + at)) for at in range(count)]
+    return [" ".join(WORDS[(at + word) % len(WORDS)] for word in range(2 + at)) for at in range(COUNT)]
 
 
 class Raised(BadInput):
@@ -70,25 +70,21 @@ class Checked:
 def check(
     held: Held, *, row: Model, digest: str, of: str, modules: Sequence[torch.nn.Module], batch_size: int | None
 ) -> Checked:
-    """Runs the object on the probe; `of` is its name in messages. Its training flags stay as they are.
+    """Runs the object on the probe; `of` is its name in messages.
 
     Raises BadInput that says which check fails, by how much, and what to do.
     """
     parts = [part for module in modules for part in module.modules()]
     if any(part.training and hasattr(part, "running_mean") for part in parts):
         raise BadInput(f"{of} would normalise each batch by itself and change as it runs. {EVAL}")
-    flags = [part.training for part in parts]
+    training = any(part.training for part in parts)
     model, most = held.make(row, digest), min(batch_size or COUNT, COUNT)
-    try:
-        if isinstance(model, HeldEncoder):
-            return _check_encoder(model, held, of=of, modules=modules, training=any(flags), most=most)
-        if isinstance(model, HeldComparer):
-            _check_comparer(model, held, of=of, training=any(flags), most=most)
-        elif isinstance(model, HeldJudge):
-            _check_judge(model, of=of)
-    finally:
-        for part, training in zip(parts, flags, strict=True):  # which the caller's own code may change
-            part.training = training
+    if isinstance(model, HeldEncoder):
+        return _check_encoder(model, held, of=of, modules=modules, training=training, most=most)
+    if isinstance(model, HeldComparer):
+        _check_comparer(model, held, of=of, training=training, most=most)
+    elif isinstance(model, HeldJudge):
+        _check_judge(model, of=of)
     return Checked(modalities=held.modalities)
 
 
@@ -100,12 +96,9 @@ def _check_encoder(
     vectors: dict[str, np.ndarray] = {}
     raised: list[Raised] = []
     for modality in encoder.sides:
-        items = images() if modality == "image" else texts()
         try:
-            prepared = partial(_prepared, encoder, modality, of=of, advice=held.advice)
-            embedded = partial(_embedded, encoder, modality, of=of, advice=held.advice, most=most)
             vectors[modality] = _checked_vectors(
-                items, prepared, embedded, of=of, tolerance=tolerance, training=training, most=most
+                encoder, modality, held, of=of, tolerance=tolerance, training=training, most=most
             )
         except Raised as error:
             if not held.uncertain:
@@ -132,67 +125,53 @@ def _check_encoder(
 
 
 def _checked_vectors(
-    items: Sequence[Any],
-    prepared: Callable[[Sequence[Any]], list[Any]],
-    embedded: Callable[[Sequence[Any]], np.ndarray],
-    *,
-    of: str,
-    tolerance: float,
-    training: bool,
-    most: int,
+    encoder: HeldEncoder, modality: str, held: Held, *, of: str, tolerance: float, training: bool, most: int
 ) -> np.ndarray:
     """The vectors of one modality's items, (n, d). Raises BadInput where an item has another one each time."""
+
+    def prepared(items: Sequence[Any]) -> list[Any]:
+        try:
+            return [encoder.prepare(modality, item) for item in items]
+        except BadInput as error:
+            raise BadInput(f"{of}, on a {modality} of the probe: {error}. {held.advice}") from error
+
+    def embedded(ready: list[Any]) -> np.ndarray:
+        parts = [ready[start : start + most] for start in range(0, len(ready), most)]
+        try:
+            return np.concatenate([encoder.embed(modality, part) for part in parts])
+        except BadInput as error:
+            raise BadInput(f"{error}. {held.advice}") from error
+        except Exception as error:
+            what = f"{len(parts[0])} {modality}s of the probe"
+            raise Raised(f"{of} raised {worded(error)}, for {what}. {held.advice}") from error
+
+    items = images() if modality == "image" else texts()
     ready = prepared(items)
     first = embedded(ready)
-    if not np.isfinite(first).all():
-        count = int((~np.isfinite(first).all(axis=1)).sum())
+    finite = np.isfinite(first).all(axis=1)
+    if not finite.all():
         raise BadInput(
-            f"{of} gives values that are not finite for {count} of {len(items)} items of the probe. Check its weights, "
-            "its precision and its preprocessing"
+            f"{of} gives values that are not finite for {(~finite).sum()} of {len(items)} items of the probe. Check "
+            "its weights, its precision and its preprocessing"
         )
-    half = np.random.default_rng(0).permutation(len(items))[: len(items) // 2]
-    mixed, alone = embedded(prepared([items[at] for at in half])), embedded(ready[:1])
-    found = max(_distance(first[half], mixed), _distance(first[:1], alone))
+    mixed, alone = embedded(prepared([items[at] for at in HALF])), embedded(ready[:1])
+    found = max(_distance(first[HALF], mixed), _distance(first[:1], alone))
     if found <= tolerance:
         return first
-    usual = "Mask the padding, and normalise by stored statistics" + ("; or batch_size=1" if most > 1 else "")
-    if _distance(first, embedded(ready)) > tolerance:
+    if _distance(first, embedded(prepared(items))) > tolerance:
         problem = "is not deterministic"
-        remedy = EVAL if training else "It draws at random: fix its seed within the call"
-    elif _distance(first, embedded(prepared(items))) > tolerance:
-        problem = "is not deterministic"
-        remedy = "Its preprocessing gives another result each time: pass the transform of its evaluation"
+        remedy = "It, or its preprocessing, draws at random: fix the seed, and pass the transform of its evaluation"
     else:
-        problem, remedy = "depends on what else is in a batch, or on the call before", EVAL if training else usual
+        problem = "depends on what else is in a batch, or on the call before"
+        remedy = "Mask the padding, and normalise by stored statistics" + ("; or batch_size=1" if most > 1 else "")
     raise BadInput(
         f"{of} {problem}: vectors of the same items differ by up to {found:.2g} of their length (allowed: "
-        f"{tolerance:g}). {remedy}"
+        f"{tolerance:g}). {EVAL if training else remedy}"
     )
-
-
-def _prepared(encoder: HeldEncoder, modality: str, items: Sequence[Any], *, of: str, advice: str) -> list[Any]:
-    try:
-        return [encoder.prepare(modality, item) for item in items]
-    except BadInput as error:
-        raise BadInput(f"{of}, on a {modality} of the probe: {error}. {advice}") from error
-
-
-def _embedded(
-    encoder: HeldEncoder, modality: str, prepared: Sequence[Any], *, of: str, advice: str, most: int
-) -> np.ndarray:
-    parts = [prepared[start : start + most] for start in range(0, len(prepared), most)]
-    try:
-        return np.concatenate([encoder.embed(modality, part) for part in parts])
-    except BadInput as error:
-        raise BadInput(f"{error}. {advice}") from error
-    except Exception as error:
-        raise Raised(f"{of} raised {worded(error)}, for {len(parts[0])} {modality}s of the probe. {advice}") from error
 
 
 def _distance(expected: np.ndarray, other: np.ndarray) -> float:
     """The largest difference of two vectors of the same item, as a share of the expected vector's length."""
-    if expected.shape != other.shape:
-        return float("inf")
     lengths = np.linalg.norm(expected, axis=1)
     return float((np.linalg.norm(other - expected, axis=1) / np.where(lengths > 0, lengths, 1)).max())
 
@@ -203,11 +182,19 @@ def _check_comparer(comparer: HeldComparer, held: Held, *, of: str, training: bo
     second = [*first[1:], first[0]]
     problems: list[str] = []
     for batched in (True, False) if most > 1 else (False,):
+        problem = ""
         try:
             values = comparer.values(batched, first, second)
-            problem = _comparison_problem(partial(comparer.values, batched), first, second, values)
+            mixed = comparer.values(batched, [first[at] for at in HALF], [second[at] for at in HALF])
+            largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+            if np.isnan(values).any():
+                problem = f"{np.isnan(values).sum()} of {len(values)} values are NaN"
+            elif not np.allclose(values[HALF], mixed, rtol=0, atol=COMPARED * largest):
+                problem = "not deterministic, or values depend on what else is in the batch"
+        except BadInput as error:
+            problem = str(error)
         except Exception as error:
-            problem = worded(error) if not isinstance(error, BadInput) else str(error)
+            problem = worded(error)
         if problem:
             problems.append(f"with {comparer.way(batched)}: {problem}")
             continue
@@ -217,40 +204,17 @@ def _check_comparer(comparer: HeldComparer, held: Held, *, of: str, training: bo
                 f"{of} gives {np.median(same):.4g} for an image with itself and {np.median(values):.4g} for two "
                 f"different images (medians of {len(same)}). Pass higher_is_better={comparer.sign < 0}"
             )
-        comparer.settle(batched)
+        comparer.batched, comparer.settings["called_with"] = batched, comparer.way(batched)
         return
     raise BadInput(
         f"{of} cannot be used as a metric. {'. '.join(problems)}.{f' {EVAL}.' if training else ''} {held.advice}"
     )
 
 
-def _comparison_problem(
-    compare: Callable[[Sequence[Any], Sequence[Any]], np.ndarray],
-    first: Sequence[Any],
-    second: Sequence[Any],
-    values: np.ndarray,
-) -> str:
-    """What is wrong with a function's values; empty where nothing is."""
-    if np.isnan(values).any():
-        return f"{int(np.isnan(values).sum())} of {len(values)} values are NaN"
-    order = np.random.default_rng(0).permutation(len(values))[: len(values) // 2]
-    mixed = compare([first[at] for at in order], [second[at] for at in order])
-    if np.allclose(values[order], mixed, rtol=0, atol=COMPARED * _largest(values)):
-        return ""
-    again = compare(first, second)
-    same = np.allclose(values, again, rtol=0, atol=COMPARED * _largest(values))
-    return "values depend on what else is in the batch" if same else "not deterministic"
-
-
-def _largest(values: np.ndarray) -> float:
-    finite = np.abs(values[np.isfinite(values)])
-    return float(finite.max(initial=0.0)) or 1.0
-
-
 def _check_judge(judge: HeldJudge, *, of: str) -> None:
     """Asks one question with an image, through the log of answers: it is not asked again by a later check."""
     stream = io.BytesIO()
-    images(1)[0].save(stream, "PNG")
+    images()[0].save(stream, "PNG")
     data = stream.getvalue()
     picture = Picture(key=content_key(data), name="an image of the probe", read=lambda: data)
     question = Question(item="probe", parts=(picture, "Is this a photograph? Answer with yes or no."))

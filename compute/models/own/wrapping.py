@@ -85,7 +85,7 @@ def wrap(
             raise BadInput(f"{of} is {kind.KIND}, which takes no {argument}=. Leave it out")
     held = kind.held(Arguments(model=model, of=of, hardware=hardware, **given))
     # Before the model is run: some modules change an attribute as they run.
-    known = identity(held, of=of, version=version)
+    known = identity(held, kind=kind.KIND, of=of, version=version)
     modules = modules_of(model)
     count = sum(weight.numel() for module in modules for weight in module.parameters())
     row = Model(

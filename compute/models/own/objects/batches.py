@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.own.objects.held import weight_of
+from compute.models.own.objects.held import Side, weight_of
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -41,10 +41,16 @@ class Batches:
         batch = torch.stack([torch.as_tensor(item if hasattr(item, "detach") else np.asarray(item)) for item in items])
         return batch.to(self.device, self.dtype if batch.is_floating_point() else None)
 
-    def call(self, function: Callable[..., Any], items: Sequence[Any]) -> Any:
-        """What a function gives for the batch; a mapping is passed by its names."""
-        batch = self.of(items)
-        return function(**batch) if isinstance(batch, Mapping) else function(batch)
+    def side(self, function: Callable[..., Any], ready: Callable[[Any], Any] | None) -> Side:
+        """A modality that a function embeds: lists of the items, or batches of what `ready` makes of each."""
+
+        def run(items: Sequence[Any]) -> Any:
+            batch = self.of(items)
+            return function(**batch) if isinstance(batch, Mapping) else function(batch)
+
+        if ready is None:
+            return Side(ready=lambda item: item, run=lambda items: function(list(items)))
+        return Side(ready=ready, run=run)
 
 
 def tokens_of(tokenizer: Callable[..., Any]) -> Callable[[str], Any]:

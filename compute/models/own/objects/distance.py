@@ -37,7 +37,6 @@ def held(arguments: Arguments) -> Held:
         settings=dict(settings),
     )
     return Held(
-        kind=KIND,
         abilities=("compare",),
         modalities=("image",),
         make=lambda row, digest: comparer,  # one for all, for its check settles how the function is called
@@ -67,11 +66,6 @@ class HeldComparer:
             return "lists of PIL images" if batched else "single PIL images"
         return "batches of tensors" if batched else "single tensors"
 
-    def settle(self, batched: bool) -> None:
-        """Has the function called in this way from now on."""
-        self.batched = batched
-        self.settings["called_with"] = self.way(batched)
-
     def compare(self, first: Sequence[Item] | None, second: Sequence[Item]) -> np.ndarray:
         """(n,) float64, higher is nearer. Raises CannotDo for single images, and what the function raises."""
         if first is None:
@@ -91,17 +85,12 @@ class HeldComparer:
         """(n,) float64 as the function gives them. Raises BadInput for another number of values."""
         import torch
 
+        stacked = list if self.preprocess is None else self.batches.of
         with torch.inference_mode():
             if batched:
-                pair = (first, second) if self.preprocess is None else (self.batches.of(first), self.batches.of(second))
-                return self._numbers(self.function(*pair), count=len(first))
-            values = []
-            for one, other in zip(first, second, strict=True):
-                pair = (one, other)
-                if self.preprocess is not None:
-                    pair = (self.batches.of([one])[0], self.batches.of([other])[0])
-                values.append(self._numbers(self.function(*pair), count=1))
-            return np.concatenate(values)
+                return self._numbers(self.function(stacked(first), stacked(second)), count=len(first))
+            pairs = ((stacked([one])[0], stacked([other])[0]) for one, other in zip(first, second, strict=True))
+            return np.concatenate([self._numbers(self.function(*pair), count=1) for pair in pairs])
 
     def _numbers(self, output: Any, *, count: int) -> np.ndarray:
         array = as_array(output, of=self.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,7 +40,6 @@ class Arguments:
 class Held:
     """An object read as a model. `make(row, digest)` gives the model; `settings` and `code` decide its numbers."""
 
-    kind: str  # in words: "an open_clip model"
     abilities: tuple[str, ...]
     modalities: tuple[str, ...]
     make: Callable[[Model, str], Encoder | Comparer | Judge]  # by its row and the digest of its identity
@@ -94,7 +94,6 @@ class HeldEncoder:
 def encoder(
     sides: Mapping[str, Side],
     *,
-    kind: str,
     settings: Mapping[str, Any],
     code: Mapping[str, Any],
     packages: tuple[str, ...],
@@ -103,7 +102,6 @@ def encoder(
 ) -> Held:
     """An encoder of these sides, read of an object."""
     return Held(
-        kind=kind,
         abilities=tuple(f"embed_{modality}" for modality in sides),
         modalities=tuple(sides),
         make=lambda row, digest: HeldEncoder(name=row.key, sides=sides, settings=dict(settings)),
@@ -157,13 +155,12 @@ def worded(error: BaseException) -> str:
 
 def weight_of(module: torch.nn.Module) -> torch.Tensor | None:
     """A floating-point weight of the precision that most of a module's numbers have; None where it has none."""
-    sizes: dict[Any, int] = {}
-    first: dict[Any, Any] = {}
-    for weight in module.parameters():
-        if weight.is_floating_point():
-            sizes[weight.dtype] = sizes.get(weight.dtype, 0) + weight.numel()
-            first.setdefault(weight.dtype, weight)
-    return first[max(sizes, key=sizes.__getitem__)] if sizes else None
+    weights = [weight for weight in module.parameters() if weight.is_floating_point()]
+    sizes: Counter[torch.dtype] = Counter()
+    for weight in weights:
+        sizes[weight.dtype] += weight.numel()
+    usual = max(sizes, key=sizes.__getitem__, default=None)
+    return next((weight for weight in weights if weight.dtype == usual), None)
 
 
 def inputs_of(function: Callable[..., Any]) -> int | None:

@@ -42,7 +42,6 @@ def held(arguments: Arguments) -> Held:
             "distance(a, b) with higher_is_better="
         )
     return Held(
-        kind=KIND,
         abilities=("choose",),
         modalities=("image", "text"),
         make=lambda row, digest: HeldJudge(row=row, digest=digest, ask=arguments.model, settings=dict(SETTINGS)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from compute.models.own.objects.batches import Batches, tokens_of
-from compute.models.own.objects.held import Arguments, Held, Side, encoder
+from compute.models.own.objects.held import Arguments, Held, encoder
 from compute.models.own.objects.placement import modules_of
 
 KIND, TAKES = "an object with encode_image or encode_text", ("preprocess", "tokenizer")
@@ -24,21 +24,12 @@ def held(arguments: Arguments) -> Held:
     sides, settings = {}, {}
     if callable(getattr(model, "encode_image", None)):
         settings["image"] = "PIL images" if preprocess is None else "the caller's transform, stacked"
-        sides["image"] = (
-            Side(ready=lambda image: image, run=lambda images: model.encode_image(list(images)))
-            if preprocess is None
-            else Side(ready=preprocess, run=lambda items: batches.call(model.encode_image, items))
-        )
+        sides["image"] = batches.side(model.encode_image, preprocess)
     if callable(getattr(model, "encode_text", None)):
         settings["text"] = "texts" if tokenizer is None else "the caller's tokens, stacked"
-        sides["text"] = (
-            Side(ready=lambda text: text, run=lambda texts: model.encode_text(list(texts)))
-            if tokenizer is None
-            else Side(ready=tokens_of(tokenizer), run=lambda items: batches.call(model.encode_text, items))
-        )
+        sides["text"] = batches.side(model.encode_text, tokenizer and tokens_of(tokenizer))
     return encoder(
         sides,
-        kind=KIND,
         settings=settings,
         code={"model": model, "preprocess": preprocess, "tokenizer": tokenizer},
         packages=("pillow",),

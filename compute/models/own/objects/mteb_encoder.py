@@ -39,7 +39,6 @@ def held(arguments: Arguments) -> Held:
         raise BadInput(f"{arguments.of} takes {', '.join(named)}, by its mteb_model_meta: neither images nor texts")
     return encoder(
         {modality: Side(ready=lambda item: item, run=_run(model, modality)) for modality in has},
-        kind=KIND,
         settings={"prompt": "none: task_metadata is that of no task and prompt_type is None"},
         code={"model": model},
         packages=("mteb", "torch", "pillow"),

@@ -53,7 +53,6 @@ def held(arguments: Arguments) -> Held:
         towers.settings["image"] = "the caller's transform"
     return encoder(
         sides_of(towers),
-        kind=KIND,
         settings=towers.settings,
         code={"model": model, "preprocess": preprocess, "tokenizer": arguments.tokenizer},
         packages=("torch", "torchvision", "open_clip_torch", "timm", "transformers", "pillow"),

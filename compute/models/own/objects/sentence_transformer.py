@@ -46,7 +46,6 @@ def held(arguments: Arguments) -> Held:
     }
     return encoder(
         {modality: side for modality in ("image", "text") if model.supports(modality)},
-        kind=KIND,
         settings=settings,
         code={"model": model, **preparation},
         packages=("torch", "transformers", "tokenizers", "sentence-transformers", "pillow"),

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from compute.models.own.objects.batches import Batches, tokens_of
-from compute.models.own.objects.held import Arguments, Held, Side, encoder
+from compute.models.own.objects.held import Arguments, Held, encoder
 from compute.types import BadInput
 
 KIND, TAKES = "a torch.nn.Module", ("preprocess", "tokenizer")
@@ -31,14 +31,13 @@ def held(arguments: Arguments) -> Held:
     batches = Batches.on(model, hardware=arguments.hardware)
     sides, settings = {}, {}
     if preprocess is not None:
-        sides["image"] = Side(ready=preprocess, run=lambda items: batches.call(model, items))
+        sides["image"] = batches.side(model, preprocess)
         settings["image"] = "the caller's transform, stacked"
     if tokenizer is not None:
-        sides["text"] = Side(ready=tokens_of(tokenizer), run=lambda items: batches.call(model, items))
+        sides["text"] = batches.side(model, tokens_of(tokenizer))
         settings["text"] = "the caller's tokens, stacked"
     return encoder(
         sides,
-        kind=KIND,
         settings=settings,
         code={"model": model, "preprocess": preprocess, "tokenizer": tokenizer},
         packages=("torch", "pillow"),

@@ -106,7 +106,6 @@ def held(arguments: Arguments) -> Held:
         )
     return encoder(
         sides_of(towers),
-        kind=KIND,
         settings=settings,
         code=code,
         packages=("torch", "torchvision", "transformers", "tokenizers", "pillow"),
