@@ -174,11 +174,7 @@ def _with_named(
     """
     known = {row.key for row in space.catalog.models}
     text = named_models.of_path(model) if isinstance(model, Path) else model
-    if (
-        text not in known
-        and not named_models.of_folder(text)
-        and checkpoints.REPOSITORY.fullmatch(text.partition("@")[0])
-    ):
+    if text not in known and not named_models.of_folder(text) and checkpoints.HUB_ID.fullmatch(text):
         text = f"{checkpoints.HUB}{text}"
     overrides = named_models.Overrides(name=name, family=family)
     try:

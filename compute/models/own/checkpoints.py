@@ -26,7 +26,7 @@ from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, Mode
 from compute.types import BadInput, CannotDo, Model, NotHere, suggestion
 
 HUB = "hub:"  # before a hub id, where models are named
-ID = re.compile(rf"(?:{HUB})?(\w[\w.-]*/\w[\w.-]*)(?:@(\S+))?")
+HUB_ID = re.compile(r"(\w[\w.-]*/\w[\w.-]*)(?:@(\S+))?")
 CONFIGURATIONS = ("modules.json", "open_clip_config.json", "config.json", lora.CONFIG)
 IMAGES, TEXTS, BOTH, WORDS = ("embed_image",), ("embed_text",), ("embed_image", "embed_text"), ("choose", "score_pair")
 # What the families that a checkpoint can be of do, as `--family` names them.
@@ -137,7 +137,7 @@ def from_hub(
 
 def split_id(text: str) -> tuple[str, str]:
     """Repository and revision of `org/name@revision`; the latter empty for the main branch. Raises BadInput."""
-    match = ID.fullmatch(text)
+    match = HUB_ID.fullmatch(text.removeprefix(HUB))
     if match is None:
         raise BadInput(f"{text!r} is not a hub id: write {HUB}org/name, or {HUB}org/name@revision")
     return match[1], match[2] or ""
