@@ -80,8 +80,8 @@ def compare_backbones(
         )
     listed = grid.paper_backbones(catalog)
     for role, keys, have in (
-        ("image", listed.image, features.reference),
-        ("text", listed.text, features.condition),
+        ("image", listed["image"], features.reference),
+        ("text", listed["text"], features.condition),
     ):
         report(f"Of the {len(keys)} {role} backbones of the cFreD paper {sum(key in have for key in keys)} are here")
     stored = {}

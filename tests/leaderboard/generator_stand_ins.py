@@ -43,10 +43,10 @@ def make(results: Path, *, human: dict[str, float] | None = None) -> str:
         images={"tiny": sets},
         texts={"tiny": rng.normal(size=(PROMPTS, 3))},
         scores={"clipscore": scores},
-        scored_by={"clipscore": "tiny|tiny"},
     )
+    metrics = ("fd", "cfred", "kid", "clipscore")
     chosen = backbones.Backbones(
-        image=("tiny",), cfred=("tiny",), text=("tiny",), cmmd="tiny", metrics=("fd", "cfred", "kid", "clipscore")
+        image=("tiny",), cfred=("tiny",), text=("tiny",), clip="tiny", cmmd="tiny", metrics=metrics
     )
     names = tuple(f"{row:04}" for row in range(PROMPTS))
     images = {"reference": drawn.reference_image}

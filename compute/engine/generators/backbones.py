@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from compute import models
 from compute.catalog import Catalog
 from compute.types import BadInput, CannotDo, Model, NotHere
 
@@ -60,22 +60,22 @@ class Backbones:
         keys += [key for key in self.image if distance(key) in metrics]
         if "cfred" in metrics:
             keys += [*self.cfred, *self.text]
-        for metric, key in (("clipscore", self.clip), ("cmmd", self.cmmd), ("inception_score", self.classes)):
-            keys += [key] if key and metric in metrics else []
-        keys += [PREFERENCE[metric] for metric in self.preference if metric in metrics]
+        single = {"cmmd": self.cmmd, "inception_score": self.classes, **self.scorers}
+        keys += [key for metric, key in single.items() if key and metric in metrics]
         return tuple(dict.fromkeys(keys))
 
     @property
     def possible(self) -> set[str]:
         """The metrics that these backbones give, whichever are chosen."""
-        single = {
-            "cfred": self.cfred and self.text,
-            "clipscore": self.clip,
-            "cmmd": self.cmmd,
-            "inception_score": self.classes,
-        }
+        single = {"cfred": self.cfred and self.text, "cmmd": self.cmmd, "inception_score": self.classes}
         of_images = {*PER_IMAGE_BACKBONE[len(DISTANCES) :], *map(distance, self.image)} if self.image else set()
-        return {*(metric for metric, keys in single.items() if keys), *of_images, *self.preference}
+        return {*(metric for metric, keys in single.items() if keys), *self.scorers, *of_images}
+
+    @property
+    def scorers(self) -> dict[str, str]:
+        """The metrics that score single images, and the backbone of each."""
+        clip = {"clipscore": self.clip} if self.clip else {}
+        return clip | {metric: PREFERENCE[metric] for metric in self.preference}
 
     def without_prompts(self) -> Backbones:
         """Those that are of use where images have no prompts."""
@@ -128,22 +128,10 @@ def with_metrics(known: Backbones, metrics: str) -> Backbones:
         if name not in METRICS:
             raise BadInput(f"{name!r} is no metric of generators. There are: {', '.join(METRICS)}")
         if name not in known.possible:
-            what = ", ".join(known.image)
-            raise BadInput(f"{name} is not computed from {what}: {_needed(name)}")
+            key = {"inception_score": INCEPTION, **{name: key for key, name in NAMED_DISTANCES.items()}}.get(name)
+            needed = f"--backbones {key}" if key else "other encoders, or --backbones paper"
+            raise BadInput(f"{name} is not computed from {', '.join(known.image)}: it needs {needed}")
     return replace(known, metrics=names) if names else known
-
-
-def _needed(metric: str) -> str:
-    """What to name for a metric."""
-    if metric == "fd":
-        named = ", ".join(f"{name} of {key}" for key, name in NAMED_DISTANCES.items())
-        return f"the distance has names of its own under these ({named}); name other encoders with --backbones"
-    keys = {name: key for key, name in NAMED_DISTANCES.items()} | {"inception_score": INCEPTION}
-    if metric in keys:
-        return f"it needs --backbones {keys[metric]}"
-    if metric in PREFERENCE:
-        return f"it needs --backbones {PAPER}"
-    return f"it needs encoders of images and texts, such as --backbones {CLIP_B}"
 
 
 def _named(text: str, *, catalog: Catalog) -> Backbones:
@@ -163,31 +151,23 @@ def _named(text: str, *, catalog: Catalog) -> Backbones:
         image=image, cfred=image, text=texts, clip=both, cmmd=both, classes=INCEPTION * (INCEPTION in image)
     )
     if PAPER in names:
-        own = Backbones(
-            **{
-                **vars(PAPERS),
-                **{
-                    name: tuple(dict.fromkeys((*getattr(PAPERS, name), *getattr(own, name))))
-                    for name in ("image", "cfred", "text")
-                },
-            }
+        own = replace(
+            PAPERS,
+            image=tuple(dict.fromkeys((*PAPERS.image, *image))),
+            cfred=tuple(dict.fromkeys((*PAPERS.cfred, *image))),
+            text=tuple(dict.fromkeys((*PAPERS.text, *texts))),
         )
     if not own.image:
         raise BadInput(f"--backbones {text}: none of these embeds images. List models: python -m compute list models")
     return own
 
 
-def check_present(rows: list[Model], *, offline: bool, is_downloaded: Callable[[Model], bool]) -> None:
-    """Raises NotHere with all missing weights at once and what to do, where nothing may be downloaded."""
-    missing = [row for row in rows if offline and not is_downloaded(row)]
-    if missing:
-        raise NotHere(absent([row.key for row in missing]))
-
-
-def absent(keys: list[str]) -> str:
-    """What to do about weights that are not on this machine."""
-    return (
-        f"The weights of {', '.join(keys)} are not on this machine. Fetch them where there is a network: "
-        f"python -m compute fetch --models {','.join(keys)}. Without it, --backbones tiny runs anywhere, and --metrics "
-        "limits what is computed"
-    )
+def check_present(rows: list[Model]) -> None:
+    """Raises NotHere with all missing weights at once and what to do."""
+    keys = [row.key for row in rows if not models.is_downloaded(row)]
+    if keys:
+        raise NotHere(
+            f"The weights of {', '.join(keys)} are not on this machine. Fetch them where there is a network: "
+            f"python -m compute fetch --models {','.join(keys)}. Without it, --backbones tiny runs anywhere, and "
+            "--metrics limits what is computed"
+        )

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from compute import models
 from compute.catalog import Catalog
 from compute.engine.bench import Bench
-from compute.engine.generators import backbones, features, references
+from compute.engine.generators import features, references
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.figures import figures
@@ -106,22 +105,16 @@ def compare(
         if saved and sets.prompts is not None:
             why = "a saved reference holds moments alone. Give the reference's images"
         raise BadInput(f"{', '.join(chosen.metrics)}: {why}, or other metrics")
-    rows = {key: catalog.model(key) for key in needed.keys}
-    backbones.check_present(list(rows.values()), offline=offline, is_downloaded=models.is_downloaded)
-    encoded, subjects, left = features.encode(sets, chosen=needed, rows=rows, bench=bench, saved=saved)
-    for key, subject in subjects.items():
-        for done in subject.done:
-            stored = f", {done.stored:,} were stored" if done.stored else ""
-            report(f"{key}: {done.encoded:,} encoded in {done.seconds:.1f} s{stored}")
-        if not subject.done:
-            report(f"{key}: nothing to encode, all features are stored")
+    encoded, settings, left = features.encode(
+        sets, chosen=needed, catalog=catalog, bench=bench, saved=saved, offline=offline, report=report
+    )
     return GeneratorComparison(
         name=name,
         sets=left,
         chosen=chosen,
         features=encoded,
         figures=tuple(figures(encoded, chosen=chosen, intervals=intervals)),
-        settings={key: subject.settings for key, subject in subjects.items()},
+        settings=settings,
         file=file,
         saved=saved or {},
         seconds=time.perf_counter() - started,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from compute.arrays import LazyRows
+from compute.catalog import Catalog
 from compute.content import items
 from compute.content.items import Column
 from compute.engine.bench import Bench
@@ -20,8 +22,9 @@ from compute.metrics.distribution.features import blocks
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.metrics.distribution.references import SavedReference
 from compute.models.encoders import inception
+from compute.progress import duration
 from compute.tasks.generators.pairing import REFERENCE, PromptedSets
-from compute.types import Model, NotHere, Undefined
+from compute.types import Undefined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +43,6 @@ class SetFeatures:
     images: Mapping[str, Mapping[str, np.ndarray | LazyRows]] = field(default_factory=dict)
     texts: Mapping[str, np.ndarray | LazyRows] = field(default_factory=dict)
     scores: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
-    scored_by: Mapping[str, str] = field(default_factory=dict)  # metric of `scores` -> backbone
     logits: Mapping[str, np.ndarray] = field(default_factory=dict)
     moments: Mapping[str, Moments | CrossMoments] = field(default_factory=dict)
 
@@ -67,8 +69,7 @@ class SetFeatures:
 
     def count(self, generator: str) -> int:
         """The images of a generator."""
-        known = (*self.images.values(), *self.scores.values(), self.logits)
-        return len(next(of[generator] for of in known if generator in of))
+        return len(next(of[generator] for of in (*self.images.values(), *self.scores.values(), self.logits) if of))
 
     @property
     def distance_backbone(self) -> str:
@@ -89,55 +90,57 @@ def encode(
     sets: PromptedSets,
     *,
     chosen: Backbones,
-    rows: Mapping[str, Model],
+    catalog: Catalog,
     bench: Bench,
     saved: Mapping[str, SavedReference] | None = None,
-) -> tuple[SetFeatures, dict[str, LoadedSubject], PromptedSets]:
-    """The features of all sets, the subjects that made them, and the sets without what could not be decoded.
+    offline: bool = False,
+    report: Callable[[str], None] = lambda line: None,
+) -> tuple[SetFeatures, dict[str, Mapping[str, Any]], PromptedSets]:
+    """The features of all sets, the settings that made them by backbone, and the sets without what could not be
+    decoded.
 
     `saved` are statistics by subset that stand for the reference's images. One backbone is in memory at a time. What is
     finished is stored, so that an interrupted comparison resumes. Raises NotHere for weights that are not here, BadItem
     for an image that cannot be decoded unless the bench skips it, BadInput for statistics of other settings.
     """
     saved = saved or {}
-    columns = [part.images for part in sets.sets]
+    rows = {key: catalog.model(key) for key in chosen.keys}
+    if offline:
+        backbones.check_present(list(rows.values()))
     subjects: dict[str, LoadedSubject] = {}
     bad: dict[bytes, str] = {}
-    for key in chosen.keys:
-        subject = subjects[key] = bench.subject(rows[key])
-        bench.fetch(rows[key])
+    for at, (key, row) in enumerate(rows.items(), start=1):
+        subject = subjects[key] = bench.subject(row)
+        bench.fetch(row)
         references.check(saved, key, subject.identity)
-        try:
-            _prepare(subject, sets, columns, chosen=chosen)
-        except NotHere as error:
-            raise NotHere(f"{error}. {backbones.absent([key])}") from error
+        _prepare(subject, sets, chosen=chosen)
         references.check(saved, key, subject.settings)
         bad |= subject.bad
         subject.__dict__.pop("_model", None)
+        counts = "; ".join(f"{done.encoded:,} encoded in {duration(done.seconds)}" for done in subject.done)
+        report(f"{key} ({at} of {len(rows)}): {counts or 'nothing to encode, all features are stored'}")
     left = sets.without(bad)
-    return _collected(left, chosen=chosen, subjects=subjects, saved=saved), subjects, left
+    settings = {key: subject.settings for key, subject in subjects.items()}
+    return _collected(left, chosen=chosen, subjects=subjects, saved=saved), settings, left
 
 
-def _prepare(subject: LoadedSubject, sets: PromptedSets, columns: list[Column], *, chosen: Backbones) -> None:
-    key = subject.row.key
-    texts = []
-    if sets.prompts is not None and subject.can("embed_text"):
-        if key in chosen.text or key in PREFERENCE.values():
-            texts.append(sets.prompts)
-        if key == chosen.clip:
-            texts.append(_depicted(sets))
-    images = columns if subject.can("embed_image") and not _compares(subject) else []
-    subject.prepare([*images, *texts], compared=[] if images else columns)
-    if _compares(subject):
+def _prepare(subject: LoadedSubject, sets: PromptedSets, *, chosen: Backbones) -> None:
+    key, scorers = subject.row.key, chosen.scorers
+    images, texts = [], []
+    if key in {*chosen.image, *chosen.cfred, chosen.cmmd, chosen.classes, *scorers.values()}:
+        images = [part.images for part in sets.sets]
+    if sets.prompts is not None:
+        texts = [sets.prompts] if key in (*chosen.text, *PREFERENCE.values()) else []
+        texts += [_depicted(sets)] if key == chosen.clip else []
+    if key in scorers.values() and subject.can("compare"):
+        subject.prepare([], compared=images)
         _compared(subject, sets)
-
-
-def _compares(subject: LoadedSubject) -> bool:
-    """Whether a metric of preference is the model's own comparison, not a cosine."""
-    return subject.row.key in PREFERENCE.values() and subject.can("compare")
+    else:
+        subject.prepare([*images, *texts])
 
 
 def _compared(subject: LoadedSubject, sets: PromptedSets) -> dict[str, np.ndarray]:
+    """Scores of a model that compares by itself: each image with its prompt, or images alone."""
     alone = "text" not in subject.row.modalities
     if not alone and sets.prompts is None:
         return {}
@@ -155,34 +158,35 @@ def _collected(
     subjects: Mapping[str, LoadedSubject],
     saved: Mapping[str, SavedReference],
 ) -> SetFeatures:
-    metrics = set(chosen.metrics)
     images = {
         key: {part.name: subjects[key].embed_lazily(part.images) for part in sets.sets}
         for key in dict.fromkeys((chosen.cmmd, *chosen.image, *chosen.cfred))
-        if key in subjects and subjects[key].can("embed_image")
+        if key in subjects
     }
     texts, scores = {}, {}
     if sets.prompts is not None:
         texts = {key: subjects[key].embed_lazily(sets.prompts) for key in chosen.text if key in subjects}
-        if "clipscore" in metrics and chosen.clip:
-            subject = subjects[chosen.clip]
-            depicted = subject.embed_lazily(_depicted(sets))
-            scores["clipscore"] = {
-                part.name: means.clipscore(image=subject.embed_lazily(part.images), text=depicted).scores
-                for part in sets.generated
-            }
-    for metric in chosen.preference:
-        if metric not in metrics:
+    for metric, key in chosen.scorers.items():
+        if metric not in chosen.metrics:
             continue
-        subject = subjects[PREFERENCE[metric]]
-        if _compares(subject):
+        subject = subjects[key]
+        if metric != "clipscore" and subject.can("compare"):
             scores[metric] = _compared(subject, sets)
         elif sets.prompts is not None:
-            prompts = subject.embed_lazily(sets.prompts)
+            score, prompts = means.preference_score, sets.prompts
+            if metric == "clipscore":
+                score, prompts = means.clipscore, _depicted(sets)
+            text = subject.embed_lazily(prompts)
             scores[metric] = {
-                part.name: means.preference_score(image=subject.embed_lazily(part.images), text=prompts).scores
-                for part in sets.generated
+                part.name: score(image=subject.embed_lazily(part.images), text=text).scores for part in sets.generated
             }
+    logits = {}
+    if chosen.classes and "inception_score" in chosen.metrics:
+        # From the features that the classifier's last layer takes: no image is shown a second time.
+        for part in sets.generated:
+            rows = subjects[chosen.classes].embed_lazily(part.images)
+            classified = [inception.class_logits(rows[at]) for at in blocks(len(rows), width=rows.shape[1])]
+            logits[part.name] = np.concatenate(classified)
     return SetFeatures(
         reference=REFERENCE if sets.reference is None else sets.reference.name,
         generated=tuple(part.name for part in sets.generated),
@@ -190,19 +194,6 @@ def _collected(
         images=images,
         texts=texts,
         scores={metric: of for metric, of in scores.items() if of},
-        scored_by={"clipscore": chosen.clip, **PREFERENCE},
-        logits=_logits(sets, chosen=chosen, subjects=subjects) if "inception_score" in metrics else {},
+        logits=logits,
         moments={key: each.moments for key, each in saved.items()},
     )
-
-
-def _logits(sets: PromptedSets, *, chosen: Backbones, subjects: Mapping[str, LoadedSubject]) -> dict[str, np.ndarray]:
-    """The classifier's answers, from the features that its last layer takes: no image is shown a second time."""
-    if not chosen.classes:
-        return {}
-    subject = subjects[chosen.classes]
-    rows = {part.name: subject.embed_lazily(part.images) for part in sets.generated}
-    return {
-        name: np.concatenate([inception.class_logits(of[part]) for part in blocks(len(of), width=of.shape[1])])
-        for name, of in rows.items()
-    }

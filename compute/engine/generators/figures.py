@@ -1,227 +1,340 @@
-"""Every metric of every generator from features: values with intervals, or the reason why there is none."""
+"""Every metric of every generator from features: values with intervals and limits, or the reason why there is none.
+
+Intervals come from every metric again without each block of prompts. Where images are paired, both sides lose the same
+prompts. Where they are not, or where the reference is saved moments, it is taken as fixed and the generator's images
+are shared out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from compute.arrays import Floats, Ints, LazyRows
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import Backbones
 from compute.engine.generators.features import SetFeatures
-from compute.engine.generators.intervals import MANIFOLDS, MOST, PAIRWISE, drawn_rows, with_interval, with_limit
 from compute.engine.generators.record import GeneratorFigure
+from compute.metrics import METRICS
 from compute.metrics.distribution.diversity import inception_score, vendi
-from compute.metrics.distribution.frechet import (
-    Cfred,
-    ConditionalMoments,
-    Conditioning,
-    ImageMoments,
-    cfred,
-    frechet,
-    repeated_rows,
-    streams,
-)
+from compute.metrics.distribution.extrapolation import Extrapolated, cfred_at_infinity, frechet_at_infinity
+from compute.metrics.distribution.frechet import cfred, frechet, streams
 from compute.metrics.distribution.gaussian import Gaussian
-from compute.metrics.distribution.kernel import cmmd, kid
-from compute.metrics.distribution.manifold import manifold
+from compute.metrics.distribution.intervals import (
+    FEWEST_BLOCKS,
+    Blocks,
+    interval,
+    leave_moments_out,
+    leave_out,
+    share_out,
+)
+from compute.metrics.distribution.kernel import cmmd, cmmd_of_subsets, kid, kid_of_subsets
+from compute.metrics.distribution.manifold import manifold, manifold_of_subsets
 from compute.metrics.distribution.means import mean_score
-from compute.metrics.distribution.moments import CrossMoments
+from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.types import BadInput, Undefined
+
+MOST = 20_000  # images above which metrics that compare every image with every other take a random draw
+MANIFOLDS = {3: ("precision", "recall"), 5: ("density", "coverage")}  # by neighbours, as the papers of each pair take
+PAIRWISE = ("cmmd", "kid", *MANIFOLDS[3], *MANIFOLDS[5], "vendi")
+NO_PROMPTS = "the images have no prompts: give --prompts, or with features their condition"
+_ROWS = {metric.key: metric for metric in METRICS}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Statistic:
+    """A metric of one generator over one backbone.
+
+    `compute` gives its record, `without` its values (blocks,) without each block of the generator's rows, `limit` its
+    value at infinite N; `parts` are the fields of the record that stand beside the value.
+    """
+
+    generator: str
+    metric: str
+    backbone: str
+    compute: Callable[[], Any]
+    without: Callable[[Blocks], Floats]
+    limit: Callable[[], Extrapolated] | None = None
+    parts: tuple[str, ...] = ()
 
 
 def figures(features: SetFeatures, *, chosen: Backbones, intervals: bool = True) -> list[GeneratorFigure]:
     """All chosen metrics that the features allow, generator by generator, in the order of METRICS."""
-    rows = [
-        *_undefined(features, chosen),
-        *_conditional(features, chosen),
-        *_distances(features, chosen),
-        *_samples(features, chosen),
-        *_means(features),
-    ]
-    order = {name: at for at, name in enumerate(features.generated)}
-    metrics = {name: at for at, name in enumerate(backbones.METRICS)}
-    figures = [row for row in rows if row.metric in chosen.metrics]
-    if intervals:
-        figures = [with_limit(with_interval(row, features=features), features=features) for row in figures]
-    return sorted(figures, key=lambda row: (order[row.generator], metrics[row.metric]))
+    made = []
+    for statistic in _statistics(features, chosen):
+        if statistic.metric in chosen.metrics:
+            row = _value(statistic, n=features.count(statistic.generator))
+            if intervals and row.value is not None:
+                row = _with_limit(_with_interval(row, statistic, features), statistic)
+            made.append(row)
+    generators, metrics = features.generated, backbones.METRICS
+    return sorted(made, key=lambda row: (generators.index(row.generator), metrics.index(row.metric)))
 
 
-def _undefined(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
-    """Why there is none of the metrics that need prompts where there are none, and of those under backbones that a
-    saved reference has no statistics of."""
-    missing: list[tuple[str, str, Callable[[], Any]]] = []
-    pairs = [backbones.subset(image, text) for image in chosen.cfred for text in chosen.text]
-    if not features.prompts:
-        keys = {"cfred": pairs[0] if pairs else "", "clipscore": chosen.clip, **backbones.PREFERENCE}
-        missing += [
-            (metric, keys[metric], _no_prompts)
-            for metric in backbones.NEED_PROMPTS
-            if metric in chosen.possible and keys[metric]
-        ]
-    if features.moments:
-        distances = [(backbones.distance(key), key) for key in chosen.image]
-        distances += [("cfred", key) for key in pairs if features.prompts]
-        missing += [
-            (metric, key, partial(features.real, key)) for metric, key in distances if key not in features.moments
-        ]
-        if chosen.cmmd and chosen.cmmd not in features.images:
-            missing.append(("cmmd", chosen.cmmd, partial(features.real_rows, chosen.cmmd)))
-    for metric, key, why in missing:
-        for name in features.generated:
-            yield _figure(name, metric, key, features.count(name), why)
-
-
-def _no_prompts() -> Any:
-    raise Undefined("the images have no prompts: give --prompts, or with features their condition")
-
-
-def _distances(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
+def _statistics(features: SetFeatures, chosen: Backbones) -> Iterator[_Statistic]:
+    names = features.generated
+    pairs = [(image, text) for text in chosen.text for image in chosen.cfred]
+    for image, text in pairs if features.prompts else pairs[:1]:
+        for name in names:
+            yield _conditional(features, image, text, name)
     for key in chosen.image:
-        if key not in features.images or features.moments and key not in features.moments:
-            continue
-        sets, metric = features.images[key], backbones.distance(key)
-        reference = _attempt(partial(Gaussian.of, features.real(key), ddof=1, argument="real"))
-        for name in features.generated:
-            yield _figure(
-                name,
-                metric,
-                key,
-                len(sets[name]),
-                partial(_frechet, reference, sets[name]),
-                parts=("means", "covariances"),
-            )
-
-
-def _conditional(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
-    for text in chosen.text:
-        if text not in features.texts:
-            continue
-        for image in chosen.cfred:
-            key = backbones.subset(image, text)
-            if image not in features.images or features.moments and key not in features.moments:
-                continue
-            compare = _comparing(features, image, text)
-            for name in features.generated:
-                yield _figure(
-                    name,
-                    "cfred",
-                    key,
-                    features.count(name),
-                    partial(compare, features.images[image][name]),
-                    parts=("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank"),
-                )
-
-
-def _comparing(features: SetFeatures, image: str, text: str) -> Callable[[Any], Cfred]:
-    """cFreD of a generator's features with the reference, what depends on the reference alone computed once."""
-    condition, real = features.texts[text], features.real(backbones.subset(image, text))
-    if not isinstance(real, CrossMoments) and streams(len(condition), real, condition):
-        real = _attempt(partial(CrossMoments.of, images=real, condition=condition, argument="real"))
-    if isinstance(real, CrossMoments | Exception):
-        return lambda images: cfred(real=_held(real), generated=images, condition=condition)
-    conditioning = _attempt(partial(Conditioning.of, condition))
-    reference = _attempt(partial(_split, conditioning, real, "real"))
-    return partial(_cfred, conditioning, reference, repeats=repeated_rows(condition))
-
-
-def _samples(features: SetFeatures, chosen: Backbones) -> Iterator[GeneratorFigure]:
-    """What compares single images with each other: its cost grows with the square of their number."""
-    metrics = set(chosen.metrics)
-    if chosen.cmmd in features.images and "cmmd" in metrics:
-        sets = features.images[chosen.cmmd]
-        for name in features.generated:
-            yield _figure(
-                name, "cmmd", chosen.cmmd, len(sets[name]), partial(_of_two, cmmd, features, chosen.cmmd, name)
-            )
+        reference = cache(partial(_gaussian, features, key))
+        for name in names:
+            yield _distance(features, key, name, reference)
+    for name in names if chosen.cmmd else ():
+        yield _of_two(features, "cmmd", chosen.cmmd, name, cmmd, cmmd_of_subsets)
     for key in chosen.image:
-        if key not in features.images:
-            continue
-        sets = features.images[key]
-        for name in features.generated:
-            n = len(sets[name])
-            if "kid" in metrics:
-                yield _figure(name, "kid", key, n, partial(_of_two, kid, features, key, name))
-            for quantities, k in MANIFOLDS.items():
-                if not metrics & set(quantities):
-                    continue
-                shares = _attempt(partial(_of_two, partial(manifold, k=k), features, key, name))
-                for quantity in quantities:
-                    yield _figure(
-                        name,
-                        quantity,
-                        key,
-                        n,
-                        lambda shares=shares, quantity=quantity: getattr(_held(shares), quantity),
-                        parts=("k",),
-                    )
-            if "vendi" in metrics:
-                yield _figure(name, "vendi", key, n, partial(vendi, features=drawn_rows(sets[name])), parts=("order",))
+        for name in names:
+            yield _of_two(features, "kid", key, name, kid, kid_of_subsets)
+            for k, quantities in MANIFOLDS.items():
+                yield from _neighbours(features, quantities, key, name, k=k)
+            yield _vendi(features, key, name)
     for name, logits in features.logits.items():
-        yield _figure(name, "inception_score", chosen.classes, len(logits), partial(inception_score, logits=logits))
+        yield _classes(logits, chosen.classes, name)
+    for metric, key in chosen.scorers.items():
+        for name in names:
+            yield _mean(features, metric, key, name)
 
 
-def _means(features: SetFeatures) -> Iterator[GeneratorFigure]:
-    for metric, of in features.scores.items():
-        for name, scores in of.items():
-            compute = partial(mean_score, scores=scores, prompts=features.prompt_codes if features.prompts else None)
-            yield _figure(name, metric, features.scored_by[metric], len(scores), compute)
+def _conditional(features: SetFeatures, image: str, text: str, name: str) -> _Statistic:
+    key = backbones.subset(image, text)
+
+    def sides(*, resampled: bool = True) -> dict[str, Any]:
+        if not features.prompts:
+            raise Undefined(NO_PROMPTS)
+        real = features.real(key)
+        if resampled and isinstance(real, CrossMoments):
+            raise Undefined("no prompt can be left out of a saved reference")
+        return {"real": real, "generated": features.images[image][name], "condition": features.texts[text]}
+
+    def without(blocks: Blocks) -> Floats:
+        real, generated, condition = sides().values()
+        if not streams(len(condition), real, generated, condition):
+            return leave_out(
+                lambda rows: cfred(real=real, generated=generated, condition=condition, rows=rows).value, blocks
+            )
+        return leave_moments_out(
+            lambda **left: cfred(**left).value,
+            blocks,
+            real=partial(CrossMoments.of, images=real, condition=condition),
+            generated=partial(CrossMoments.of, images=generated, condition=condition),
+        )
+
+    return _Statistic(
+        generator=name,
+        metric="cfred",
+        backbone=key,
+        compute=lambda: cfred(**sides(resampled=False)),
+        without=without,
+        limit=lambda: cfred_at_infinity(**sides()),
+        parts=("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank"),
+    )
 
 
-def _of_two(metric: Callable[..., Any], features: SetFeatures, key: str, name: str) -> Any:
-    return metric(real=drawn_rows(features.real_rows(key)), generated=drawn_rows(features.images[key][name]))
+def _gaussian(features: SetFeatures, key: str) -> Gaussian:
+    return Gaussian.of(features.real(key), argument="real")
 
 
-def _split(conditioning: Any, images: np.ndarray, argument: str) -> ConditionalMoments:
-    return _held(conditioning).split(ImageMoments.of(images, argument=argument))
+def _distance(features: SetFeatures, key: str, name: str, reference: Callable[[], Gaussian]) -> _Statistic:
+    def without(blocks: Blocks) -> Floats:
+        real, generated = features.real(key), features.images[key][name]
+        fixed = reference() if isinstance(real, Moments) or not features.prompts else None
+        if not streams(len(generated), generated):
+
+            def distance(rows: Ints) -> float:
+                left = Gaussian.of(real, rows=rows) if fixed is None else fixed
+                return frechet(real=left, generated=Gaussian.of(generated, rows=rows)).value
+
+            return leave_out(distance, blocks)
+        sides = {"generated": partial(Moments.of, generated)} | ({} if fixed else {"real": partial(Moments.of, real)})
+        return leave_moments_out(lambda **left: frechet(**{"real": fixed, **left}).value, blocks, **sides)
+
+    def limit() -> Extrapolated:
+        real = features.real(key)
+        found = frechet_at_infinity(real=real, generated=features.images[key][name], paired=bool(features.prompts))
+        if not isinstance(real, Moments):
+            return found
+        bias = f"At infinite N of the generator alone: the bias of the reference's {real.n:,} images stays"
+        return replace(found, warnings=(*found.warnings, bias))
+
+    return _Statistic(
+        generator=name,
+        metric=backbones.distance(key),
+        backbone=key,
+        compute=lambda: frechet(real=reference(), generated=features.images[key][name]),
+        without=without,
+        limit=limit,
+        parts=("means", "covariances"),
+    )
 
 
-def _cfred(conditioning: Any, reference: Any, images: np.ndarray, *, repeats: int) -> Cfred:
-    generated = _split(conditioning, images, "generated")
-    return _held(conditioning).compare(_held(reference), generated, repeats=repeats)
+def _of_two(
+    features: SetFeatures,
+    metric: str,
+    key: str,
+    name: str,
+    compute: Callable[..., Any],
+    of_subsets: Callable[..., Floats],
+    parts: tuple[str, ...] = (),
+) -> _Statistic:
+    """A metric that compares single images with the reference's: `of_subsets` computes it of marked rows."""
+
+    def sides() -> dict[str, Any]:
+        return {
+            "real": drawn_rows(features.real_rows(key)),
+            "generated": drawn_rows(features.images[key][name]),
+        }
+
+    def without(blocks: Blocks) -> Floats:
+        rows = sides()
+        real_kept = blocks.remaining if features.prompts else np.ones((blocks.count, len(rows["real"])), bool)
+        return of_subsets(**rows, real_kept=real_kept, generated_kept=blocks.remaining)
+
+    return _Statistic(
+        generator=name,
+        metric=metric,
+        backbone=key,
+        compute=lambda: compute(**sides()),
+        without=without,
+        parts=parts,
+    )
 
 
-def _frechet(reference: Any, images: np.ndarray) -> Any:
-    return frechet(real=_held(reference), generated=images)
+def _neighbours(
+    features: SetFeatures, quantities: tuple[str, ...], key: str, name: str, *, k: int
+) -> Iterator[_Statistic]:
+    for quantity in quantities:
+        yield _of_two(
+            features,
+            quantity,
+            key,
+            name,
+            lambda quantity=quantity, **sides: getattr(manifold(**sides, k=k), quantity),
+            lambda quantity=quantity, **sides: manifold_of_subsets(**sides, k=k)[quantity],
+            parts=("k",),
+        )
 
 
-def _figure(
-    generator: str, metric: str, backbone: str, n: int, compute: Callable[[], Any], *, parts: tuple[str, ...] = ()
-) -> GeneratorFigure:
-    """The figure that `compute` gives, or why there is none."""
-    empty = GeneratorFigure(generator=generator, metric=metric, backbone=backbone, value=None, n=n)
+def _vendi(features: SetFeatures, key: str, name: str) -> _Statistic:
+    def without(blocks: Blocks) -> Floats:
+        rows = np.asarray(drawn_rows(features.images[key][name]))
+        return leave_out(lambda left: vendi(features=rows[left]).value, blocks)
+
+    return _Statistic(
+        generator=name,
+        metric="vendi",
+        backbone=key,
+        compute=lambda: vendi(features=drawn_rows(features.images[key][name])),
+        without=without,
+        parts=("order",),
+    )
+
+
+def _classes(logits: np.ndarray, key: str, name: str) -> _Statistic:
+    return _Statistic(
+        generator=name,
+        metric="inception_score",
+        backbone=key,
+        compute=lambda: inception_score(logits=logits),
+        without=partial(leave_out, lambda rows: inception_score(logits=logits[rows]).value),
+    )
+
+
+def _mean(features: SetFeatures, metric: str, key: str, name: str) -> _Statistic:
+    def scores() -> Floats:
+        if metric not in features.scores:
+            raise Undefined(NO_PROMPTS)
+        return features.scores[metric][name]
+
+    return _Statistic(
+        generator=name,
+        metric=metric,
+        backbone=key,
+        compute=lambda: mean_score(scores=scores(), prompts=features.prompt_codes if features.prompts else None),
+        without=partial(leave_out, lambda rows: float(scores()[rows].mean())),
+    )
+
+
+def _value(statistic: _Statistic, *, n: int) -> GeneratorFigure:
+    """The figure that a statistic gives, or why there is none."""
+    empty = GeneratorFigure(
+        generator=statistic.generator, metric=statistic.metric, backbone=statistic.backbone, value=None, n=n
+    )
     try:
-        record = compute()
+        record = statistic.compute()
     except (BadInput, Undefined) as error:
         return replace(empty, reason=str(error))
     value = float(record.value)
     if not np.isfinite(value):
         return replace(empty, reason="the value is not finite")
-    few = metric in PAIRWISE and n > MOST
-    drawn = f"Computed on {MOST:,} of the images, drawn at random: its cost grows with their square"
+    warnings = tuple(record.warnings)
+    if statistic.metric in PAIRWISE and n > MOST:
+        warnings += (f"Computed on {MOST:,} of the images, drawn at random: its cost grows with their square",)
     return replace(
         empty,
         value=value,
         low=getattr(record, "low", None),
         high=getattr(record, "high", None),
         stderr=getattr(record, "stderr", None),
-        parts={name: float(getattr(record, name)) for name in parts},
-        warnings=(*record.warnings, drawn) if few else tuple(record.warnings),
+        parts={name: float(getattr(record, name)) for name in statistic.parts},
+        warnings=warnings,
     )
 
 
-def _attempt(make: Callable[[], Any]) -> Any:
-    """What `make` gives, or the error that it raises, to be raised where it is used."""
+def _with_interval(row: GeneratorFigure, statistic: _Statistic, features: SetFeatures) -> GeneratorFigure:
+    """The figure with its interval and the values that it comes from, or with the reason why there is none among its
+    warnings. Means over images have their interval already."""
+    paired = bool(features.prompts)
+    rows = drawn_rows(np.arange(row.n)) if row.metric in PAIRWISE else np.arange(row.n)
+    blocks = share_out(features.prompt_codes[rows] if paired else len(rows))
+    if row.metric in features.scores and blocks.count < FEWEST_BLOCKS:
+        return row
     try:
-        return make()
+        values = statistic.without(blocks)
     except (BadInput, Undefined) as error:
-        return error
+        return replace(row, warnings=(*row.warnings, f"No interval: {error}"))
+    tested = row
+    if not (paired and features.moments and row.metric in backbones.DISTANCES):
+        # Else no test of differences: other runs of these prompts leave them out of the reference too.
+        tested = replace(row, left_out=tuple(values.tolist()), block_sizes=tuple(blocks.sizes.tolist()))
+    if row.low is not None:
+        return tested
+    metric = _ROWS[row.metric]
+    found = interval(
+        row.value,
+        values,
+        blocks,
+        lower=-np.inf if metric.lower is None else metric.lower,
+        upper=np.inf if metric.upper is None else metric.upper,
+    )
+    if found.reason:
+        return replace(row, warnings=(*row.warnings, f"No interval: {found.reason}"))
+    return replace(tested, low=found.low, high=found.high, stderr=found.stderr)
 
 
-def _held(made: Any) -> Any:
-    if isinstance(made, Exception):
-        raise made
-    return made
+def _with_limit(row: GeneratorFigure, statistic: _Statistic) -> GeneratorFigure:
+    """The figure with its value at infinite N, or with the reason why there is none among its warnings."""
+    if statistic.limit is None:
+        return row
+    try:
+        found = statistic.limit()
+    except (BadInput, Undefined) as error:
+        return replace(row, warnings=(*row.warnings, f"No value at infinite N: {error}"))
+    return replace(
+        row,
+        limit=found.value,
+        limit_low=found.low,
+        limit_high=found.high,
+        warnings=tuple(dict.fromkeys((*row.warnings, *found.warnings))),
+    )
+
+
+def drawn_rows(rows: np.ndarray | LazyRows) -> np.ndarray | LazyRows:
+    """At most MOST rows, the same random ones of every set of one size."""
+    if len(rows) <= MOST:
+        return rows
+    return rows[np.sort(np.random.default_rng(0).choice(len(rows), MOST, replace=False))]

@@ -10,43 +10,34 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from compute import models
 from compute.catalog import Catalog
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
-from compute.content.items import Column
 from compute.engine import run_folders
 from compute.engine.bench import Bench
-from compute.engine.generators import backbones
+from compute.engine.generators import backbones, features
+from compute.engine.generators.backbones import PAPER, Backbones
 from compute.engine.generators.stored import earlier, key_of, run_of, suite_of, with_models
 from compute.engine.run_folders import StoredRun
-from compute.features.subject import LoadedSubject
-from compute.metrics.distribution.grid import GridCell, cfred_grid, check_grid
+from compute.metrics.distribution.grid import cfred_grid, check_grid
 from compute.progress import duration
 from compute.tasks.generators.feature_files import FeatureFiles
 from compute.tasks.generators.human import HUMAN_METRICS
 from compute.tasks.generators.pairing import PromptedSets
-from compute.types import WHOLE, BadInput, Model, Score, Task, shortened
+from compute.types import WHOLE, BadInput, Score, Task, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
 TABLES = {"image": "Backbone of Table B.1", "text": "Backbone of Table B.2"}  # how the catalogue marks the paper's
 ABILITIES = {"image": "embed_image", "text": "embed_text"}
 PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")
-
-
-@dataclass(frozen=True, kw_only=True)
-class GridBackbones:
-    """Image and text backbones of a grid, by catalogue key or as features files name them."""
-
-    image: tuple[str, ...]
-    text: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,37 +59,33 @@ class GridResult:
     suite: str
     cells: Mapping[tuple[str, str, str], float]
     computed: int
-    seconds: float
     n: int
     warnings: tuple[str, ...]
 
 
-def paper_backbones(catalog: Catalog) -> GridBackbones:
+def paper_backbones(catalog: Catalog) -> dict[str, list[str]]:
     """The image and text backbones of Tables B.1 and B.2 of the cFreD paper, as far as the catalogue has them."""
-    known = {role: [row.model for row in catalog.aliases if row.note.startswith(note)] for role, note in TABLES.items()}
-    return GridBackbones(**{role: tuple(dict.fromkeys(keys)) for role, keys in known.items()})
+    return {role: [row.model for row in catalog.aliases if row.note.startswith(note)] for role, note in TABLES.items()}
 
 
-def choose(text: str, *, catalog: Catalog) -> GridBackbones:
+def choose(text: str, *, catalog: Catalog) -> Backbones:
     """The backbones of an option: `paper`, or catalogue keys, comma-separated; each that embeds images is an image
     backbone, and each that embeds texts a text backbone.
 
     Raises UnknownKey, and BadInput where either kind is missing.
     """
-    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    listed = paper_backbones(catalog) if backbones.PAPER in names or not names else GridBackbones(image=(), text=())
-    rows = [catalog.model(name) for name in names if name != backbones.PAPER]
-    roles = {
-        role: tuple(dict.fromkeys((*getattr(listed, role), *(row.key for row in rows if ability in row.abilities))))
-        for role, ability in ABILITIES.items()
-    }
-    for role, keys in roles.items():
-        if not keys:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    roles = paper_backbones(catalog) if PAPER in names or not names else {role: [] for role in ABILITIES}
+    rows = [catalog.model(name) for name in names if name != PAPER]
+    for role, ability in ABILITIES.items():
+        roles[role] += [row.key for row in rows if ability in row.abilities]
+        if not roles[role]:
             raise BadInput(
                 f"--backbones {text}: none of these embeds {role}s, and a grid pairs image with text backbones. List "
                 "models: python -m compute list models"
             )
-    return GridBackbones(**roles)
+    images, texts = (tuple(dict.fromkeys(roles[role])) for role in ABILITIES)
+    return Backbones(image=(), cfred=images, text=texts, metrics=(METRIC,))
 
 
 def from_files(
@@ -131,9 +118,9 @@ def from_files(
         if not keys:
             raise BadInput(f"There is no {what}" + (f" among {', '.join(chosen)}" if chosen else ""))
     return GridFeatures(
-        reference=_Features(images, real.__getitem__),
-        generated={name: _Features(images, each.__getitem__) for name, each in sets.items()},
-        condition=_Features(conditions, texts.__getitem__),
+        reference=_Selected(images, real),
+        generated=sets,
+        condition=_Selected(conditions, texts),
         warnings=tuple(warnings),
     )
 
@@ -141,7 +128,7 @@ def from_files(
 def encode(
     sets: PromptedSets,
     *,
-    chosen: GridBackbones,
+    chosen: Backbones,
     catalog: Catalog,
     bench: Bench,
     offline: bool = False,
@@ -153,38 +140,21 @@ def encode(
     """
     if sets.prompts is None:
         raise BadInput("cFreD needs prompts: name a table of image and prompt with --prompts")
-    keys = tuple(dict.fromkeys((*chosen.image, *chosen.text)))
-    rows: dict[str, Model] = {key: catalog.model(key) for key in keys}
-    backbones.check_present(list(rows.values()), offline=offline, is_downloaded=models.is_downloaded)
-    subjects: dict[str, LoadedSubject] = {}
-    settings: dict[str, Any] = {}
-    bad: dict[bytes, str] = {}
-    started = time.perf_counter()
-    for at, key in enumerate(keys):
-        subject = subjects[key] = bench.subject(rows[key])
-        bench.fetch(rows[key])
-        columns = [part.images for part in sets.sets] if key in chosen.image else []
-        subject.prepare([*columns, *([sets.prompts] if key in chosen.text else [])])
-        settings[key] = subject.settings
-        bad |= subject.bad
-        subject.__dict__.pop("_model", None)
-        report(f"Encoded with {key}{_left(at + 1, len(keys), started)}")
-    left = sets.without(bad)
-
-    def encoded(keys: Sequence[str], column: Column) -> _Features:
-        return _Features(keys, lambda key: subjects[key].embed(column))
-
+    encoded, settings, left = features.encode(
+        sets, chosen=chosen, catalog=catalog, bench=bench, offline=offline, report=report
+    )
+    of = {part.name: {key: rows[part.name] for key, rows in encoded.images.items()} for part in left.sets}
     return GridFeatures(
-        reference=encoded(chosen.image, left.reference.images),
-        generated={part.name: encoded(chosen.image, part.images) for part in left.generated},
-        condition=encoded(chosen.text, left.prompts),
+        reference=of.pop(encoded.reference),
+        generated=of,
+        condition=encoded.texts,
         settings=settings,
         warnings=left.warnings,
     )
 
 
 def execute(
-    features: GridFeatures,
+    grid: GridFeatures,
     *,
     name: str,
     file: Path,
@@ -197,11 +167,10 @@ def execute(
     `name` is what the suite is called, `file` what it was made from; `people` holds ratings by generator, as (metric,
     value). Raises BadInput for features that do not fit each other or those stored under this name, CannotWrite.
     """
-    began = time.perf_counter()
-    images, texts, generators = tuple(features.reference), tuple(features.condition), tuple(features.generated)
-    check_grid(real=features.reference, generated=features.generated, condition=features.condition)
-    n = len(features.reference[images[0]])
-    digests = {text: _digest(features.condition[text]) for text in texts}
+    images, texts, generators = tuple(grid.reference), tuple(grid.condition), tuple(grid.generated)
+    check_grid(real=grid.reference, generated=grid.generated, condition=grid.condition)
+    n = len(grid.reference[images[0]])
+    digests = {text: _digest(grid.condition[text]) for text in texts}
     human = next(iter(people.values()))[0] if people else ""
     suite = _suite(name, file=file, images=images, texts=texts, generators=generators, n=n, human=human)
     merged = _merged(suite, results=results)
@@ -211,40 +180,57 @@ def execute(
             f"{suite.suite.key} would hold more than {most[0]} image or {most[1]} text backbones: use --name"
         )
     suite = suite_records.settled(merged, results=results)
-    rows = {image: _GridRow.of(image, features, suite=suite, digests=digests, results=results) for image in images}
-    rows[images[0]].rate(people or {})
+    rows = {image: _GridRow.of(image, grid, suite=suite, digests=digests, results=results) for image in images}
+    first = rows[images[0]]
+    ratings = first.people | {name: rating for name, rating in (people or {}).items() if name in generators}
+    rated, first.people = ratings != first.people, ratings
     suite_records.record(merged, results=results)
-    total = sum(len(row.missing) for row in rows.values()) * len(generators)
+    missing: dict[tuple[str, ...], list[str]] = {}  # texts -> image backbones
+    for image, row in rows.items():
+        lacking = tuple(text for text in texts if any((name, text) not in row.cells for name in generators))
+        missing.setdefault(lacking, []).append(image)
+    complete = missing.pop((), [])
+    total = sum(len(lacking) * len(which) for lacking, which in missing.items()) * len(generators)
     report(
         f"{len(images)} image and {len(texts)} text backbones, {len(generators)} generators, {n:,} prompts: "
         f"{len(images) * len(texts) * len(generators):,} cells, {total:,} to compute"
     )
+    if rated and first.image in complete:
+        _write(first, grid=grid, results=results, n=n, seconds=0.0)
     started = last = time.perf_counter()
     done = 0
-    for image, cells in _computed(features, rows):
-        rows[image].add(cells)
-        done += len(cells)
-        _write(rows[image], features=features, results=results, n=n, seconds=time.perf_counter() - last)
-        last = time.perf_counter()
-        report(f"{image}: {len(cells)} cells{_left(done, total, started)}")
-    for row in rows.values():
-        if row.changed:  # without a new cell: people's ratings
-            _write(row, features=features, results=results, n=n, seconds=0.0)
+    for lacking, which in missing.items():
+        cells = cfred_grid(
+            real=_Selected(which, grid.reference),
+            generated=grid.generated,
+            condition=_Selected(lacking, grid.condition),
+        )
+        for image, row_cells in groupby(cells, key=lambda cell: cell.image):
+            before = done
+            for cell in row_cells:
+                parts = {part: float(getattr(cell.cfred, part)) for part in PARTS}
+                details = {"parts": parts, "warnings": list(cell.cfred.warnings)}
+                rows[image].cells[cell.generator, cell.text] = float(cell.cfred.value), details
+                done += 1
+            now = time.perf_counter()
+            _write(rows[image], grid=grid, results=results, n=n, seconds=now - last)
+            last = now
+            left = f", {duration((now - started) / done * (total - done))} left" if done < total else ""
+            report(f"{image}: {done - before} cells ({done:,} of {total:,}{left})")
     warnings = dict.fromkeys(
-        line for row in rows.values() for part in row.details.values() for line in part["warnings"]
+        line for row in rows.values() for _, part in row.cells.values() for line in part["warnings"]
     )
     return GridResult(
         suite=suite.suite.key,
         cells={
-            (name, image, text): rows[image].values[name, text]
+            (name, image, text): rows[image].cells[name, text][0]
             for image in images
             for text in texts
             for name in generators
         },
         computed=done,
-        seconds=time.perf_counter() - began,
         n=n,
-        warnings=(*features.warnings, *warnings),
+        warnings=(*grid.warnings, *warnings),
     )
 
 
@@ -257,111 +243,59 @@ class _GridRow:
     reference: str
     generated: Mapping[str, str]  # generator -> digest of its features
     texts: dict[str, str]  # text backbone -> digest of its features, those of earlier runs too
-    present: tuple[str, ...]  # text backbones with features now
-    values: dict[tuple[str, str], float]  # (generator, text)
-    details: dict[tuple[str, str], dict[str, Any]]
+    cells: dict[tuple[str, str], tuple[float, dict[str, Any]]]  # (generator, text) -> cFreD, and what stands beside it
     people: dict[str, tuple[str, float]]
-    changed: bool = False
 
     @classmethod
     def of(
-        cls, image: str, features: GridFeatures, *, suite: OwnSuite, digests: Mapping[str, str], results: Path
+        cls, image: str, grid: GridFeatures, *, suite: OwnSuite, digests: Mapping[str, str], results: Path
     ) -> _GridRow:
         """With the cells of stored runs on the same features. Raises BadInput for runs on other features, of generators
         too that are not compared now."""
-        [task] = [task for task in suite.tasks if _image_of(task) == image]
         row = cls(
             image=image,
-            task=task,
-            reference=_digest(features.reference[image]),
-            generated={name: _digest(sets[image]) for name, sets in features.generated.items()},
+            task=next(task for task in suite.tasks if _image_of(task) == image),
+            reference=_digest(grid.reference[image]),
+            generated={name: _digest(sets[image]) for name, sets in grid.generated.items()},
             texts=dict(digests),
-            present=tuple(digests),
-            values={},
-            details={},
+            cells={},
             people={},
         )
-        names = {key_of(name): name for name in features.generated}
+        names = {key_of(name): name for name in grid.generated}
         for model in suite.models:
-            stored = run_folders.stored(results, model=model.key, task=task.key)
+            stored = run_folders.stored(results, model=model.key, task=row.task.key)
             for each in sorted(stored, key=lambda each: each.date):
-                row._check(each)
-                if model.key in names:
-                    row._take(each, names[model.key])
+                row._add(each, generator=names.get(model.key, ""))
         return row
 
-    def _check(self, stored: StoredRun) -> None:
-        data = stored.run.settings.get("data") or {}
-        texts = data.get("texts") or {}
-        other = [key for key, digest in texts.items() if self.texts.get(key, digest) != digest]
-        if other or data.get("reference") != self.reference:
+    def _add(self, stored: StoredRun, *, generator: str) -> None:
+        """Takes the cells of a run, unless its generator is not compared now or has other images."""
+        data, found = stored.run.settings["data"], stored.run.settings["found"]
+        other = [key for key, digest in data["texts"].items() if self.texts.get(key, digest) != digest]
+        if other or data["reference"] != self.reference:
             side = f"the prompts under {other[0]}" if other else f"the reference under {self.image}"
             raise BadInput(
                 f"{self.task.key.rpartition('/')[0]} holds figures of other features of {side}: give this grid another "
                 "name with --name"
             )
-
-    def _take(self, stored: StoredRun, generator: str) -> None:
-        data = stored.run.settings["data"]
-        if data.get("generated") != self.generated[generator]:
-            return  # another set of images under this name: the new run takes its place
+        if data["generated"] != self.generated.get(generator):
+            return
         value = {score.subset: score.value for score in stored.scores if score.metric == METRIC}
-        found = stored.run.settings.get("found") or {}
         for text, digest in data["texts"].items():
             subset = backbones.subset(self.image, text)
-            if subset in value and METRIC in found.get(subset, {}):
-                self.texts.setdefault(text, digest)
-                self.values[generator, text] = value[subset]
-                self.details[generator, text] = found[subset][METRIC]
+            self.texts.setdefault(text, digest)
+            self.cells[generator, text] = value[subset], found[subset][METRIC]
         for score in stored.scores:
             if score.metric in HUMAN_METRICS:
                 self.people[generator] = score.metric, score.value
 
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Text backbones without a value of every generator."""
-        return tuple(text for text in self.present if any((name, text) not in self.values for name in self.generated))
 
-    def add(self, cells: Sequence[GridCell]) -> None:
-        """Takes computed cells."""
-        for cell in cells:
-            parts = {part: float(getattr(cell.cfred, part)) for part in PARTS}
-            self.values[cell.generator, cell.text] = float(cell.cfred.value)
-            self.details[cell.generator, cell.text] = {"parts": parts, "warnings": list(cell.cfred.warnings)}
-
-    def rate(self, people: Mapping[str, tuple[str, float]]) -> None:
-        """Takes people's ratings of the generators."""
-        rated = self.people | {name: rating for name, rating in people.items() if name in self.generated}
-        self.people, self.changed = rated, rated != self.people
-
-
-def _computed(features: GridFeatures, rows: Mapping[str, _GridRow]) -> Iterator[tuple[str, list[GridCell]]]:
-    """The missing cells, an image backbone at a time. Backbones that miss the same texts share what is computed of
-    these."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for image, row in rows.items():
-        if row.missing:
-            groups.setdefault(row.missing, []).append(image)
-    for texts, images in groups.items():
-        count = len(texts) * len(features.generated)
-        cells: list[GridCell] = []
-        for cell in cfred_grid(
-            real=_Features(images, features.reference.__getitem__),
-            generated={name: _Features(images, sets.__getitem__) for name, sets in features.generated.items()},
-            condition=_Features(texts, features.condition.__getitem__),
-        ):
-            cells.append(cell)
-            if len(cells) == count:
-                yield cell.image, cells
-                cells = []
-
-
-def _write(row: _GridRow, *, features: GridFeatures, results: Path, n: int, seconds: float) -> None:
+def _write(row: _GridRow, *, grid: GridFeatures, results: Path, n: int, seconds: float) -> None:
     """A run a generator: a score a text backbone, the first of them for the whole task too, and people's rating."""
+    # In the task's order: the pair that it names first stays the ranked one, whatever is computed later.
+    parts = [subset.partition(backbones.JOIN)[2] for subset in row.task.subsets[1:]]
     for name, digest in row.generated.items():
-        # In the task's order: the pair that it names first stays the ranked one, whatever is computed later.
-        parts = [subset.partition(backbones.JOIN)[2] for subset in row.task.subsets[1:]]
-        texts = [text for text in parts if (name, text) in row.values]
+        cells = {text: row.cells[name, text] for text in parts if (name, text) in row.cells}
         run = run_of(
             name,
             task=row.task,
@@ -369,17 +303,17 @@ def _write(row: _GridRow, *, features: GridFeatures, results: Path, n: int, seco
             data={
                 "reference": row.reference,
                 "generated": digest,
-                "texts": {text: row.texts[text] for text in texts},
+                "texts": {text: row.texts[text] for text in cells},
             },
-            backbones={key: features.settings[key] for key in (row.image, *texts) if key in features.settings},
+            backbones={key: grid.settings[key] for key in (row.image, *cells) if key in grid.settings},
             seconds=seconds / len(row.generated),
             items=n,
-            found={backbones.subset(row.image, text): {METRIC: row.details[name, text]} for text in texts},
-            warnings=list(features.warnings),
+            found={backbones.subset(row.image, text): {METRIC: details} for text, (_, details) in cells.items()},
+            warnings=list(grid.warnings),
         )
         scores = [
-            Score(run=run.id, subset=subset, metric=METRIC, value=row.values[name, text], n=n, coverage=1.0)
-            for text in texts
+            Score(run=run.id, subset=subset, metric=METRIC, value=value, n=n, coverage=1.0)
+            for text, (value, _) in cells.items()
             for subset in (*((WHOLE,) if text == parts[0] else ()), backbones.subset(row.image, text))
         ]
         if name in row.people:
@@ -387,7 +321,6 @@ def _write(row: _GridRow, *, features: GridFeatures, results: Path, n: int, seco
             scores.append(Score(run=run.id, subset=WHOLE, metric=metric, value=value, coverage=1.0))
         items = pd.DataFrame({"item": []})  # a figure is of all prompts at once
         run_folders.write(results, run=run, scores=scores, items=run_folders.table({WHOLE: items}))
-    row.changed = False
 
 
 def _suite(
@@ -479,25 +412,19 @@ def _digest(array: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-def _left(done: int, total: int, started: float) -> str:
-    """How far a pass is, and how much longer it takes at this rate."""
-    rest = (time.perf_counter() - started) / done * (total - done)
-    return f" ({done:,} of {total:,}{f', {duration(rest)} left' if done < total else ''})"
-
-
 def _few(keys: Mapping[str, Any]) -> str:
     names = list(keys)
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-class _Features(Mapping[str, np.ndarray]):
-    """Features by backbone, read on access."""
+class _Selected(Mapping[str, np.ndarray]):
+    """Features of some backbones, read on access."""
 
-    def __init__(self, keys: Sequence[str], read: Callable[[str], np.ndarray]) -> None:
-        self._keys, self._read = keys, read
+    def __init__(self, keys: Sequence[str], features: Mapping[str, np.ndarray]) -> None:
+        self._keys, self._features = keys, features
 
     def __getitem__(self, key: str) -> np.ndarray:
-        return self._read(key)
+        return self._features[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._keys)

@@ -221,7 +221,7 @@ def _runs(
             per_prompt={
                 "kinds": list(comparison.prompt_values),
                 "backbones": [
-                    features.distance_backbone if kind == DISTANCE else features.scored_by[kind]
+                    features.distance_backbone if kind == DISTANCE else comparison.chosen.scorers[kind]
                     for kind in comparison.prompt_values
                 ],
             },

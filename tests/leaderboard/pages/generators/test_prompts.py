@@ -48,7 +48,7 @@ def section(
 
 def test_a_run_stores_distances_scores_texts_and_pictures_by_prompt(db: Database, own: ComputedSet) -> None:
     good = next(generator for generator in own.generators if generator.title == "good")
-    assert good.kinds == {"distance": "tiny", "clipscore": "tiny|tiny"}
+    assert good.kinds == {"distance": "tiny", "clipscore": "tiny"}
     values = prompts.read(db, good.run, tuple(good.kinds))
     assert len(values.items) == len(values.texts) == generator_stand_ins.PROMPTS
     assert all(text.startswith(("one ", "two ", "three ", "four ")) for text in values.texts)
