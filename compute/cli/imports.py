@@ -56,8 +56,8 @@ def eval_results(
     if not path.exists() and hub_tasks.HUB_ID.fullmatch(where):
         if offline:
             stay_offline()
-        fetched = fetch_eval_results(where, revision=revision, offline=offline)
-        path, source, model = fetched.folder, fetched.source, model or where
+        path, source = fetch_eval_results(where, revision=revision, offline=offline)
+        model = model or where
     imported = read_eval_results(path, model=model, source=source, catalog=shipped())
     if not imported.scores:
         for problem in (*imported.problems, *imported.skipped[:3]):
@@ -105,8 +105,7 @@ def parti_prompts(
     if not votes:
         typer.echo("Warning: without --votes the column of votes is empty", err=True)
     typer.echo(
-        f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(made.generators)} generators, "
-        f"{made.votes:,} votes"
+        f"{out}: {made.rows:,} images of {made.prompts:,} prompts by {len(tables)} generators, {made.votes:,} votes"
     )
 
 

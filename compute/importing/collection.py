@@ -6,27 +6,31 @@ The latter names the files: written last and moved into place, it is where a new
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
+from pydantic import BaseModel
 
-from compute import drafts
+from compute import drafts, records
 from compute.database import store
 from compute.importing.figures import Imported
-from compute.types import BadInput, LikenessError, Metric, Model, Run, Score, Task
+from compute.types import DatabaseError, Metric, Model, Run, Score, Task
 
 TABLES = {"models": Model, "tasks": Task, "metrics": Metric, "runs": Run, "scores": Score}
 MARK = "collection.json"  # its presence means that the folder is whole
 
 
+class Collection(BaseModel):
+    """What is read of the mark: a file's name by its table's."""
+
+    files: dict[str, str]
+
+
 def save(imported: Imported, *, name: str, folder: Path) -> Path:
     """Writes one collection under `folder`, replacing an earlier one of that name; returns where it is."""
-    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", name):
-        raise BadInput(f"{name!r} cannot name a collection: use lower-case letters, digits, dots, dashes")
     target = folder / name
     target.mkdir(parents=True, exist_ok=True)
     counts, files, import_id = {}, {}, secrets.token_hex(4)
@@ -48,11 +52,9 @@ def load(folder: Path) -> tuple[dict[str, dict[str, pd.DataFrame]], list[str]]:
     """Every whole collection under `folder` by name, one frame a table, and why others were left out."""
     collections, problems = {}, []
     for mark in sorted(folder.glob(f"*/{MARK}")):
-        if mark.parent.name.startswith("."):
-            continue
         try:
             collections[mark.parent.name] = _read(mark)
-        except (OSError, ValueError, TypeError, LikenessError) as error:
+        except (OSError, ValueError, DatabaseError) as error:
             problems.append(refusal(mark.parent.name, error))
     return collections, problems
 
@@ -65,14 +67,10 @@ def refusal(name: str, error: Exception) -> str:
 
 def _read(mark: Path) -> dict[str, pd.DataFrame]:
     """One collection. Raises OSError, ValueError or DatabaseError with what is wrong with it."""
-    content = json.loads(mark.read_text(encoding="utf-8"))
-    # Before the mark named its files, each had its table's name.
-    files = content.get("files") or {path.stem: path.name for path in mark.parent.glob("*.parquet")}
+    files = records.validated(records.read(mark, root=mark.parent), Collection).files
     tables = {table: store.read_parquet(mark.parent / Path(file).name) for table, file in files.items()}
     if not {"runs", "scores"} <= set(tables) <= set(TABLES):
         raise ValueError("it has no runs or no scores, or an unknown table")
-    scores = tables["scores"]  # of earlier collections without intervals
-    tables["scores"] = scores.assign(**{end: None for end in ("low", "high") if end not in scores})
     for table, frame in tables.items():
         if other := sorted({field.name for field in fields(TABLES[table])} ^ set(frame.columns)):
             raise ValueError(f"{table}: the column {other[0]!r} is unknown or missing")

@@ -10,22 +10,19 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 import yaml
+from pydantic import BaseModel, ConfigDict, Field
 
-from compute.catalog import hub_tasks
-from compute.catalog.hub_tasks import EVAL_RESULTS, HubTask
-from compute.importing.figures import Imported, SkippedFile, fingerprint, outside, short
+from compute import records
+from compute.catalog import Catalog, hub_tasks
+from compute.catalog.hub_tasks import EVAL_RESULTS
+from compute.importing.figures import Imported, SkippedFile, fingerprint, outside
+from compute.records import short
 from compute.types import BadInput, Metric, Model, NotHere, Run, Score
-
-if TYPE_CHECKING:
-    from huggingface_hub import EvalResultEntry
-
-    from compute.catalog import Catalog
 
 MTEB = "https://github.com/embeddings-benchmark/mteb"
 REMEDY = "Correct the file, or ask who wrote it"
@@ -44,16 +41,38 @@ for _kind in ("int", "float"):
 _ExactLoader.add_constructor("tag:yaml.org,2002:timestamp", lambda loader, node: loader.construct_scalar(node))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResultsFolder:
-    """Where a model's files are: `source` names it in a run, such as a repository with its commit."""
+class EntryPart(BaseModel):
+    """A part of an entry, which may hold more than is named here."""
 
-    folder: Path
-    source: str
+    model_config = ConfigDict(coerce_numbers_to_str=True)
 
 
-def fetch_eval_results(repo: str, *, revision: str = "main", offline: bool = False) -> ResultsFolder:
-    """Downloads a model's result files, or takes them from the hub library's cache.
+class DatasetPart(EntryPart):
+    id: str
+    task_id: str
+    revision: str | None = None
+
+
+class SourcePart(EntryPart):
+    url: str | None = None
+
+
+class ResultEntry(EntryPart):
+    """One entry of the hub's form."""
+
+    dataset: DatasetPart
+    value: Annotated[Decimal, Field(strict=True)]
+    source: SourcePart | None = None
+    date: str | None = None
+    notes: str | None = None
+
+    @property
+    def source_url(self) -> str:
+        return (self.source and self.source.url) or ""
+
+
+def fetch_eval_results(repo: str, *, revision: str = "main", offline: bool = False) -> tuple[Path, str]:
+    """A model's result files, downloaded or from the hub library's cache: their folder, and repository and commit.
 
     Raises NotHere where they cannot be had, BadInput for a repository without any.
     """
@@ -74,29 +93,31 @@ def fetch_eval_results(repo: str, *, revision: str = "main", offline: bool = Fal
         ) from error
     if not (folder / EVAL_RESULTS).is_dir():
         raise BadInput(f"{repo} has no {EVAL_RESULTS}: there is nothing to import")
-    return ResultsFolder(folder=folder, source=f"{repo} {EVAL_RESULTS} @ {folder.name[:12]}")
+    return folder, f"{repo} {EVAL_RESULTS} @ {folder.name[:12]}"
 
 
-def read_eval_results(path: Path, *, model: str, source: str = "", catalog: Catalog | None = None) -> Imported:
+def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str = "") -> Imported:
     """Every figure of the catalogue's tasks in a folder's files, as runs of `model` (a hub id or a key).
 
     `path` is a file, the folder itself, or the one that holds it. Entries of other tasks are `skipped`; `problems`
     names each file and entry that cannot be read or is ambiguous. Raises BadInput where there is no such file.
     """
-    if catalog is None:
-        from compute.catalog import shipped
-
-        catalog = shipped()
-    files = _files(path)
+    folder = path / EVAL_RESULTS if (path / EVAL_RESULTS).is_dir() else path
+    files = [path] if path.is_file() else sorted((*folder.glob("*.yaml"), *folder.glob("*.yml")))
+    if not files:
+        raise BadInput(
+            f"{folder} is not a .yaml file, nor a folder that has one: give a folder with {EVAL_RESULTS}/*.yaml, or a "
+            "model as ORG/NAME"
+        )
     if not model:
         raise BadInput(f"{path} does not say whose results it holds: name the model with --model ORG/NAME")
-    if not hub_tasks.HUB_ID.fullmatch(model) and model not in {row.key for row in catalog.models}:
+    known = {row.key for row in catalog.models}
+    if not hub_tasks.HUB_ID.fullmatch(model) and model not in known:
         raise BadInput(f"{short(model)} is no model: give it as ORG/NAME, or by a key of python -m compute list models")
-    reader = _EntryReader(catalog=catalog, key=model.lower())
+    reader = _EntryReader(catalog=catalog, model=model.lower(), source=source or f"{EVAL_RESULTS} of {model}")
     for file in files:
         reader.read_file(file)
-    runs, scores = reader.runs(source=source or f"{EVAL_RESULTS} of {model}")
-    known = {row.key for row in catalog.models}
+    runs, scores = reader.agreed()
     organisation, _, name = model.rpartition("/")
     declared = Model(key=model.lower(), title=name, organisation=organisation, weights=model if organisation else "")
     return Imported(
@@ -108,41 +129,15 @@ def read_eval_results(path: Path, *, model: str, source: str = "", catalog: Cata
     )
 
 
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    if not path.is_dir():
-        raise BadInput(
-            f"There is no file or folder {path}: give one with {EVAL_RESULTS}/*.yaml, or a model as ORG/NAME"
-        )
-    folder = path / EVAL_RESULTS if (path / EVAL_RESULTS).is_dir() else path
-    files = sorted((*folder.glob("*.yaml"), *folder.glob("*.yml")))
-    if not files:
-        raise BadInput(
-            f"{folder} holds no .yaml file: give a folder with {EVAL_RESULTS}/*.yaml, or a model as ORG/NAME"
-        )
-    return files
-
-
-@dataclass(frozen=True, kw_only=True)
-class _ReadEntry:
-    """One entry that was understood."""
-
-    target: HubTask
-    value: float
-    entry: EvalResultEntry
-    facts: Mapping[str, str]
-    file: str
-
-
 class _EntryReader:
     """Collects while it reads; one instance reads one model's files."""
 
-    def __init__(self, *, catalog: Catalog, key: str) -> None:
-        self.key = key
+    def __init__(self, *, catalog: Catalog, model: str, source: str) -> None:
+        self.model, self.source = model, source
         self.targets = hub_tasks.table(catalog)
         self.metrics = {metric.key: metric for metric in catalog.metrics}
-        self.figures: dict[tuple[str, str, str], list[_ReadEntry]] = defaultdict(list)
+        # By task, subset and metric: the figures of all files, with the file's name.
+        self.figures: dict[tuple[str, str, str], list[tuple[Run, Score, str]]] = defaultdict(list)
         self.problems: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
 
@@ -162,84 +157,76 @@ class _EntryReader:
         for position, item in enumerate(content, start=1):
             where = f"{path.name}, entry {position}"
             try:
-                self.read_entry(item, where=where, file=path.name)
-            except BadInput as error:
+                self.read_entry(records.validated(item, ResultEntry), where=where, file=path.name)
+            except (BadInput, ValueError) as error:
                 self.problem(where, str(error))
 
-    def read_entry(self, item: Any, *, where: str, file: str) -> None:
+    def read_entry(self, entry: ResultEntry, *, where: str, file: str) -> None:
         """Notes an entry's figure. Raises BadInput with the reason alone."""
-        entry = _entry(item)
-        target = self.targets.get((entry.dataset_id, entry.task_id))
+        dataset = entry.dataset
+        target = self.targets.get((dataset.id, dataset.task_id))
         if target is None:
             self.skipped.append(
                 SkippedFile(
                     path=where,
-                    reason=f"the catalogue has no task {short(entry.task_id)} of {short(entry.dataset_id)}",
+                    reason=f"the catalogue has no task {short(dataset.task_id)} of {short(dataset.id)}",
                     remedy="Add a row to assets/catalog/tasks.csv to read it",
                 )
             )
             return
         facts = dict(_facts(entry.notes or ""))
         if facts.get("metric", target.metric) != target.metric:
-            raise BadInput(f"is {short(facts['metric'])} by its notes, but {entry.task_id} is {target.metric}")
-        metric = self.metrics[target.metric]
+            raise BadInput(f"is {short(facts['metric'])} by its notes, but {dataset.task_id} is {target.metric}")
+        metric, task = self.metrics[target.metric], target.task
         value = _stored(entry, metric, unit=facts.get("unit", ""))
         if reason := outside(value, metric):
             raise BadInput(f"value {reason}")
-        figure = _ReadEntry(target=target, value=value, entry=entry, facts=facts, file=file)
-        self.figures[target.task.key, target.subset, target.metric].append(figure)
+        mark = fingerprint(model=self.model, task=task.key, source=self.source)
+        run = Run(
+            id=f"eval-results/{self.model}/{task.key}/{mark[:12]}",
+            model=self.model,
+            task=task.key,
+            procedure=task.procedure,
+            origin="imported",
+            source=self.source,
+            settings={
+                "dataset": dataset.id,
+                "dataset_revision": dataset.revision or "",
+                "source_url": entry.source_url,
+                "notes": entry.notes or "",
+            },
+            fingerprint=mark,
+            started=entry.date or "",
+            dtype=facts.get("dtype", "")[:40],
+            device=facts.get("device", "")[:40],
+        )
+        score = Score(
+            run=run.id,
+            subset=target.subset,
+            metric=metric.key,
+            value=value,
+            printed=str(entry.value)[:40],
+            **_precision(facts, metric),
+        )
+        self.figures[task.key, target.subset, metric.key].append((run, score, file))
 
-    def runs(self, *, source: str) -> tuple[tuple[Run, ...], tuple[Score, ...]]:
+    def agreed(self) -> tuple[tuple[Run, ...], tuple[Score, ...]]:
         """A run a task, with the scores of its figures; figures that contradict one another are problems."""
         runs: dict[str, Run] = {}
         scores = []
-        for (task, subset, key), figures in self.figures.items():
-            first = figures[0]
-            if len({figure.value for figure in figures}) > 1:
+        for (task, subset, metric), figures in self.figures.items():
+            run, score, _ = figures[0]
+            if len({score.value for _, score, _ in figures}) > 1:
                 self.problem(
-                    ", ".join(dict.fromkeys(figure.file for figure in figures)),
-                    f"{first.entry.task_id} has {len(figures)} values that differ, of different protocols perhaps",
+                    ", ".join(dict.fromkeys(file for *_, file in figures)),
+                    f"{metric} of {task}, {subset} has {len(figures)} values that differ, of different protocols "
+                    "perhaps",
                     "Give one of the files alone",
                 )
-                continue
-            if task not in runs:
-                settings = _settings(first.entry)
-                mark = fingerprint(model=self.key, task=task, source=source)
-                runs[task] = Run(
-                    id=f"eval-results/{self.key}/{task}/{mark[:12]}",
-                    model=self.key,
-                    task=task,
-                    procedure=first.target.task.procedure,
-                    origin="imported",
-                    source=source,
-                    settings=settings,
-                    fingerprint=mark,
-                    started=first.entry.date or "",
-                    dtype=first.facts.get("dtype", "")[:40],
-                    device=first.facts.get("device", "")[:40],
-                )
-            scores.append(_score(runs[task], subset, self.metrics[key], first))
+            else:
+                runs.setdefault(task, run)
+                scores.append(score)
         return tuple(runs.values()), tuple(scores)
-
-
-def _entry(item: Any) -> EvalResultEntry:
-    """An entry whose parts are of their kinds. Raises BadInput with the reason alone."""
-    from huggingface_hub import parse_eval_result_entries
-
-    try:
-        [entry] = parse_eval_result_entries([{name: item[name] for name in item if name not in ("error", "data")}])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise BadInput(f"is no entry of the hub's form ({short(str(error))})") from error
-    texts = (entry.dataset_id, entry.task_id, entry.source_url or "", entry.notes or "")
-    if not all(isinstance(text, str) for text in texts):
-        raise BadInput("has an id, address or notes that are not text")
-    if not isinstance(entry.value, Decimal):
-        raise BadInput(f"value is {short(entry.value)}, not a number")
-    return replace(
-        entry,
-        date=None if entry.date is None else str(entry.date),
-        dataset_revision=None if entry.dataset_revision is None else str(entry.dataset_revision),
-    )
 
 
 def _facts(notes: str) -> Iterator[tuple[str, str]]:
@@ -249,12 +236,12 @@ def _facts(notes: str) -> Iterator[tuple[str, str]]:
             yield match[1], match[2].strip()
 
 
-def _stored(entry: EvalResultEntry, metric: Metric, *, unit: str) -> float:
+def _stored(entry: ResultEntry, metric: Metric, *, unit: str) -> float:
     """The value in stored units. Raises BadInput where its unit is not known."""
     printed = hub_tasks.unit(metric)
     if unit == hub_tasks.FRACTION:
         return float(entry.value)
-    by_mteb = (entry.source_url or "").rstrip("/") == MTEB and printed == hub_tasks.PERCENT
+    by_mteb = entry.source_url.rstrip("/") == MTEB and printed == hub_tasks.PERCENT
     # A share above 1 or below -1 can only be a percentage; nothing is nothing in every unit.
     beyond = metric.upper == 1 and printed == hub_tasks.PERCENT and (abs(entry.value) > 1 or entry.value == 0)
     if unit == printed or by_mteb or beyond or (not unit and metric.scale == 1):
@@ -266,33 +253,14 @@ def _stored(entry: EvalResultEntry, metric: Metric, *, unit: str) -> float:
     )
 
 
-def _settings(entry: EvalResultEntry) -> dict[str, Any]:
-    return {
-        "dataset": entry.dataset_id,
-        "dataset_revision": entry.dataset_revision or "",
-        "source_url": entry.source_url or "",
-        "notes": entry.notes or "",
-    }
-
-
-def _score(run: Run, subset: str, metric: Metric, figure: _ReadEntry) -> Score:
-    """The score of a figure, with what its notes say of the number of items and the error."""
-    count = figure.facts.get("n", "")
-    error = figure.facts.get("standard error", "")
+def _precision(facts: Mapping[str, str], metric: Metric) -> dict[str, Any]:
+    """What notes say of the number of items, the error and the share of items answered, where it makes sense."""
+    count, error = facts.get("n", ""), facts.get("standard error", "")
+    answered = re.match(r"(\d{1,3}(\.\d{1,4})?)%", facts.get("answered", ""))
     stderr = float(error) / metric.scale if DECIMAL.fullmatch(error) else None
     spread = float("inf") if metric.lower is None or metric.upper is None else metric.upper - metric.lower
-    return Score(
-        run=run.id,
-        subset=subset,
-        metric=metric.key,
-        value=figure.value,
-        n=int(count) if re.fullmatch(r"\d{1,15}", count) and int(count) else None,
-        stderr=stderr if stderr is not None and 0 <= stderr <= spread else None,
-        printed=str(figure.entry.value)[:40],
-        coverage=_coverage(figure.facts.get("answered", "")),
-    )
-
-
-def _coverage(text: str) -> float | None:
-    match = re.match(r"(\d{1,3}(\.\d{1,4})?)%", text)
-    return float(match[1]) / 100 if match and float(match[1]) <= 100 else None
+    return {
+        "n": int(count) if re.fullmatch(r"[1-9]\d{0,14}", count) else None,
+        "stderr": stderr if stderr is not None and stderr <= spread else None,
+        "coverage": float(answered[1]) / 100 if answered and float(answered[1]) <= 100 else None,
+    }

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from compute.types import BadInput, Metric, Model, Run, Score, Task
+from compute.types import Metric, Model, Run, Score, Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,18 +38,6 @@ class Imported:
     skipped: tuple[SkippedFile, ...] = ()
 
 
-def finite(value: object) -> float | None:
-    """A JSON value as a finite float, or None when it is none (text, true, null, NaN, infinity)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
-        return None
-    return float(value)
-
-
-def short(value: object) -> str:
-    """A value as an error shows it: one line of at most 60 characters."""
-    return ascii(value)[:60]
-
-
 def outside(value: float, metric: Metric) -> str:
     """Why a value (in stored units) cannot be one of this metric, or the empty text when it can."""
     if metric.lower is not None and value < metric.lower:
@@ -64,11 +50,3 @@ def outside(value: float, metric: Metric) -> str:
 def fingerprint(**identity: Any) -> str:
     """SHA-256 (hex) of everything that distinguishes runs."""
     return hashlib.sha256(json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
-def load_json(path: Path) -> Any:
-    """A JSON file. Raises BadInput with the reason alone."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"is not JSON that can be read ({str(error).splitlines()[0][:80]})") from error

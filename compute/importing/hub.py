@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from compute.catalog import Catalog
 from compute.types import BadInput
-
-if TYPE_CHECKING:
-    from compute.catalog import Catalog
 
 REPOSITORY = "mteb/results"  # a dataset on the Hub
 
 
-def fetch_mteb_results(cache: Path, *, revision: str = "main", catalog: Catalog | None = None) -> Path:
+def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str = "main") -> Path:
     """Downloads the result files of the catalogue's MIEB tasks as of one commit; returns their folder.
 
     `revision` is a commit, branch or tag; a branch is resolved first, and the folder is named after the commit, so
@@ -23,10 +20,6 @@ def fetch_mteb_results(cache: Path, *, revision: str = "main", catalog: Catalog 
     import httpx2
     from huggingface_hub import HfApi, snapshot_download
 
-    if catalog is None:
-        from compute.catalog import shipped
-
-        catalog = shipped()
     names = sorted(task.title for task in catalog.tasks if task.benchmark == "mieb")
     try:
         whole = re.fullmatch(r"[0-9a-f]{40}", revision)
@@ -36,7 +29,7 @@ def fetch_mteb_results(cache: Path, *, revision: str = "main", catalog: Catalog 
             REPOSITORY,
             repo_type="dataset",
             revision=commit,
-            local_dir=Path(cache) / commit,
+            local_dir=cache / commit,
             allow_patterns=[f"results/*/*/{name}.json" for name in (*names, "model_meta")],
         )
     except (OSError, ValueError, httpx2.HTTPError) as error:
@@ -45,4 +38,4 @@ def fetch_mteb_results(cache: Path, *, revision: str = "main", catalog: Catalog 
             f"Cannot download {REPOSITORY} at {revision[:12]} ({reason}). Check the connection and the "
             "revision, or give a folder of results that is already on this machine"
         ) from error
-    return Path(cache) / commit
+    return cache / commit

@@ -8,8 +8,8 @@ that are read here are assumptions (`read_votes`), and a table in none of them i
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,11 +33,10 @@ BLOCK = 200  # rows of images in memory
 
 @dataclass(frozen=True, kw_only=True)
 class PartiTable:
-    """What was written: rows, generators, votes, and what to know."""
+    """What was written: rows, prompts, votes, and what to know."""
 
     rows: int
     prompts: int
-    generators: tuple[str, ...]
     votes: int
     notes: tuple[str, ...]
 
@@ -53,8 +52,7 @@ def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequen
     import pyarrow.parquet as pq
 
     prompts = {name: _prompts(name, table) for name, table in generations.items()}
-    notes = _unlike(prompts)
-    counted, total, more = _votes(votes, prompts) if votes else ({}, 0, ())
+    counted, notes = _votes(votes, prompts) if votes else (Counter(), [])
     schema = pa.schema(
         [
             ("prompt", pa.string()),
@@ -81,8 +79,8 @@ def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequen
                                 "prompt": own[at],
                                 "generator": name,
                                 "image": {"bytes": _image(images[at], f"{name}, row {at}"), "path": None},
-                                "votes": counted.get((name, own[at]), 0) if votes else None,
-                                **{key.lower(): _plain(values[at]) for key, values in about.items()},
+                                "votes": counted[name, own[at]] if votes else None,
+                                **{key.lower(): values[at] for key, values in about.items()},
                             }
                             for at in block
                         ],
@@ -93,17 +91,17 @@ def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequen
     return PartiTable(
         rows=rows,
         prompts=len({text for texts in prompts.values() for text in texts}),
-        generators=tuple(generations),
-        votes=total,
-        notes=(*notes, *more),
+        votes=counted.total(),
+        notes=(*_missing(prompts), *notes),
     )
 
 
-def read_votes(path: Path) -> list[dict[str, Any]]:
-    """The rows of a table of votes (CSV, TSV, JSON Lines, Parquet) as `prompt` or `position`, `generator`, `votes`.
+def read_votes(path: Path, *, prompts: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+    """Generator, prompt and number of votes, for every row of a table of votes (CSV, TSV, JSON Lines, Parquet).
 
     Assumed: a row a vote, or a row a count in a column of COUNTS; the generator in one of CHOSEN; the prompt as text in
-    `prompt`, or by its row in a column of POSITIONS. Raises BadInput naming the columns there are.
+    `prompt`, or by its row among `prompts` in a column of POSITIONS; it is empty for a row that there is not. Raises
+    BadInput naming the columns there are.
     """
     rows = read_rows(path)
     generator = column_of(rows, CHOSEN, of=path.name, what="generators chosen")
@@ -113,63 +111,48 @@ def read_votes(path: Path) -> list[dict[str, Any]]:
             f"{path.name} names no prompt (prompt, or its row as {', '.join(POSITIONS)}); it has: "
             f"{', '.join(map(str, rows[0]))}"
         )
-    choices = []
-    for at, row in enumerate(rows, start=1):
-        where = f"{path.name}, row {at}"
-        choices.append(
-            {
-                "prompt": str(row[prompt]).strip() if prompt else None,
-                "position": None if prompt else _integer(row[position], f"{where}: {position}"),
-                "generator": str(row[generator]).strip(),
-                "votes": _integer(row[count], f"{where}: {count}") if count else 1,
-            }
-        )
-    return choices
+    for number, row in enumerate(rows, start=1):
+        where = f"{path.name}, row {number}"
+        if prompt:
+            text = str(row[prompt]).strip()
+        else:
+            at = _integer(row[position], f"{where}: {position}")
+            text = prompts[at] if at < len(prompts) else ""
+        yield str(row[generator]).strip(), text, _integer(row[count], f"{where}: {count}") if count else 1
 
 
 def _prompts(name: str, table: parquet.Table) -> list[str]:
     (texts,) = table.values(PROMPT)
-    for at, text in enumerate(texts):
-        if not isinstance(text, str) or not text.strip():
-            raise BadInput(f"{name}, row {at}: the prompt is empty")
     repeated = [text for text, count in Counter(texts).items() if count > 1]
     if repeated:
         raise BadInput(f"{name}: {some(repeated, noun='prompt')} stand more than once, so their votes are ambiguous")
     return [text.strip() for text in texts]
 
 
-def _unlike(prompts: Mapping[str, list[str]]) -> list[str]:
-    """Which prompts some generators lack: named and counted."""
+def _missing(prompts: Mapping[str, list[str]]) -> list[str]:
+    """Which prompts have no image of a generator: named and counted."""
     every = dict.fromkeys(text for texts in prompts.values() for text in texts)
     lines = []
     for name, texts in prompts.items():
-        missing = [text for text in every if text not in set(texts)] if len(texts) < len(every) else []
-        if missing:
+        if missing := [text for text in every if text not in texts]:
             lines.append(f"{name}: {some(missing, noun='prompt')} without an image")
     return lines
 
 
-def _votes(
-    paths: Sequence[Path], prompts: Mapping[str, list[str]]
-) -> tuple[dict[tuple[str, str], int], int, tuple[str, ...]]:
-    """Votes by generator and prompt, their number, and what could not be placed."""
+def _votes(paths: Sequence[Path], prompts: Mapping[str, list[str]]) -> tuple[Counter[tuple[str, str]], list[str]]:
+    """Votes by generator and prompt, and what could not be placed."""
     known = {name: set(texts) for name, texts in prompts.items()}
-    first = next(iter(prompts.values()))
-    counted: dict[tuple[str, str], int] = defaultdict(int)
+    counted: Counter[tuple[str, str]] = Counter()
     others: Counter[str] = Counter()
     lost = 0
     for path in paths:
-        for row in read_votes(path):
-            name, text, at = row["generator"], row["prompt"], row["position"]
+        for name, prompt, votes in read_votes(path, prompts=next(iter(prompts.values()))):
             if name not in known:
-                others[name] += row["votes"]
-                continue
-            if at is not None:
-                text = first[at] if 0 <= at < len(first) else None
-            if text is None or text not in known[name]:
-                lost += row["votes"]
-                continue
-            counted[name, text] += row["votes"]
+                others[name] += votes
+            elif prompt in known[name]:
+                counted[name, prompt] += votes
+            else:
+                lost += votes
     if not counted:
         raise BadInput(
             f"No vote is for one of {', '.join(prompts)}; the votes name {some(others, noun='generator')}. Are these "
@@ -180,7 +163,7 @@ def _votes(
         notes.append(f"{others.total():,} votes for {some(others, noun='generator')} that are not read, left out")
     if lost:
         notes.append(f"{lost:,} votes for prompts that their generator does not have, left out")
-    return counted, sum(counted.values()), tuple(notes)
+    return counted, notes
 
 
 def _image(data: Any, name: str) -> bytes:
@@ -191,10 +174,6 @@ def _image(data: Any, name: str) -> bytes:
     except BadInput as error:
         raise BadInput(f"{name}: {error}") from error
     return data
-
-
-def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, str | int) else str(value)
 
 
 def _integer(value: Any, name: str) -> int:

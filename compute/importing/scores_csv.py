@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import csv
-import difflib
+import math
 import re
 from collections.abc import Callable, Iterator
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from compute.importing.figures import Imported, fingerprint, finite, outside
-from compute.types import KINDS, BadInput, Metric, Model, Run, Score, Task
-
-if TYPE_CHECKING:
-    from compute.catalog import Catalog
+from compute.catalog import Catalog
+from compute.importing.figures import Imported, fingerprint, outside
+from compute.types import KINDS, BadInput, LikenessError, Metric, Model, Run, Score, Task, UnknownKey, suggestion
 
 REQUIRED = ("benchmark", "model", "task", "metric", "value")
 OPTIONAL = ("subset", "n", "stderr", "low", "high", "source", "printed")
@@ -38,12 +35,11 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
     that is new. What the catalogue lists may be declared again in its own words. Raises BadInput naming the file, the
     line and what next.
     """
-    path = Path(path)
     reader = _ScoresReader(catalog=catalog, name=path.name)
     for line, row in _rows(path):
         try:
             reader.read(row)
-        except BadInput as error:
+        except LikenessError as error:
             raise BadInput(f"{path.name}, line {line}: {error}") from error
     if not reader.scores:
         raise BadInput(f"{path.name}: holds no scores below its heading; add a row for every score")
@@ -72,20 +68,18 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                         f"{len(columns)}; put text with commas in quotes"
                     )
                 yield reader.line_num, {name: cell.strip() for name, cell in zip(columns, cells, strict=True)}
-    except FileNotFoundError as error:
-        raise BadInput(f"There is no file {path}: give the CSV file of scores") from error
     except OSError as error:
-        raise BadInput(f"{path.name}: cannot be opened ({error.strerror}); give a CSV file of scores") from error
+        raise BadInput(f"{path} cannot be opened ({error.strerror}): give a CSV file of scores") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"{path.name}: is not CSV text in UTF-8 ({error}); save it as such") from error
 
 
 def _check_columns(columns: list[str], name: str) -> None:
-    known = (*REQUIRED, *OPTIONAL, *chain(*DECLARING.values()))
+    known = (*REQUIRED, *OPTIONAL, *DECLARING["model"], *DECLARING["task"])
     for column in columns:
         if column not in known:
             raise BadInput(
-                f"{name}, line 1: no column is called {column!r}.{_near(column, known)} "
+                f"{name}, line 1: no column is called {column!r}.{suggestion(column, known)} "
                 f"Known columns: {', '.join(known)}"
             )
         if columns.count(column) > 1:
@@ -93,11 +87,6 @@ def _check_columns(columns: list[str], name: str) -> None:
     for column in REQUIRED:
         if column not in columns:
             raise BadInput(f"{name}, line 1: the column {column!r} is missing; required are {', '.join(REQUIRED)}")
-
-
-def _near(word: str, known: tuple[str, ...] | list[str]) -> str:
-    near = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.5)
-    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 class _ScoresReader:
@@ -124,7 +113,7 @@ class _ScoresReader:
         benchmark = row["benchmark"]
         if benchmark not in self.benchmarks:
             raise BadInput(
-                f"no benchmark {benchmark!r}.{_near(benchmark, self.benchmarks)} "
+                f"no benchmark {benchmark!r}.{suggestion(benchmark, self.benchmarks)} "
                 f"There are: {', '.join(self.benchmarks)}"
             )
         model = self.aliases.get((benchmark, row["model"]), row["model"].lower())
@@ -134,10 +123,7 @@ class _ScoresReader:
             raise BadInput(f"task {task.key!r} is of the benchmark {task.benchmark!r}, not {benchmark!r}")
         metric = self.metric(row["metric"])
         if metric is None:
-            raise BadInput(
-                f"no metric {row['metric']!r}.{_near(row['metric'], list(self.metrics))} "
-                "List them: python -m compute list metrics"
-            )
+            raise UnknownKey("metric", row["metric"], self.metrics)
         self.add(row, model=model, task=task, metric=metric)
 
     def find(
@@ -160,16 +146,12 @@ class _ScoresReader:
             missing = next(column for column in columns if column not in filled)
             raise BadInput(f"{missing} is empty; a new {noun} needs {', '.join(columns)}")
         if filled:
-            if not KEY.fullmatch(key):
-                raise BadInput(f"{key[:60]!r} cannot be a key; use small letters, digits and . _ / + -")
+            _check_key(key)
             made = make(key, row)
             if new.setdefault(key, made) != made:
                 raise BadInput(f"{noun} {key!r} is declared in two ways; declare it once")
         if key not in new:
-            raise BadInput(
-                f"no {noun} {key!r}.{_near(key, list(known))} List them: python -m compute list {noun}s, "
-                f"or declare it: fill {', '.join(columns)}"
-            )
+            raise BadInput(f"{UnknownKey(noun, key, known)}, or declare it: fill {', '.join(columns)}")
         return new[key]
 
     def check_same(self, noun: str, row: Model | Task, declared: dict[str, str]) -> None:
@@ -209,15 +191,12 @@ class _ScoresReader:
         name = row["metric"]
         metric = self.metric(name)
         if metric is None:
-            if not KEY.fullmatch(name):
-                raise BadInput(f"{name[:60]!r} cannot be a metric's key; use small letters, digits and . _ / + -")
+            _check_key(name)
             metric = Metric(key=name, title=name, higher_is_better=higher, lower=None, upper=None, unit="")
             self.new_metrics[name] = metric
         if metric.higher_is_better != higher:
-            raise BadInput(
-                f"higher_is_better is {row['higher_is_better']}, but of {name} "
-                f"{'more' if metric.higher_is_better else 'less'} is better"
-            )
+            better = "more" if metric.higher_is_better else "less"
+            raise BadInput(f"higher_is_better is {row['higher_is_better']}, but of {name} {better} is better")
         return Task(
             key=key,
             title=row["task_title"],
@@ -230,23 +209,21 @@ class _ScoresReader:
 
     def add(self, row: dict[str, str], *, model: str, task: Task, metric: Metric) -> None:
         """Adds the score of a row. Raises BadInput."""
-        value = _number(row, "value")
-        if reason := outside(value, metric):
-            raise BadInput(f"value {reason}; proportions are fractions, 0.851 for 85.1%")
-        n = _number(row, "n") if row.get("n") else None
+        numbers = {
+            column: _number(row, column) for column in ("value", "n", "stderr", "low", "high") if row.get(column)
+        }
+        for column in numbers.keys() - {"n", "stderr"}:
+            if reason := outside(numbers[column], metric):
+                raise BadInput(f"{column} {reason}; proportions are fractions, 0.851 for 85.1%")
+        n = numbers.get("n")
         if n is not None and (n < 1 or n != int(n)):
             raise BadInput(f"n is {row['n']!r}; give the whole number of items, or leave it empty")
-        stderr = _number(row, "stderr") if row.get("stderr") else None
-        if stderr is not None and stderr < 0:
+        if numbers.get("stderr", 0) < 0:
             raise BadInput(f"stderr is {row['stderr']!r}; it cannot be negative")
-        low, high = (_number(row, end) if row.get(end) else None for end in ("low", "high"))
-        if (low is None) != (high is None):
+        if ("low" in numbers) != ("high" in numbers):
             raise BadInput("only one end of the interval is filled; give low and high, or neither")
-        if low is not None and high is not None:
-            if reason := outside(low, metric) or outside(high, metric):
-                raise BadInput(f"an end of the interval {reason}; proportions are fractions, 0.851 for 85.1%")
-            if low > high:
-                raise BadInput(f"low is {row['low']} and high {row['high']}; low cannot be above high")
+        if "low" in numbers and numbers["low"] > numbers["high"]:
+            raise BadInput(f"low is {row['low']} and high {row['high']}; low cannot be above high")
         source, subset = row.get("source") or self.name, row.get("subset") or "default"
         identity = {"model": model, "task": task.key, "source": source, "file": self.name}
         mark = fingerprint(**identity)
@@ -273,21 +250,21 @@ class _ScoresReader:
             run=run,
             subset=subset,
             metric=metric.key,
-            value=value,
-            n=None if n is None else int(n),
-            stderr=stderr,
-            low=low,
-            high=high,
             printed=row.get("printed", ""),
+            **{**numbers, "n": None if n is None else int(n)},
         )
 
 
 def _number(row: dict[str, str], column: str) -> float:
-    text = row[column]
     try:
-        value = finite(float(text))
+        value = float(row[column])
     except ValueError:
-        value = None
-    if value is None or "_" in text:
-        raise BadInput(f"{column} is {text[:40]!r}; write a plain number such as 0.851")
+        value = math.nan
+    if not math.isfinite(value):
+        raise BadInput(f"{column} is {row[column][:40]!r}; write a plain number such as 0.851")
     return value
+
+
+def _check_key(key: str) -> None:
+    if not KEY.fullmatch(key):
+        raise BadInput(f"{key[:60]!r} cannot be a key; use small letters, digits and . _ / + -")

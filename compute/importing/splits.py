@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
-from compute.importing.figures import finite, outside, short
+from pydantic import BaseModel, ConfigDict
+
+from compute.importing.figures import outside
+from compute.records import short
 from compute.types import BadInput, Metric, Task
 
 # The names under which result files of different ages hold a metric; otherwise its own key.
@@ -17,39 +22,44 @@ FIELDS = {
 }
 
 
-def read_split(rows: Any, *, split: str, task: Task, metric: Metric) -> tuple[dict[str, float], dict[str, Any]]:
+class SplitRow(BaseModel):
+    """The scores of one subset; every other metric is an extra field."""
+
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
+
+    main_score: float
+    hf_subset: str = "default"
+
+
+def read_split(
+    rows: Sequence[SplitRow], *, split: str, task: Task, metric: Metric
+) -> tuple[dict[str, float], dict[str, Any]]:
     """Value a subset, and which field of the file they are read from.
 
     The field of the task's own metric wins over `main_score`: some old files put another metric there.
     """
-    if not isinstance(rows, list) or not rows:
-        raise BadInput(f"split {split!r} has no scores")
     values: dict[str, float] = {}
     fields: dict[str, Any] = {"field": "main_score"}
     for row in rows:
-        if not isinstance(row, dict):
-            raise BadInput(f"split {split!r} holds something that is not a set of scores")
-        subset = subset_key(row.get("hf_subset", "default"), task)
+        subset = subset_key(row.hf_subset, task)
         if subset in values:
             raise BadInput(f"split {split!r} has subset {subset!r} twice")
-        main = finite(row.get("main_score"))
-        if main is None:
-            raise BadInput(f"main_score of {split}/{subset} is {short(row.get('main_score'))}, not a finite number")
+        value = row.main_score
         for field in FIELDS.get(metric.key, (metric.key,)):
-            named = finite(row.get(field))
-            if named is not None:
+            named = getattr(row, field, None)
+            if isinstance(named, int | float) and math.isfinite(named):
                 fields["field"] = field
-                if abs(named - main) > 1e-6:
-                    fields["main_score"] = main
-                main = named
+                if abs(named - value) > 1e-6:
+                    fields["main_score"] = value
+                value = float(named)
                 break
-        if reason := outside(main, metric):
+        if reason := outside(value, metric):
             raise BadInput(f"main_score of {split}/{subset}: {reason}")
-        values[subset] = main
+        values[subset] = value
     return values, fields
 
 
-def subset_key(name: Any, task: Task) -> str:
+def subset_key(name: str, task: Task) -> str:
     """Our name of a file's subset: an aggregate's `default` over several subsets is their `average`."""
     if name == "default":
         return "average" if len(task.subsets) > 1 else name

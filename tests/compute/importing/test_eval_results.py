@@ -171,8 +171,8 @@ def test_files_of_the_hubs_cache_are_links_that_are_read(tmp_path: Path, catalog
 @pytest.mark.parametrize(
     ("where", "model", "words"),
     [
-        ("nowhere", "Org/New", "no file or folder"),
-        ("empty", "new", "no .yaml file"),
+        ("nowhere", "Org/New", "not a .yaml file"),
+        ("empty", "new", "nor a folder"),
         ("full", "new", "give it as ORG"),
         ("full", "", "name the model"),
     ],

@@ -87,7 +87,7 @@ REFUSED = {
     ),
     "unknown model": (
         f"{HEAD}\nmieb,org/knwn,mieb/cifar10,accuracy,0.5\n",
-        "no model 'org/knwn'. Did you mean 'org/known'?",
+        "No model 'org/knwn'. Did you mean 'org/known'?",
     ),
     "another benchmark's task": (
         f"{HEAD}\nunisim,org/known,mieb/cifar10,accuracy,0.5\n",
@@ -146,7 +146,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path, catalog: Catalog) ->
         (tmp_path / "scores.csv").write_bytes(content)
         with pytest.raises(BadInput, match="scores.csv"):
             read_scores_csv(tmp_path / "scores.csv", catalog=catalog)
-    with pytest.raises(BadInput, match="There is no file"):
+    with pytest.raises(BadInput, match="No such file"):
         read_scores_csv(tmp_path / "missing.csv", catalog=catalog)
     with pytest.raises(BadInput, match="cannot be opened"):
         read_scores_csv(tmp_path, catalog=catalog)

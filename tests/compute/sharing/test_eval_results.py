@@ -46,7 +46,7 @@ def test_a_round_trip_gives_every_score_as_it_was_stored(tmp_path: Path) -> None
         for name, text in written(tmp_path / "results").items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
-        imported = read_eval_results(folder, model=results.MODEL)
+        imported = read_eval_results(folder, model=results.MODEL, catalog=shipped())
         assert imported.problems == () == imported.skipped
         task_of = {run.id: run.task for run in imported.runs}
         back = {(task_of[score.run], score.subset, score.metric): score for score in imported.scores}
@@ -73,7 +73,7 @@ def test_no_digit_of_a_float_is_lost(tmp_path: Path, value: float) -> None:
     [(name, text)] = written(tmp_path / "results").items()
     assert name == ".eval_results/likeness-mteb--cifar10.yaml"
     (tmp_path / "one.yaml").write_text(text)
-    [back] = read_eval_results(tmp_path / "one.yaml", model="a/b").scores
+    [back] = read_eval_results(tmp_path / "one.yaml", model="a/b", catalog=shipped()).scores
     assert back.value == value
 
 
@@ -114,7 +114,7 @@ def test_what_rests_on_a_part_of_the_items_says_so(tmp_path: Path) -> None:
     notes = yaml.safe_load(text)[0]["notes"]
     assert "answered: 90.00% of the items; if all others were wrong: 81.0" in notes
     (tmp_path / "one.yaml").write_text(text)
-    [back] = read_eval_results(tmp_path / "one.yaml", model="a/b").scores
+    [back] = read_eval_results(tmp_path / "one.yaml", model="a/b", catalog=shipped()).scores
     assert back.coverage == pytest.approx(0.9)
 
 

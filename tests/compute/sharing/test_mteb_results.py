@@ -89,7 +89,7 @@ def test_every_task_of_the_catalogue_is_one_of_mtebs() -> None:
 
 def test_the_import_reads_what_was_written(tmp_path: Path) -> None:
     stored = {key: results.store(tmp_path / "results", key) for key in TASKS}
-    imported = read_mteb_results(written(tmp_path / "results", tmp_path / "mteb"))
+    imported = read_mteb_results(written(tmp_path / "results", tmp_path / "mteb"), catalog=shipped())
     assert imported.problems == () == imported.skipped
     task = {run.id: run.task for run in imported.runs}
     assert set(task.values()) == set(TASKS)
@@ -134,7 +134,7 @@ def test_what_mteb_itself_writes_for_the_hub_is_imported_in_percent(tmp_path: Pa
     folder = written(tmp_path / "results", tmp_path / "mteb")
     [path] = folder.rglob(f"{task.title}.json")
     (tmp_path / "one.yaml").write_text(mteb.TaskResult.from_disk(path)._to_hf_benchmark_result().to_yaml())
-    imported = read_eval_results(tmp_path / "one.yaml", model=NAME)
+    imported = read_eval_results(tmp_path / "one.yaml", model=NAME, catalog=shipped())
     assert imported.problems == () == imported.skipped
     own = {score.subset: score.value for score in stored.scores if score.metric == task.metrics[0]}
     named = {subset: own[subset] for subset in task.subsets}
