@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute import mirror, paths
-from compute.catalog.own import models as own_models
 from compute.engine import named_models, plan, ray_cluster, results_table, workspace
 from compute.engine.plan import Plan
 from compute.engine.ray_cluster import RayCluster
@@ -17,7 +16,7 @@ from compute.engine.run import Outcome, execute
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, wrapping
 from compute.models.own.objects import placement
-from compute.models.own.own_model import ARGUMENTS
+from compute.models.own.own_model import ARGUMENTS, FROM_SESSION, ModelSource
 from compute.progress import Progress
 from compute.tasks.own.reading import OwnReading
 from compute.types import BadInput, CannotDo, NotHere, suggestion
@@ -133,7 +132,8 @@ def evaluate(
             source = getattr(model, "__name__", "") or type(model).__name__
             passed = (version or None, preprocess, tokenizer, processor, higher_is_better)
             arguments = [name for name, value in zip(ARGUMENTS, passed, strict=True) if value is not None]
-            space, row = space.with_model(own, source=own_models.of_session(source, arguments=arguments))
+            made_from = ModelSource(kind=FROM_SESSION, name=source, arguments=tuple(arguments))
+            space, row = space.with_model(own, source=made_from)
             key = row.key
         planned = plan.make(
             space.catalog,

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,7 +21,6 @@ from compute.catalog.catalog import Catalog
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite_records import StrictRecord
 from compute.models.files.weights import with_folders
-from compute.models.own.model_card import MAX_DATASETS
 from compute.models.own.own_model import (
     ADAPTER,
     ARGUMENTS,
@@ -40,7 +39,7 @@ VERSION, FOLDER = 1, "models"
 KEY = r"[a-z0-9][a-z0-9._-]{0,95}/[a-z0-9][a-z0-9._-]{0,95}"
 DIGEST = re.compile(r"[0-9a-zA-Z:._-]{8,200}")
 MARK = re.compile(r" \(own(?:, [0-9a-f]{8})?\)$")
-MAX_MODELS, MAX_NAME, MAX_TEXT, MAX_OPTIONS = 500, 200, 2000, 4000  # the last three in characters
+MAX_NAME, MAX_TEXT, MAX_OPTIONS = 200, 2000, 4000  # characters
 
 
 def _printable(text: str) -> str:
@@ -67,7 +66,7 @@ class SourceRecord(StrictRecord):
 
     kind: Literal[SOURCES]
     name: Line
-    arguments: list[Literal[ARGUMENTS]] = []
+    arguments: Annotated[tuple[Literal[ARGUMENTS], ...], Field(strict=False)] = ()  # JSON has lists
 
 
 class ModelFacts(StrictRecord):
@@ -84,10 +83,12 @@ class ModelFacts(StrictRecord):
     embed_dim: Count
     image_size: Count
     parameters_m: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
-    abilities: list[Literal[*(ability for ability in ABILITIES if ability != "generate")]]
-    modalities: list[Literal["image", "text"]]
+    abilities: Annotated[
+        tuple[Literal[*(ability for ability in ABILITIES if ability != "generate")], ...], Field(strict=False)
+    ]
+    modalities: Annotated[tuple[Literal["image", "text"], ...], Field(strict=False)]
     open_weights: bool | None
-    trained_on: Annotated[list[Line], Field(max_length=MAX_DATASETS)] = []
+    trained_on: Annotated[tuple[Line, ...], Field(strict=False)] = ()
     options: Annotated[dict[str, Any], AfterValidator(_plain)]
 
 
@@ -101,19 +102,12 @@ class ModelRecord(StrictRecord):
     model: ModelFacts
 
 
-def of_session(name: str, *, arguments: Sequence[str] = ()) -> ModelSource:
-    """The source of an object of a Python session: its class or function, and the ARGUMENTS that it came with."""
-    return ModelSource(kind=FROM_SESSION, name=name, arguments=tuple(arguments))
-
-
 def source_of(row: Model) -> ModelSource | None:
     """What a recorded model came from; None for a model of the catalogue."""
     note = row.options.get(NOTE)
-    return (
-        None
-        if note is None
-        else ModelSource(kind=note["source"], name=note["name"], arguments=tuple(note.get("arguments", ())))
-    )
+    if note is None:
+        return None
+    return ModelSource(kind=note["source"], name=note["name"], arguments=tuple(note.get("arguments", ())))
 
 
 def folders(row: Model) -> list[str]:
@@ -143,13 +137,12 @@ def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mo
         options={name: value for name, value in row.options.items() if name != NOTE},
     )
     plain = with_folders(plain, lambda folder: f"./{os.path.relpath(folder, path.parent)}")
-    of_model = {name: getattr(plain, name) for name in ModelFacts.model_fields}
     content = {
         "version": VERSION,
         "key": named.key,
         "digest": digest,
-        "source": {"kind": source.kind, "name": source.name, **_with_arguments(source)},
-        "model": of_model,
+        "source": asdict(source),
+        "model": {name: getattr(plain, name) for name in ModelFacts.model_fields},
     }
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     try:
@@ -175,7 +168,7 @@ def settled(row: Model, *, digest: str, results: Path, source: ModelSource) -> M
 
 def files(results: Path) -> list[Path]:
     """Every record in a results folder."""
-    return sorted(path for path in (results / FOLDER).glob("*.json") if not path.name.startswith("."))
+    return sorted((results / FOLDER).glob("[!.]*.json"))
 
 
 def recorded(results: Path) -> tuple[list[Model], list[str]]:
@@ -184,8 +177,6 @@ def recorded(results: Path) -> tuple[list[Model], list[str]]:
     problems: list[str] = []
     for path in files(results):
         try:
-            if len(models) >= MAX_MODELS:
-                raise ValueError(f"there are more than {MAX_MODELS} models")
             models.append(_read(path, root=results))
         except (OSError, ValueError) as error:
             reason = str(error).strip().partition("\n")[0]
@@ -223,12 +214,10 @@ def _marked(row: Model, *, digest: str, source: ModelSource) -> Model:
     """The row with its mark in the title, and the note that pages read."""
     short = _short(digest)
     mark = f"(own, {short})" if row.key.endswith(f"-{short}") else "(own)"
-    note = {"source": source.kind, "name": source.name, "digest": digest, **_with_arguments(source)}
+    note = {"source": source.kind, "name": source.name, "digest": digest}
+    if source.arguments:
+        note["arguments"] = list(source.arguments)
     return replace(row, title=f"{row.title} {mark}", options={**row.options, NOTE: note})
-
-
-def _with_arguments(source: ModelSource) -> dict[str, list[str]]:
-    return {"arguments": list(source.arguments)} if source.arguments else {}
 
 
 def _recorded_digest(key: str, *, results: Path) -> str:
@@ -255,12 +244,10 @@ def _parse(content: Any, *, folder: Path) -> Model:
     read = records.validated(content, ModelRecord)
     if len(_short(read.digest)) < 8:
         raise ValueError(f"its digest is {records.short(read.digest)}")
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in read.model}
-    row = Model(key=read.key, **fields)
+    row = Model(key=read.key, **read.model.model_dump())
     if (read.source.kind in (FROM_FILE, FROM_SESSION)) != (row.adapter == ADAPTER):
         raise ValueError(f"a model from a {read.source.kind} has not the adapter {row.adapter}")
     if row.adapter == ADAPTER and row.weights:
         raise ValueError("a model that is no checkpoint names weights")
     row = with_folders(row, lambda way: os.path.normpath(folder.absolute() / way))
-    source = ModelSource(kind=read.source.kind, name=read.source.name, arguments=tuple(read.source.arguments))
-    return _marked(row, digest=read.digest, source=source)
+    return _marked(row, digest=read.digest, source=ModelSource(**read.source.model_dump()))

@@ -18,8 +18,6 @@ from compute.tasks.source import OwnFile
 from compute.types import Benchmark, Model, Suite, Task
 
 MAX_NAME, MAX_TEXT = 200, 2000  # characters
-MAX_TASKS, MAX_SUBSETS = 100, 50
-MAX_COLUMNS = 50  # of a file that are mapped
 PAIRS = "pairs"  # a manifest of pairs, which judges rate (compute/tasks/pairbench/manifest.py)
 # Shapes that no file can be given to: a comparison of generators, and one of backbones over generators, where each task
 # is an image backbone and only the first, the headline, is ranked by.

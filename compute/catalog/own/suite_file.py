@@ -37,10 +37,9 @@ from compute.tasks.own import OwnData, read
 from compute.tasks.own.hub import PREFIX as HUB
 from compute.tasks.own.layout import table_files
 from compute.tasks.source import Source
-from compute.types import BadInput, Task, shortened, suggestion
+from compute.types import BadInput, shortened, suggestion
 
 END = ".toml"
-MAX_BYTES = 1 << 20
 
 
 def _line(text: str) -> str:
@@ -62,7 +61,7 @@ class TaskTable(StrictRecord):
     title: Line = ""
     category: Line = ""
     shape: Line = ""
-    columns: Annotated[dict[str, str], Field(max_length=own_suite.MAX_COLUMNS)] = {}
+    columns: dict[str, str] = {}
     images: list[FilePath] = []
 
 
@@ -74,7 +73,7 @@ class SuiteTables(StrictRecord):
     aggregate: Literal[own_suite.AGGREGATES] = own_suite.AGGREGATES[0]
     synthetic: bool | None = None
     weights: dict[str, Weight] = {}  # of a category in the mean; of others 1
-    tasks: Annotated[list[TaskTable], Field(min_length=1, max_length=own_suite.MAX_TASKS)]
+    tasks: Annotated[list[TaskTable], Field(min_length=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,12 +129,10 @@ def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
     Raises BadInput with the line or the table that is wrong.
     """
     title = path.name
-    if not path.is_file():
-        raise BadInput(f"There is no file {path}")
-    if path.stat().st_size > MAX_BYTES:
-        raise BadInput(f"{title} has more than the {MAX_BYTES >> 20} MB that are read")
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise BadInput(f"{title} is not UTF-8 (byte {error.start}): save it as UTF-8") from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -143,39 +140,28 @@ def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
     try:
         stated = SuiteTables.model_validate(content)
     except ValidationError as error:
-        raise BadInput(_first(error, content, file=title)) from error
+        raise BadInput(_first(error, file=title)) from error
     roots = (path.absolute().parent, *(each.absolute() for each in images))
     tasks = tuple(
-        _task(task, where=_where(title, number, task.title or task.file or task.task), roots=roots)
+        _task(task, where=f"{title}, task {number} ({shortened(named, 60)})", roots=roots)
         for number, task in enumerate(stated.tasks, 1)
+        for named in [task.title or task.file or task.task]
     )
     return SuiteFile(path=path.absolute(), stated=stated, tasks=tasks)
 
 
-def _where(file: str, number: int, named: object) -> str:
-    return f"{file}, task {number}" + (f" ({shortened(named, 60)})" if isinstance(named, str) and named else "")
-
-
-def _first(error: ValidationError, content: Mapping[str, Any], *, file: str) -> str:
+def _first(error: ValidationError, *, file: str) -> str:
     """The first thing that is wrong, with the nearest name where one is not known."""
     first = error.errors(include_url=False)[0]
-    where, at, known = file, list(first["loc"]), tuple(SuiteTables.model_fields)
-    if at[:1] == ["tasks"] and len(at) > 1:
-        task = content["tasks"][at[1]]
-        named = (
-            next((task[name] for name in ("title", "file", "task") if name in task), "")
-            if isinstance(task, dict)
-            else ""
-        )
-        where, at, known = _where(file, at[1] + 1, named), at[2:], tuple(TaskTable.model_fields)
+    where, at, known = file, first["loc"], tuple(SuiteTables.model_fields)
+    if at[:1] == ("tasks",) and len(at) > 1:
+        where, at, known = f"{file}, task {at[1] + 1}", at[2:], tuple(TaskTable.model_fields)
     name = ".".join(map(str, at))
     if first["type"] == "extra_forbidden":
         return f"{where}: {_short(name)} is not known.{suggestion(name, known)} There are: {', '.join(known)}"
     if first["type"] == "missing":
         return f"{where} lists 0 tasks. A task is a table [[tasks]] with a file"
-    near = suggestion(first["input"], own_suite.AGGREGATES) if at == ["aggregate"] else ""
-    about = f"{name} is {_short(first['input'])}" if name else _short(first["input"])
-    return f"{where}: {about}: {first['msg'][0].lower()}{first['msg'][1:]}.{near}"
+    return f"{where}: {name or 'it'} is {_short(first['input'])}: {first['msg']}"
 
 
 def _task(stated: TaskTable, *, where: str, roots: tuple[Path, ...]) -> ListedTask:
@@ -241,7 +227,12 @@ def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> 
         replace(task, title=name[: own_suite.MAX_NAME]) for task, name in zip(made.tasks, names.values(), strict=True)
     )
     every = [*tasks, *shared]
-    _check_mean(every, catalog=catalog, file=title)
+    scales: dict[tuple[bool, float], str] = {}  # of the metrics: a mean needs one direction and scale
+    for task in every:
+        metric = catalog.metric(task.metrics[0])
+        scales.setdefault((metric.higher_is_better, metric.scale), f"{task.title} is measured by {metric.title}")
+    if len(scales) > 1:
+        raise BadInput(f"{title}: {', '.join(scales.values())}, which make no mean: put them into suites of their own")
     weights = {task.category: stated.weights.get(task.category, 1.0) for task in every}
     for name in stated.weights:
         if name not in weights:
@@ -266,17 +257,3 @@ def suite(file: SuiteFile, data: Mapping[int, OwnData], *, catalog: Catalog) -> 
             category_weights=dict(stated.weights),
         ),
     )
-
-
-def _check_mean(tasks: list[Task], *, catalog: Catalog, file: str) -> None:
-    """Raises BadInput for tasks whose scores make no mean together: of unlike direction or scale."""
-    metrics = {metric.key: metric for metric in catalog.metrics}
-    kinds = {task.title: metrics[task.metrics[0]] for task in tasks}
-    first, *others = kinds
-    for other in others:
-        one, two = kinds[first], kinds[other]
-        if (one.higher_is_better, one.scale) != (two.higher_is_better, two.scale):
-            raise BadInput(
-                f"{file}: {first} is measured by {one.title} and {other} by {two.title}, which make no mean: put them "
-                "into suites of their own"
-            )

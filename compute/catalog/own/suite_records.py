@@ -5,12 +5,11 @@ Anyone may have put or changed a record: what cannot be read is left out, with t
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -21,10 +20,7 @@ from compute.catalog.own.suite import (
     COMPARISONS,
     GENERATORS,
     GRID,
-    MAX_COLUMNS,
     MAX_NAME,
-    MAX_SUBSETS,
-    MAX_TASKS,
     MAX_TEXT,
     MAX_WEIGHT,
     PAIRS,
@@ -40,16 +36,12 @@ from compute.tasks.source import OwnFile
 from compute.types import Suite, Task
 
 VERSION, FOLDER = 2, "suites"
-EARLIER = 1  # the version of records whose tasks have one file and shape together
 KEY = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}")
-MAX_SUITES = 200
-MAX_FOLDERS = 100  # of a file's images
-MAX_MODELS = 200  # generators of one suite
 HUMAN = "human"  # the aggregate of generators that people rated
 
 Name = Annotated[str, StringConstraints(max_length=MAX_NAME)]
 Words = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
-Names = Annotated[list[Name], Field(min_length=1, max_length=MAX_SUBSETS)]
+Names = Annotated[tuple[Name, ...], Field(min_length=1, strict=False)]  # JSON has lists
 
 
 class StrictRecord(BaseModel):
@@ -65,8 +57,8 @@ class FileRecord(StrictRecord):
     file: Words
     path: Words  # empty: of the hub, by the name in `file`
     digest: Words
-    columns: Annotated[dict[Name, Name], Field(max_length=MAX_COLUMNS)]
-    images: Annotated[list[Words], Field(max_length=MAX_FOLDERS)] = []
+    columns: dict[Name, Name] = {}
+    images: list[Words] = []
 
 
 class TaskRecord(StrictRecord):
@@ -81,8 +73,8 @@ class TaskRecord(StrictRecord):
     metrics: Names
     chance: Annotated[float, Field(allow_inf_nan=False)] | None
     n_items: Annotated[int, Field(ge=0)]
-    modalities: Annotated[list[Literal["image", "text"]], Field(min_length=1)]
-    languages: Annotated[list[Name], Field(max_length=MAX_SUBSETS)]
+    modalities: Annotated[tuple[Literal["image", "text"], ...], Field(min_length=1, strict=False)]
+    languages: Annotated[tuple[Name, ...], Field(strict=False)]
     notes: Words
     data: Annotated[int, Field(ge=0)]
 
@@ -106,14 +98,14 @@ class SuiteRecord(StrictRecord):
     """A suite's file."""
 
     version: Literal[VERSION]
-    data: Annotated[list[FileRecord], Field(max_length=MAX_TASKS)]
+    data: list[FileRecord]
     synthetic: bool | None = None
     suite: OwnSuiteFacts
     name: Name = ""
     weights: dict[Name, Annotated[float, Field(gt=0, le=MAX_WEIGHT)]] = {}
-    shared: Annotated[list[Name], Field(max_length=MAX_TASKS)] = []
-    tasks: Annotated[list[TaskRecord], Field(max_length=MAX_TASKS)]
-    models: Annotated[list[GeneratorRecord], Field(max_length=MAX_MODELS)] = []
+    shared: list[Name] = []
+    tasks: list[TaskRecord]
+    models: list[GeneratorRecord] = []
 
 
 OF_TASK = tuple(name for name in TaskRecord.model_fields if name != "data")
@@ -129,37 +121,32 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
     path.parent.mkdir(parents=True, exist_ok=True)
     files = list({(file.shape, file.digest): file for file in named.data}.values())
     at = {(file.shape, file.digest): index for index, file in enumerate(files)}
-    content = {
-        "version": VERSION,
-        "data": [
-            {
-                "shape": file.shape,
-                "file": file.name,
-                "path": os.path.relpath(file.path, path.parent) if file.path else "",
-                "digest": file.digest,
-                "columns": dict(file.columns),
-                **_folders(file, path.parent),
-            }
+    content = SuiteRecord(
+        version=VERSION,
+        data=[
+            FileRecord(
+                shape=file.shape,
+                file=file.name,
+                path=os.path.relpath(file.path, path.parent) if file.path else "",
+                digest=file.digest,
+                columns=dict(file.columns),
+                images=[os.path.relpath(images, path.parent) for images in (*file.images, *file.elsewhere)],
+            )
             for file in files
         ],
-        "synthetic": named.synthetic,
-        "suite": {name: getattr(named.suite, name) for name in OwnSuiteFacts.model_fields},
-        **({"name": named.name} if named.name else {}),
-        **({"weights": named.suite.category_weights} if named.suite.category_weights else {}),
-        **({"shared": named.shared} if named.shared else {}),
-        "tasks": [
-            {name: getattr(task, name) for name in OF_TASK} | {"data": at[file.shape, file.digest]}
+        synthetic=named.synthetic,
+        suite={name: getattr(named.suite, name) for name in OwnSuiteFacts.model_fields},
+        name=named.name,
+        weights=dict(named.suite.category_weights),
+        shared=list(named.shared),
+        tasks=[
+            TaskRecord(data=at[file.shape, file.digest], **{name: getattr(task, name) for name in OF_TASK})
             for task, file in zip(named.tasks, named.data, strict=True)
         ],
-        **({"models": [{"key": row.key, "title": row.title} for row in named.models]} if named.models else {}),
-    }
-    drafts.write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        models=[GeneratorRecord(key=row.key, title=row.title) for row in named.models],
+    )
+    drafts.write_text(path, content.model_dump_json(indent=1) + "\n")
     return named
-
-
-def _folders(file: OwnFile, folder: Path) -> dict[str, list[str]]:
-    named = [os.path.relpath(images, folder) for images in (*file.images, *file.elsewhere)[:MAX_FOLDERS]]
-    return {"images": named} if named else {}
 
 
 def settled(own: OwnSuite, *, results: Path) -> OwnSuite:
@@ -170,30 +157,21 @@ def settled(own: OwnSuite, *, results: Path) -> OwnSuite:
         datasets = {task.revision: task.dataset for task in same.tasks}  # a file that was renamed is the same data
         tasks = tuple(replace(task, dataset=datasets.get(task.revision, task.dataset)) for task in own.tasks)
         data = tuple(replace(file, title=datasets.get(file.digest, "")) for file in own.data)
-        return _renamed(replace(own, tasks=tasks, data=data), same.suite.key, start=_start(same))
+        return _renamed(replace(own, tasks=tasks, data=data), same.suite.key)
     keys = {task.key for task in own.tasks}
     if any(other.suite.key == own.suite.key or keys & {task.key for task in other.tasks} for other in known):
         return _renamed(own, f"{own.suite.key[:70]}-{own.digest[:8]}")
     return own
 
 
-def _start(own: OwnSuite) -> str:
-    """What the keys of its tasks begin with: those of earlier records repeat the suite's mark, and so do their runs."""
-    key = next((task.key for task in own.tasks), "")
-    return key[: key.rfind("/") + 1] or tasks_start(own.suite.key)
-
-
-def _renamed(own: OwnSuite, key: str, *, start: str = "") -> OwnSuite:
-    """The suite under a key, its tasks' keys beginning with `start`; where that is not the file's name, titles say so
-    too."""
-
-    def task_key(task: Task) -> str:
-        return f"{start or tasks_start(key)}{task.key.rpartition('/')[2]}"
-
+def _renamed(own: OwnSuite, key: str) -> OwnSuite:
+    """The suite and its tasks under a key; where that is not the file's name, titles say so too."""
     own = replace(
         own,
         suite=replace(own.suite, key=key),
-        tasks=tuple(replace(task, key=task_key(task), suites=(key,)) for task in own.tasks),
+        tasks=tuple(
+            replace(task, key=f"{tasks_start(key)}{task.key.rpartition('/')[2]}", suites=(key,)) for task in own.tasks
+        ),
     )
     digest = own.digest[:8]
     if not key.endswith(f"-{digest}"):
@@ -207,7 +185,7 @@ def _renamed(own: OwnSuite, key: str, *, start: str = "") -> OwnSuite:
 
 def files(results: Path) -> list[Path]:
     """Every record in a results folder."""
-    return sorted((results / FOLDER).glob("*.json"))
+    return sorted((results / FOLDER).glob("[!.]*.json"))
 
 
 def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
@@ -215,11 +193,7 @@ def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
     suites: list[OwnSuite] = []
     problems: list[str] = []
     for path in files(results):
-        if path.name.startswith("."):
-            continue
         try:
-            if len(suites) >= MAX_SUITES:
-                raise ValueError(f"there are more than {MAX_SUITES} suites")
             suites.append(_read(path, root=results))
         except (OSError, ValueError) as error:
             reason = str(error).strip().partition("\n")[0]
@@ -232,8 +206,7 @@ def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
 
 def _read(path: Path, *, root: Path) -> OwnSuite:
     """A record. Raises OSError, and ValueError with what is wrong with it."""
-    content = records.read(path, root=root)
-    read = records.validated(_of_earlier(content) if content.get("version") == EARLIER else content, SuiteRecord)
+    read = records.validated(records.read(path, root=root), SuiteRecord)
     key = path.stem
     if not KEY.fullmatch(key):
         raise ValueError("its name is no key: lower-case letters, digits, dots and dashes")
@@ -260,20 +233,6 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
     )
 
 
-def _of_earlier(content: dict[str, Any]) -> dict[str, Any]:
-    """A record of the first version as one of this: its tasks have one file and shape together."""
-    data, tasks = content.get("data"), content.get("tasks")
-    if not isinstance(data, dict) or not isinstance(tasks, list):
-        raise ValueError("it has no data or no tasks")
-    rest = {name: value for name, value in content.items() if name != "shape"}
-    return {
-        **rest,
-        "version": VERSION,
-        "data": [{"columns": {}, **data, "shape": content.get("shape")}],
-        "tasks": [{**task, "data": 0} if isinstance(task, dict) else task for task in tasks],
-    }
-
-
 def _file(content: FileRecord, *, folder: Path) -> OwnFile:
     if not content.path and not content.file.startswith(HUB):
         raise ValueError(f"its data {records.short(content.file)} has no path and is of no hub")
@@ -295,11 +254,13 @@ def _file(content: FileRecord, *, folder: Path) -> OwnFile:
 
 
 def _task(content: TaskRecord, *, suite: str, benchmark: str, file: OwnFile) -> Task:
-    start, earlier = tasks_start(suite), f"{BENCHMARK.key}/{suite}/"
-    if not any(
-        content.key.startswith(each) and KEY.fullmatch(content.key.removeprefix(each)) for each in (start, earlier)
-    ):
+    start = tasks_start(suite)
+    if not content.key.startswith(start) or not KEY.fullmatch(content.key.removeprefix(start)):
         raise ValueError(f"the task {records.short(content.key)} does not begin with {start}")
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in content}
-    del fields["data"]
-    return Task(**fields, benchmark=benchmark, dataset=file.name, revision=file.digest, suites=(suite,))
+    return Task(
+        **content.model_dump(exclude={"data"}),
+        benchmark=benchmark,
+        dataset=file.name,
+        revision=file.digest,
+        suites=(suite,),
+    )

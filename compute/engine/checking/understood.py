@@ -12,7 +12,6 @@ from compute.tasks.own import OwnData
 from compute.types import shortened
 
 NAMED = 8  # classes that are named
-LANGUAGES = "not known: nothing in the data states them"
 
 
 def understood(part: OwnData, items: Mapping[str, Data]) -> list[tuple[str, str]]:
@@ -36,7 +35,7 @@ def understood(part: OwnData, items: Mapping[str, Data]) -> list[tuple[str, str]
     ]
     for data in items.values():
         facts += _of_data(data)
-    return [*facts, ("Languages", LANGUAGES)]
+    return facts
 
 
 def _shape(part: OwnData) -> str:

@@ -174,11 +174,6 @@ def execute(
     human = next(iter(people.values()))[0] if people else ""
     suite = _suite(name, file=file, images=images, texts=texts, generators=generators, n=n, human=human)
     merged = _merged(suite, results=results)
-    most = own_suite.MAX_TASKS, own_suite.MAX_SUBSETS - 1  # one subset is the whole
-    if len(merged.tasks) > most[0] or any(len(task.subsets) > own_suite.MAX_SUBSETS for task in merged.tasks):
-        raise BadInput(
-            f"{suite.suite.key} would hold more than {most[0]} image or {most[1]} text backbones: use --name"
-        )
     suite = suite_records.settled(merged, results=results)
     rows = {image: _GridRow.of(image, grid, suite=suite, digests=digests, results=results) for image in images}
     first = rows[images[0]]

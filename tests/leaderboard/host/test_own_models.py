@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from compute.catalog.own import models as records
-from compute.catalog.own.models import of_session
 from compute.engine.named_models import named, record_named
 from compute.engine.workspace import catalog_with_own
+from compute.models.own.own_model import ModelSource
 from compute.types import LikenessError, Model, NotHere
 from leaderboard.host import own_models
 from tests.compute.models import checkpoints
@@ -86,7 +86,12 @@ def changed(folder: Path) -> str:
 
 def held(folder: Path) -> str:
     row = Model(key="own/held", title="Held", adapter="own", abilities=("embed_image",), modalities=("image",))
-    records.record(row, digest="0123456789abcdef", results=folder.parent / "results", source=of_session("Net"))
+    records.record(
+        row,
+        digest="0123456789abcdef",
+        results=folder.parent / "results",
+        source=ModelSource(kind="session", name="Net"),
+    )
     return "own/held"
 
 

@@ -23,7 +23,7 @@ from tests.compute.catalog.own.damaging import assert_left_out
 from tests.compute.small_bench import CATALOG
 
 DIGEST, OTHER = "files-0123456789abcdef0123456789abcdef", "files-fedcba9876543210fedcba9876543210"
-SESSION = own_models.of_session("Towers")
+SESSION = ModelSource(kind="session", name="Towers")
 ROW = Model(
     key="own/my-model",
     title="my-model",

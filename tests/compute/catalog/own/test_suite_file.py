@@ -182,7 +182,7 @@ def test_files_that_cannot_be_read(folder: Path) -> None:
     with pytest.raises(BadInput, match=r"gone\.toml"):
         parse(folder / "gone.toml")
     path = folder / "latin.toml"
-    for content in ('title = "Vögel"'.encode("latin-1"), b"#" * ((1 << 20) + 1), b"a = " + b"[" * 5000):
+    for content in ('title = "Vögel"'.encode("latin-1"), b"a = " + b"[" * 5000):
         path.write_bytes(content)
         with pytest.raises(BadInput, match=r"latin\.toml"):
             parse(path)

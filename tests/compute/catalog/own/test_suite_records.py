@@ -61,22 +61,6 @@ def test_a_manifest_is_a_suite_with_a_task_a_split(manifest: Path, tmp_path: Pat
     assert published == [task for task in shipped().tasks if "pairbench" in task.suites]
 
 
-def test_a_record_of_the_first_version_is_read(manifest: Path, tmp_path: Path) -> None:
-    suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=tmp_path)
-    (path,) = suite_records.files(tmp_path)
-    record = json.loads(path.read_text())
-    [file] = record.pop("data")
-    earlier = {
-        **record,
-        "version": 1,
-        "shape": file["shape"],
-        "data": {name: file[name] for name in ("file", "path", "digest")},
-        "tasks": [{name: task[name] for name in suite_records.OF_TASK} for task in record["tasks"]],
-    }
-    path.write_text(json.dumps(earlier))
-    assert suite_records.recorded(tmp_path) == ([suite], [])
-
-
 def test_a_suite_holds_tasks_of_several_shapes_and_files(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("text,label\na cat,cat\na dog,dog\n")
     (tmp_path / "questions.csv").write_text("reference,alternative_1,alternative_2,answer\na,b,a,2\n")
