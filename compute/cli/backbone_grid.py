@@ -54,8 +54,7 @@ def compare_backbones(
     if any(ready) and not all(ready):
         raise BadInput("Features and images cannot be mixed: name features of the reference and of every generator")
     catalog = shipped()
-    table = None if human is None else ratings.read(human)
-    rated = None if table is None else people.rated(table, generated=[key for key, _ in generated])
+    rated = None if human is None else people.rated(ratings.read(human), generated=[key for key, _ in generated])
     features: GridFeatures
     if all(ready):
         if prompts is None or not feature_files.holds_features(prompts):
@@ -84,18 +83,12 @@ def compare_backbones(
         ("text", listed["text"], features.condition),
     ):
         report(f"Of the {len(keys)} {role} backbones of the cFreD paper {sum(key in have for key in keys)} are here")
-    stored = {}
-    if table is not None and rated is not None:
-        sign = -1 if table.metric == "human_rank" else 1
-        stored = {
-            key: (table.metric, sign * float(value)) for key, value in zip(rated.names, rated.ratings, strict=True)
-        }
     result = grid.execute(
         features,
         name=name or (prompts.stem if prompts else Path(reference).stem),
         file=prompts or Path(reference),
         results=root,
-        people=stored,
+        people=rated.stored if rated else None,
         report=report,
     )
     agreements, reason = agreement(result, rated)

@@ -112,7 +112,6 @@ def encode(
     for at, (key, row) in enumerate(rows.items(), start=1):
         subject = subjects[key] = bench.subject(row)
         bench.fetch(row)
-        references.check(saved, key, subject.identity)
         _prepare(subject, sets, chosen=chosen)
         references.check(saved, key, subject.settings)
         bad |= subject.bad

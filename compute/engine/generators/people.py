@@ -17,7 +17,6 @@ from compute.analysis.generators.metric_agreement import (
     agreement,
     differences,
 )
-from compute.arrays import Floats
 from compute.engine.generators.features import SetFeatures
 from compute.engine.generators.record import GeneratorFigure
 from compute.metrics import METRICS
@@ -31,21 +30,16 @@ LISTED = 5  # pairs of metrics that are named
 
 
 @dataclass(frozen=True, kw_only=True)
-class People:
-    """Ratings of the generators that both people and metrics know, higher is better, and each metric beside them.
-
-    `intervals` are 95% intervals of ratings that were fitted from votes, in Elo points; `agreements` go with `metrics`,
-    pairs of metric and backbone; `undefined` says why others have none.
-    """
+class RatedGenerators:
+    """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None where
+    it lists none; `intervals` are 95% intervals of ratings that were fitted from votes, in Elo points; `warnings` name
+    who is left out."""
 
     metric: str
     names: tuple[str, ...]
     ratings: tuple[float, ...]
+    ranks: tuple[float, ...] | None
     intervals: tuple[tuple[float, float], ...]
-    metrics: tuple[tuple[str, str], ...]
-    agreements: tuple[PeopleAgreement, ...]
-    differences: tuple[MetricDifference, ...]
-    undefined: tuple[str, ...]
     warnings: tuple[str, ...]
 
     @property
@@ -58,15 +52,14 @@ class People:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RatedGenerators:
-    """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None where
-    it lists none; `intervals` of ratings that were fitted from votes; `warnings` name who is left out."""
+class People(RatedGenerators):
+    """The ratings with each metric beside them: `agreements` go with `metrics`, pairs of metric and backbone;
+    `undefined` says why others have none."""
 
-    names: tuple[str, ...]
-    ratings: Floats
-    ranks: tuple[float, ...] | None
-    intervals: tuple[tuple[float, float], ...]
-    warnings: tuple[str, ...]
+    metrics: tuple[tuple[str, str], ...]
+    agreements: tuple[PeopleAgreement, ...]
+    differences: tuple[MetricDifference, ...]
+    undefined: tuple[str, ...]
 
 
 def rated(table: HumanTable, *, generated: Sequence[str]) -> RatedGenerators:
@@ -98,12 +91,11 @@ def rated(table: HumanTable, *, generated: Sequence[str]) -> RatedGenerators:
             f"{some(generated, noun='generator')}: name at least two alike"
         )
     sign = -1 if table.metric == "human_rank" else 1
-    ratings = np.array([sign * values[name] for name in names])
-    listed = None if table.ranks is None else [table.ranks[name] for name in names]
     return RatedGenerators(
+        metric=table.metric,
         names=tuple(names),
-        ratings=ratings,
-        ranks=None if listed is None else tuple(listed),
+        ratings=tuple(float(sign * values[name]) for name in names),
+        ranks=None if table.ranks is None else tuple(table.ranks[name] for name in names),
         intervals=tuple(intervals[name] for name in names) if intervals else (),
         warnings=tuple(warnings),
     )
@@ -112,7 +104,7 @@ def rated(table: HumanTable, *, generated: Sequence[str]) -> RatedGenerators:
 def beside(table: HumanTable, *, figures: Sequence[GeneratorFigure], features: SetFeatures) -> People:
     """Every metric's agreement with people, and which metrics differ significantly. Raises as `rated`."""
     people = rated(table, generated=features.generated)
-    names, ratings, listed = people.names, people.ratings, people.ranks
+    names, ratings = people.names, people.ratings
     value = {(row.metric, row.backbone, row.generator): row.value for row in figures}
     metrics, agreements, scores, undefined = [], [], [], []
     for metric, backbone in dict.fromkeys((row.metric, row.backbone) for row in figures):
@@ -124,7 +116,7 @@ def beside(table: HumanTable, *, figures: Sequence[GeneratorFigure], features: S
                 scores=own,
                 human=ratings,
                 higher=_ROWS[metric].higher_is_better,
-                human_ranks=listed,
+                human_ranks=people.ranks,
                 ranks=_mean_ranks(features, metric, names),
             )
         except Undefined as error:
@@ -135,15 +127,11 @@ def beside(table: HumanTable, *, figures: Sequence[GeneratorFigure], features: S
         scores.append(own)
     pairs = differences(scores=scores, higher=[_ROWS[metric].higher_is_better for metric, _ in metrics], human=ratings)
     return People(
-        metric=table.metric,
-        names=names,
-        ratings=tuple(ratings.tolist()),
-        intervals=people.intervals,
+        **vars(people),
         metrics=tuple(metrics),
         agreements=tuple(agreements),
         differences=pairs,
         undefined=tuple(undefined),
-        warnings=people.warnings,
     )
 
 

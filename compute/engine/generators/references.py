@@ -104,14 +104,13 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
 
 
 def check(saved: Mapping[str, SavedReference], backbone: str, settings: Mapping[str, Any]) -> None:
-    """Raises BadInput where saved statistics were made with other settings of this backbone. What the loaded model adds
-    to its settings counts once they hold it."""
+    """Raises BadInput where saved statistics were made with other settings of this backbone."""
     for key, reference in saved.items():
         image, _, text = key.partition(JOIN)
         for name, own_origin in ((image, reference.images), (text, reference.condition)):
             if name == backbone and own_origin is not None:
-                origin = _origin(backbone, {"loaded": own_origin.preprocessing.get("loaded"), **settings})
-                reference.check_side("images" if own_origin is reference.images else "prompts", origin)
+                side = "images" if own_origin is reference.images else "prompts"
+                reference.check_side(side, _origin(backbone, settings))
 
 
 def narrowed(chosen: Backbones, *, saved: Iterable[str]) -> Backbones:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ PROCEDURE = "frechet"
 SAVED = "reference=saved"  # the variant of a run against saved statistics, which never hides one with the images
 MOST_PICTURES = 2000  # of one comparison, the reference's among them: about 3 kB each
 SIDE = 128  # pixels of their longer side at most
+DETAILS = ("low", "high", "limit", "limit_low", "limit_high", "parts", "warnings", "left_out", "block_sizes")
 
 
 def store(
@@ -271,21 +272,12 @@ def _add_pictures(comparison: GeneratorComparison, *, task: str, results: Path) 
 
 
 def _details(figures: Sequence[GeneratorFigure]) -> dict[str, dict[str, Any]]:
-    """What stands beside each value: its interval, the value at infinite N, its parts and its warnings."""
+    """What stands beside each value, by backbone and metric."""
     details: dict[str, dict[str, Any]] = {}
     for row in figures:
         if row.value is not None:
-            details.setdefault(row.backbone, {})[row.metric] = {
-                "low": row.low,
-                "high": row.high,
-                "limit": row.limit,
-                "limit_low": row.limit_low,
-                "limit_high": row.limit_high,
-                "parts": dict(row.parts),
-                "warnings": list(row.warnings),
-                "left_out": list(row.left_out),
-                "block_sizes": list(row.block_sizes),
-            }
+            of_row = asdict(row)
+            details.setdefault(row.backbone, {})[row.metric] = {name: of_row[name] for name in DETAILS}
     return details
 
 

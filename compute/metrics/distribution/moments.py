@@ -16,9 +16,12 @@ from compute.metrics.distribution.features import check_paired, feature_array, f
 from compute.types import Undefined
 
 
-def centred(values: Any, *, argument: str) -> tuple[Floats, Floats]:
-    """The mean (d,) of features (n, d), and the rows less the mean, as float64. Raises BadInput."""
-    return _centred(feature_rows(values, argument=argument))
+def centred(values: Any, *, argument: str, first: int = 0) -> tuple[Floats, Floats]:
+    """The mean (d,) of features (n, d), and the rows less the mean, as float64. Raises BadInput, which counts rows from
+    `first`."""
+    rows = feature_rows(values, argument=argument, first=first)
+    mean = rows.mean(axis=0)
+    return mean, rows - mean
 
 
 @dataclass(kw_only=True, eq=False)
@@ -51,12 +54,19 @@ class Moments:
 
     def add(self, batch: Any, *, argument: str = "features") -> None:
         """Adds rows (n, d). Raises BadInput for a row that is not finite; nothing is added then."""
-        mean, rows = _centred(feature_rows(batch, argument=argument, first=self.n))
-        self._merge(len(rows), mean, rows.T @ rows)
+        mean, rows = centred(batch, argument=argument, first=self.n)
+        self.merge(Moments(n=len(rows), mean=mean, scatter=rows.T @ rows))
 
     def merge(self, other: Moments) -> None:
         """Adds the rows of another shard."""
-        self._merge(other.n, other.mean, other.scatter)
+        if other.n == 0:
+            return
+        total = self.n + other.n
+        step = other.mean - self.mean
+        self.scatter += other.scatter
+        self.scatter += np.outer(step, step * (self.n * other.n / total))
+        self.mean = self.mean + step * (other.n / total)
+        self.n = total
 
     def without(self, shard: Moments) -> Moments:
         """Moments of the rows that are not in the shard, a small part of these: what is left is a difference."""
@@ -70,16 +80,6 @@ class Moments:
         if self.n <= ddof:
             raise Undefined(f"A covariance over N - {ddof} needs more than {ddof} rows, got {self.n}")
         return self.scatter / (self.n - ddof)
-
-    def _merge(self, n: int, mean: Floats, scatter: Floats) -> None:
-        total = self.n + n
-        if n == 0:
-            return
-        step = mean - self.mean
-        self.scatter += scatter
-        self.scatter += np.outer(step, step * (self.n * n / total))
-        self.mean = self.mean + step * (n / total)
-        self.n = total
 
 
 @dataclass(kw_only=True, eq=False)
@@ -120,17 +120,25 @@ class CrossMoments:
 
     def add(self, *, images: Any, condition: Any, argument: str = "images") -> None:
         """Adds pairs of rows (n, d) and (n, p). Raises BadInput; nothing is added then."""
-        mean, rows = _centred(feature_rows(images, argument=argument, first=self.n))
-        text_mean, texts = _centred(feature_rows(condition, argument="condition", first=self.n))
-        self._merge(
-            Moments(n=len(rows), mean=mean, scatter=rows.T @ rows),
-            Moments(n=len(rows), mean=text_mean, scatter=texts.T @ texts),
-            rows.T @ texts,
+        mean, rows = centred(images, argument=argument, first=self.n)
+        text_mean, texts = centred(condition, argument="condition", first=self.n)
+        self.merge(
+            CrossMoments(
+                images=Moments(n=len(rows), mean=mean, scatter=rows.T @ rows),
+                condition=Moments(n=len(rows), mean=text_mean, scatter=texts.T @ texts),
+                cross=rows.T @ texts,
+            )
         )
 
     def merge(self, other: CrossMoments) -> None:
         """Adds the pairs of another shard."""
-        self._merge(other.images, other.condition, other.cross)
+        if other.n == 0:
+            return
+        step = (other.images.mean - self.images.mean) * (self.n * other.n / (self.n + other.n))
+        self.cross += other.cross
+        self.cross += np.outer(step, other.condition.mean - self.condition.mean)
+        self.images.merge(other.images)
+        self.condition.merge(other.condition)
 
     def without(self, shard: CrossMoments) -> CrossMoments:
         """Moments of the pairs that are not in the shard, as `Moments.without`."""
@@ -138,17 +146,3 @@ class CrossMoments:
         step = (shard.images.mean - images.mean) * (images.n * shard.n / self.n)
         cross = self.cross - shard.cross - np.outer(step, shard.condition.mean - condition.mean)
         return CrossMoments(images=images, condition=condition, cross=cross)
-
-    def _merge(self, images: Moments, condition: Moments, cross: Floats) -> None:
-        if images.n == 0:
-            return
-        step = (images.mean - self.images.mean) * (self.n * images.n / (self.n + images.n))
-        self.cross += cross
-        self.cross += np.outer(step, condition.mean - self.condition.mean)
-        self.images.merge(images)
-        self.condition.merge(condition)
-
-
-def _centred(rows: Floats) -> tuple[Floats, Floats]:
-    mean = rows.mean(axis=0)
-    return mean, rows - mean

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,14 +57,16 @@ class PromptedSets:
         parts = [_taken(part, keep[part.name]) for part in self.sets]
         if any(not len(part) for part in parts):
             raise BadInput("No image is left after those that cannot be decoded")
-        return PromptedSets(
-            ids=() if self.prompts is None else tuple(self.ids[row] for row in left),
-            prompts=None if self.prompts is None else self.prompts.take(left),
-            texts=() if self.prompts is None else tuple(self.texts[row] for row in left),
+        fewer = replace(
+            self,
             reference=None if self.reference is None else parts[0],
             generated=tuple(parts if self.reference is None else parts[1:]),
             warnings=(*self.warnings, *lines),
         )
+        if self.prompts is None:
+            return fewer
+        ids, texts = (tuple(values[row] for row in left) for values in (self.ids, self.texts))
+        return replace(fewer, ids=ids, prompts=self.prompts.take(left), texts=texts)
 
 
 def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: Prompts | None) -> PromptedSets:
@@ -171,12 +173,11 @@ def _unpaired(part: ImageSet, rows: np.ndarray, prompts: Prompts) -> list[str]:
 
 
 def _taken(part: ImageSet, rows: np.ndarray) -> ImageSet:
-    return ImageSet(
-        name=part.name,
-        ids=tuple(part.ids[row] for row in rows.tolist()),
+    return replace(
+        part,
+        ids=tuple(part.ids[row] for row in rows),
         images=part.images.take(rows),
-        prompts=None if part.prompts is None else tuple(part.prompts[row] for row in rows.tolist()),
-        warnings=part.warnings,
+        prompts=None if part.prompts is None else tuple(part.prompts[row] for row in rows),
     )
 
 

@@ -24,9 +24,13 @@ def read_rows(path: Path, *, columns: Sequence[str] = ()) -> list[dict[str, Any]
         raise BadInput(f"There is no file {path}: give a table ({', '.join(ENDINGS)})")
     if ending not in ENDINGS:
         raise BadInput(f"{path.name}: tables end in {', '.join(ENDINGS)}")
-    rows = _parquet(path, columns) if ending == ".parquet" else _text(path, ending)
-    if not rows:
-        raise BadInput(f"{path.name} holds no rows")
+    try:
+        rows = _parquet(path, columns) if ending == ".parquet" else _text(path, ending)
+    except (OSError, ValueError, csv.Error) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise BadInput(f"{path.name} cannot be read as {ending[1:]} in UTF-8 ({reason})") from error
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise BadInput(f"{path.name} holds no rows, or a line that is not an object")
     return rows
 
 
@@ -45,45 +49,19 @@ def optional_column(rows: Sequence[dict[str, Any]], names: Iterable[str]) -> str
 
 
 def _text(path: Path, ending: str) -> list[dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path.name} cannot be read as UTF-8 text ({error})") from error
+    text = path.read_text(encoding="utf-8-sig")
     if ending == ".jsonl":
-        return _json_lines(text, path.name)
-    try:
-        reader = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t" if ending == ".tsv" else ",")
-        rows = list(reader)
-    except csv.Error as error:
-        raise BadInput(f"{path.name} cannot be read as a table ({error})") from error
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter="\t" if ending == ".tsv" else ","))
     for at, row in enumerate(rows, start=2):
         if None in row or None in row.values():
             raise BadInput(f"{path.name}, line {at} has more or fewer cells than the head. Quote cells with commas")
     return rows
 
 
-def _json_lines(text: str, name: str) -> list[dict[str, Any]]:
-    rows = []
-    for at, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise BadInput(f"{name}, line {at} is not JSON ({error})") from error
-        if not isinstance(row, dict):
-            raise BadInput(f"{name}, line {at} is not an object")
-        rows.append(row)
-    return rows
-
-
 def _parquet(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(path) as file:
-            known = [name for name in file.schema_arrow.names if name.lower() in columns] if columns else None
-            return file.read(columns=known).to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise BadInput(f"{path.name} cannot be read as Parquet ({str(error).strip().splitlines()[0]})") from error
+    with pq.ParquetFile(path) as file:
+        known = [name for name in file.schema_arrow.names if name.lower() in columns] if columns else None
+        return file.read(columns=known).to_pylist()
