@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 from compute import drafts, paths
 from compute.content.messages import Question, Reply
-from compute.types import BadInput, CannotWrite, Model
+from compute.types import BadInput, Model
 
 VARIABLE = "LIKENESS_ANSWERS"
 
@@ -91,11 +91,10 @@ class AnswerLog:
             stream = self._stream()
             stream.write(json.dumps(line) + "\n")
             stream.flush()
-        except (OSError, CannotWrite) as error:
+        except OSError as error:
             self._file = None  # a line may be half-written: what follows goes to a new file
-            reason = getattr(error.__cause__ or error, "strerror", None) or error
             raise BadInput(
-                f"Answers cannot be stored in {self.folder}: {reason}. Make room there, or name "
+                f"Answers cannot be stored in {self.folder}: {error.strerror}. Make room there, or name "
                 f"another folder in {VARIABLE}, and run again: stored answers are not asked for twice"
             ) from error
         self._read()[key] = reply

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ipaddress
 import json
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -45,30 +44,26 @@ def is_loopback(url: str) -> bool:
 class ChatClient:
     """Asks one endpoint, from any thread; connections are used again."""
 
-    def __init__(self, *, url: str, key: str, timeout: float, concurrency: int) -> None:
-        self._url, self._timeout, self._concurrency = address(url), timeout, concurrency
-        self._headers = {"accept": "application/json", "content-type": "application/json", "user-agent": "likeness"}
-        if key:
-            self._headers["authorization"] = f"Bearer {key}"
-
-    @cached_property
-    def _client(self) -> Any:
+    def __init__(self, *, url: str, key: str, concurrency: int) -> None:
         import httpx2
 
-        return httpx2.Client(
-            headers=self._headers,
-            timeout=self._timeout,
+        headers = {"accept": "application/json", "content-type": "application/json", "user-agent": "likeness"}
+        if key:
+            headers["authorization"] = f"Bearer {key}"
+        self._url = address(url)
+        self._client = httpx2.Client(
+            headers=headers,
             follow_redirects=False,
-            trust_env=not is_loopback(self._url),  # no proxy stands between a machine and itself
-            limits=httpx2.Limits(max_connections=self._concurrency),
+            trust_env=not is_loopback(url),  # no proxy stands between a machine and itself
+            limits=httpx2.Limits(max_connections=concurrency),
         )
 
-    def complete(self, body: bytes) -> Any:
+    def complete(self, body: bytes, *, timeout: float) -> Any:
         """The reply to a request, parsed. `body` is JSON.
 
         Raises BadStatus, ValueError and RecursionError for what is not JSON, and the HTTP library's TransportError.
         """
-        response = self._client.post(self._url, content=body)
+        response = self._client.post(self._url, content=body, timeout=timeout)
         if response.is_success:
             return json.loads(response.content)
         try:

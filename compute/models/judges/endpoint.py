@@ -40,7 +40,6 @@ DEFAULTS: dict[str, Any] = {
     "prices": {},  # {"input": ..., "output": ...}, US dollars for a million tokens; else from the environment
 }
 FORMAT_WORDS = ("response_format", "json_schema", "guided", "grammar", "structured")  # of a server that refuses it
-PRICES = ("input", "output")
 # Of `finish_reason`: OpenAI's words, and those of TGI and Anthropic where they differ. Others mean none of the three.
 FINISHES = {
     "stop": STOP,
@@ -122,7 +121,7 @@ class Endpoint:
         parts = urlsplit(url)
         self._shown = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
         self._secrets = [secret for secret in (url, key, parts.password, parts.query) if secret]
-        self._client = ChatClient(url=url, key=key, timeout=self.limits.timeout, concurrency=self.limits.concurrency)
+        self._client = ChatClient(url=url, key=key, concurrency=self.limits.concurrency)
         self._has_key = bool(key)
         self._answered = False  # at least one question
         self._lock = threading.Lock()
@@ -144,10 +143,10 @@ class Endpoint:
 
     def _priced(self, reply: Reply) -> Reply:
         """With its cost, where the endpoint has not stated it and the prices of all its tokens are known."""
-        tokens = {"input": reply.input_tokens, "output": reply.output_tokens}
-        if reply.cost is not None or None in tokens.values() or set(tokens) - set(self.prices):
+        if reply.cost is not None or None in (reply.input_tokens, reply.output_tokens) or len(self.prices) < 2:
             return reply
-        return replace(reply, cost=sum(tokens[side] * self.prices[side] for side in PRICES) / 1e6)
+        cost = reply.input_tokens * self.prices["input"] + reply.output_tokens * self.prices["output"]
+        return replace(reply, cost=cost / 1e6)
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
         """Yields replies as they come, from threads that end with the last question, or as soon as one is hopeless."""
@@ -244,7 +243,8 @@ class Endpoint:
         message = b'"messages": [{"role": "user", "content": [' + content + b"]}]"
         began = time.perf_counter()
         try:
-            completion = self._client.complete(b"{" + message + b", " + json.dumps(fields)[1:].encode())
+            body = b"{" + message + b", " + json.dumps(fields)[1:].encode()
+            completion = self._client.complete(body, timeout=self.limits.timeout)
             seconds = time.perf_counter() - began
             text, finish = _answer(completion["choices"][0])
             text = text and self._redacted(text)
@@ -348,7 +348,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
         timeout=_number("TIMEOUT", Limits.timeout),
     )
     prices = dict(options["prices"])
-    for side in PRICES:
+    for side in ("input", "output"):
         if side not in prices and os.environ.get(f"{URL}_{side.upper()}_PRICE"):
             prices[side] = _number(f"{side.upper()}_PRICE", 0.0, lowest=0)
     key = os.environ.get(KEY, "").strip()

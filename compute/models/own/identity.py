@@ -60,7 +60,7 @@ def identity(held: Held, *, kind: str, of: str, version: str) -> dict[str, Any]:
     else:
         raise read.unknown("code without weights")
     text = json.dumps([content, dict(held.settings), version], sort_keys=True, default=str)
-    packages = versions.installed(dict.fromkeys((*held.packages, *sorted(read.packages))))
+    packages = versions.installed(sorted({*held.packages, *read.packages}))
     return {
         "adapter": ADAPTER,
         "version": VERSION,

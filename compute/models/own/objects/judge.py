@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from compute.content import decoding
 from compute.content.messages import Picture, Question, Reply
@@ -16,9 +16,6 @@ from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import data_url, grouped
 from compute.models.own.objects.held import Arguments, Held, inputs_of, worded
 from compute.types import BadInput, LikenessError, NotHere
-
-if TYPE_CHECKING:
-    from compute.types import Model
 
 KIND, TAKES = "a function of one input, which is taken for a judge", ()
 IN_A_ROW = 20  # questions that fail one after another before the run stops
@@ -44,7 +41,12 @@ def held(arguments: Arguments) -> Held:
     return Held(
         abilities=("choose",),
         modalities=("image", "text"),
-        make=lambda row, digest: HeldJudge(row=row, digest=digest, ask=arguments.model, settings=dict(SETTINGS)),
+        make=lambda row, digest: HeldJudge(
+            key=row.key,
+            ask=arguments.model,
+            settings=dict(SETTINGS),
+            answers=AnswerLog(row, settings={"digest": digest, **SETTINGS}),
+        ),
         settings=SETTINGS,
         code={"model": arguments.model},
         packages=("pillow",),
@@ -53,16 +55,12 @@ def held(arguments: Arguments) -> Held:
 
 @dataclass(kw_only=True)
 class HeldJudge:
-    """A judge behind a function. `digest` tells its answers from those of another function of the same name."""
+    """A judge behind a function."""
 
-    row: Model
-    digest: str
+    key: str
     ask: Callable[[list[dict[str, Any]]], str]
     settings: dict[str, Any]
-    answers: AnswerLog = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.answers = AnswerLog(self.row, settings={"digest": self.digest, **self.settings})
+    answers: AnswerLog  # the digest among its settings tells them from those of another function of the same name
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
         """One reply a question, in order; what has been answered before is not asked.
@@ -80,7 +78,7 @@ class HeldJudge:
             in_a_row = in_a_row + 1 if reply.error else 0
             if in_a_row >= IN_A_ROW:
                 raise NotHere(
-                    f"{self.row.key} failed {in_a_row} questions in a row; the last: {reply.error}. Fix it and run "
+                    f"{self.key} failed {in_a_row} questions in a row; the last: {reply.error}. Fix it and run "
                     "again: stored answers are not asked for twice"
                 )
 

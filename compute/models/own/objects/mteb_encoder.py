@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compute.models.own.objects.held import Arguments, Held, Side, encoder
-from compute.types import BadInput, NotHere
+from compute.types import BadInput
 
 KIND, TAKES = "an encoder of mteb's protocol", ()
 
@@ -76,11 +76,9 @@ def loader(modality: str, items: Sequence[Any]) -> Any:
 
 
 def _run(model: Any, modality: str) -> Any:
-    """`encode` of a batch, with a task's metadata that says no more than its modality. Raises NotHere without mteb."""
-    try:
-        from mteb.abstasks.task_metadata import TaskMetadata
-    except ImportError as error:
-        raise NotHere("An encoder of mteb's protocol needs the package mteb: pip install mteb") from error
+    """`encode` of a batch, with a task's metadata that says no more than its modality."""
+    from mteb.abstasks.task_metadata import TaskMetadata
+
     modalities: list[Any] = [modality]
     metadata = TaskMetadata(
         dataset={"path": "likeness", "revision": "none"},
