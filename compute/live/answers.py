@@ -26,8 +26,8 @@ ROUNDING = 1e-6  # float32 carries a cosine to about a tenth of this
 
 
 def answer(subject: LiveSubject, question: LiveQuestion) -> Answer:
-    """The model's answer. Raises BadInput for inputs that do not fit or that it refuses, CannotDo as the model."""
-    inputs = columns(question.checked().inputs)
+    """The model's answer. Raises BadInput for inputs that it refuses, CannotDo as the model."""
+    inputs = columns(question.inputs)
     reason = modes.cannot(subject.row, question.mode, question.kinds)
     if reason:
         raise CannotDo(reason)

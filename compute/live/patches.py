@@ -27,11 +27,6 @@ class PatchMap:
     cosines: tuple[float, float]  # lowest and highest: ranks show an order even where nothing differs
     seen: tuple[Seen, Seen]  # which part of each image its grid covers
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory that the map takes."""
-        return self.ranks.nbytes
-
 
 def agree(subject: LiveSubject, *, first: Input, second: Input) -> PatchMap:
     """The map of two images. Raises BadInput for a text, CannotDo where the model has no patch tokens."""

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -118,6 +119,7 @@ class Availability:
         return self.state == DOWNLOAD
 
 
+_impossible = partial(Availability, state=IMPOSSIBLE)
 REQUESTS = 2  # to the endpoint for one question to a judge: its options in one order, and in reverse
 
 
@@ -161,28 +163,22 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
     family = models.ADAPTERS.get(row.adapter)
     if family is None:
         why = models.abilities.not_computable(row)
-        return Availability(state=IMPOSSIBLE, reason="published", why=why[0].upper() + why[1:])
+        return _impossible(reason="published", why=why[0].upper() + why[1:])
     missing = [package for package in family.packages if not _installed(package)]
     if missing:
-        return Availability(state=IMPOSSIBLE, reason="package", why=f"Needs a package: pip install {' '.join(missing)}")
+        return _impossible(reason="package", why=f"Needs a package: pip install {' '.join(missing)}")
     if family.variable:
         if not os.environ.get(family.variable, "").strip():
-            return Availability(
-                state=IMPOSSIBLE, reason="endpoint", why=f"Needs an endpoint: the host sets {family.variable}"
-            )
+            return _impossible(reason="endpoint", why=f"Needs an endpoint: the host sets {family.variable}")
         if endpoint.is_offline() and endpoint.offline_problem():
-            return Availability(
-                state=IMPOSSIBLE, reason="offline", why="Its endpoint is on another machine, and the app runs offline"
-            )
+            return _impossible(reason="offline", why="Its endpoint is on another machine, and the app runs offline")
         return Availability(state=READY, why="Asked through the host's endpoint: what you compare is sent there")
     if row.options.get("trust_remote_code") or row.options.get("remote_code"):
-        return Availability(
-            state=IMPOSSIBLE, reason="code", why="Its checkpoint brings code of its own, which this app does not run"
-        )
+        return _impossible(reason="code", why="Its checkpoint brings code of its own, which this app does not run")
     if not family.weights and not family.needs:
         return Availability(state=READY)
     if _lacks_own_files(row):
-        return Availability(state=IMPOSSIBLE, reason="files", why="Its files are no longer on this machine")
+        return _impossible(reason="files", why="Its files are no longer on this machine")
     return _by_size(row, network=network, room=room)
 
 
@@ -205,8 +201,7 @@ def _by_size(row: Model, *, network: Callable[[], bool], room: int) -> Availabil
     if is_downloaded and not models.is_downloaded(row):  # a stopped download, or files that belong in torch's cache
         need, is_downloaded = by_parameters(row), False
     if need is not None and need * GROWTH > room:
-        return Availability(
-            state=IMPOSSIBLE,
+        return _impossible(
             bytes=need,
             reason="memory",
             why=f"Too large: it takes about {size(round(need * GROWTH))} of "
@@ -215,15 +210,13 @@ def _by_size(row: Model, *, network: Callable[[], bool], room: int) -> Availabil
     if is_downloaded:
         return Availability(state=READY, bytes=need)
     if not network():
-        return Availability(
-            state=IMPOSSIBLE,
+        return _impossible(
             bytes=need,
             reason="network",
             why="Its weights are not on this machine, and there is no network to download them",
         )
     if need is not None and need + SPARE_DISK > free_disk():
-        return Availability(
-            state=IMPOSSIBLE,
+        return _impossible(
             bytes=need,
             reason="disk",
             why=f"Its weights take {size(need)}, and the disk has {size(free_disk())} left",

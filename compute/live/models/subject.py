@@ -44,21 +44,18 @@ class LiveSubject:
                 self._vectors(column_of(batch))
 
     def embed(self, column: Column) -> NDArray[np.float32]:
-        """(n, d) float32. Raises CannotDo for a model of many vectors an item, and for one that does not embed it."""
-        if self.model_of(column).multi_vector:
+        """(n, d) float32. Raises CannotDo for a model of many vectors an item."""
+        if self.model.multi_vector:
             raise CannotDo(f"{self.row.key} has many vectors an item")
         return np.concatenate(self._vectors(column))
 
     def embed_many(self, column: Column) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """All vectors (N, d) float32 and offsets (n + 1,)."""
-        self.model_of(column)
         vectors = self._vectors(column)
         return np.concatenate(vectors), cumulative([len(part) for part in vectors])
 
     def compare(self, first: Column | None, second: Column) -> NDArray[np.float64]:
         """(n,) float64, higher is nearer; without `first`, higher is better."""
-        if not self.can("compare"):
-            raise CannotDo(f"{self.row.key} does not compare")
         names = [
             ("compare", self.row.key, "" if first is None else first.keys[row].decode(), key.decode())
             for row, key in enumerate(second.keys.tolist())
@@ -81,12 +78,6 @@ class LiveSubject:
             self.cache[name] = reply
         # Two questions may have one prompt: an image beside itself, in both orders.
         return [replace(self.cache[name], item=question.item) for name, question in zip(names, questions, strict=True)]
-
-    def model_of(self, column: Column) -> Any:
-        """The loaded model. Raises CannotDo where it does not embed what the column holds."""
-        if not all(self.can(ability) for ability in ABILITY[column.modality]):
-            raise CannotDo(f"{self.row.key} does not embed {column.modality}s")
-        return self.model
 
     def _vectors(self, column: Column) -> list[NDArray[np.float32]]:
         """(v, d) an item, v = 1 but for models of many vectors; new items go through the model as one batch."""
@@ -112,11 +103,7 @@ class LiveSubject:
 
     def _content(self, column: Column, row: int) -> Any:
         decoded = self.inputs.get(bytes(column.keys[row]))
-        if decoded is not None:
-            return decoded.content
-        if column.modality != "text":
-            raise BadInput(f"{column.name(row)} is no longer here. Add it again")
-        return column.read(row)
+        return column.read(row) if decoded is None else decoded.content  # a prompt is no input
 
 
 def columns(inputs: Sequence[Input]) -> list[Column]:

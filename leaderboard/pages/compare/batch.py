@@ -6,7 +6,6 @@ All of it is in memory and ends with the visitor's session; the table is dropped
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -30,7 +29,6 @@ from leaderboard.web.redact import redact_paths
 TURN = 2.0  # seconds of work before it is the others' turn
 CHUNK = 10  # pairs per model before the next one: two that do not fit into memory together alternate less
 CACHE_BYTES = 24_000_000  # of encodings, for one table
-SCORE_BYTES = 500  # of a score with its words, about
 KEY = ("batch", "table")  # among the session's results
 RUNNING, DONE, STOPPED, FAILED = "running", "done", "stopped", "failed"
 
@@ -59,12 +57,6 @@ class PairScoring:
             for model in self.models
             for index in range(start, min(start + CHUNK, len(self._rows)))
         )
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of its texts and of all scores to come; encodings are bounded separately."""
-        texts = [text for row in self._rows for text in (row.name, row.first, row.second, row.problem)]
-        return sum(map(sys.getsizeof, texts)) + SCORE_BYTES * len(self._rows) * len(self.models)
 
     def turn(self, live: Live, calibrations: Calibrations, *, seconds: float = TURN) -> None:
         """Scores for `seconds`, at least one pair with one model unless a judge must wait."""

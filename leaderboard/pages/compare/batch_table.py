@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from compute.live.batch import PREVIEW, PairRow
 from compute.live.question import Answer, LiveQuestion
-from compute.types import Model
+from compute.types import Model, shortened
 from leaderboard.html.formatting import number
 from leaderboard.live.calibrated import calibrated_answer
 from leaderboard.web.responses import safe_cell
@@ -63,7 +63,7 @@ def table(models: Sequence[Model], pairs: Iterable[ScoredPair]) -> str:
     writer.writerow(map(safe_cell, ("number", "name", "first", "second", *columns, "source", "problem")))
     for pair in pairs:
         row = pair.row
-        texts = [_short(text, PREVIEW) for text in (row.name, row.first, row.second)]
+        texts = [shortened(text, PREVIEW) for text in (row.name, row.first, row.second)]
         numbers = [
             part for each in pair.scores for part in (_number(each.score), _number(each.percentile), each.reading)
         ]
@@ -79,9 +79,9 @@ def preview(models: Sequence[Model], pairs: Sequence[ScoredPair]) -> list[list[s
         *(
             [
                 str(pair.row.number),
-                *(_short(text, PREVIEW_CHARACTERS) for text in (pair.row.name, pair.row.first, pair.row.second)),
+                *(shortened(text, PREVIEW_CHARACTERS) for text in (pair.row.name, pair.row.first, pair.row.second)),
                 *map(_in_words, pair.scores),
-                _short(pair.problem, PREVIEW),
+                shortened(pair.problem, PREVIEW),
             ]
             for pair in pairs[:PREVIEW_ROWS]
         ),
@@ -107,7 +107,3 @@ def _in_words(score: PairScore) -> str:
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

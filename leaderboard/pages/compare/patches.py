@@ -13,7 +13,7 @@ from markupsafe import Markup
 from compute.live.inputs import Input, thumbnail
 from compute.live.question import LiveQuestion
 from compute.models import has_patches
-from compute.types import BadInput, LikenessError, Model
+from compute.types import BadInput
 from leaderboard.html.components import folded, rendered
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
@@ -42,7 +42,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     def renew(question: LiveQuestion, request: dict[str, Any]) -> dict[Any, Any]:
         pairs = _pairs(question)
-        models = [(row.title, row.key) for row in _able(site, request)]
+        models = [(row.title, row.key) for row in site.panel.live.models(request["models"]) if has_patches(row)]
         visible = bool(pairs and models)
         return {
             accordion: gr.update(visible=visible),
@@ -79,23 +79,14 @@ def _pairs(question: LiveQuestion) -> list[tuple[str, str]]:
     return [(f"{titles[first]} and {titles[second]}", f"{first},{second}") for first, second in pairs]
 
 
-def _able(site: Site, payload: dict[str, Any]) -> list[Model]:
-    try:
-        return [row for row in site.panel.live.read(payload)[1] if has_patches(row)]
-    except LikenessError:
-        return []
-
-
 def patch_map(site: Site, payload: dict[str, Any], request: Any, *, between: str, key: str) -> Markup:
     """The two images under their grids. Raises LikenessError."""
     panel, live = site.panel, site.panel.live
     panel.admit(request)
     question, _ = live.read(payload)
-    inputs = dict(zip(map(str, range(len(question.inputs))), question.inputs, strict=True))
-    chosen = [inputs[index] for index in between.split(",") if index in inputs]
-    if len(chosen) != 2:
+    if not between:
         raise BadInput("Choose two images first")
-    first, second = chosen
+    first, second = (question.inputs[int(index)] for index in between.split(","))
     result = live.patches(first, second, live.roster.row(key), session=str(payload.get("session", "")))
     return _rendered(result, first, second)
 

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from compute.analysis.calibrated import MATCHING, UNRELATED, Reference, place
 from compute.analysis.domain import too_few
 from compute.live import curves as curves_of
-from compute.live.inputs import Input, thumbnail
+from compute.live.inputs import thumbnail
 from compute.live.question import LiveQuestion
 from compute.tasks.data import CONDITIONS
 from compute.tasks.perturb import PERTURBATIONS
@@ -93,8 +93,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
     def renew(question: LiveQuestion, payload: dict[str, Any]) -> dict[Any, Any]:
         titles = [(title, str(index)) for index, title in enumerate(names(question))]
         images = [title for title, each in zip(titles, question.inputs, strict=True) if each.modality == "image"]
-        ticked = [payload.get(name) for name in ("models", "judges")]
-        choices, chosen = ratings.models(site, [key for keys in ticked if isinstance(keys, list) for key in keys])
+        choices, chosen = ratings.models(site, [*payload["models"], *(payload.get("judges") or ())])
         first = images[0][1] if images else None
         return {
             **blank(),
@@ -114,9 +113,9 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     def at_zero(question: LiveQuestion, image: str) -> dict[Any, Any]:
         """All sliders at zero, up to what is the most for this image: a pixel is more of a small one."""
-        chosen = _chosen(question, image)
-        if chosen is None or chosen.modality != "image":
+        if not image:
             return dict.fromkeys(sliders.values(), 0)
+        chosen = question.inputs[int(image)]
         return {slider: gr.update(value=0, maximum=ratings.largest(kind, chosen)) for kind, slider in sliders.items()}
 
     failed = caught(lambda sentence: {preview: macro("message")(sentence)})
@@ -268,7 +267,7 @@ def perturbed(site: Site, payload: dict[str, Any], *, view: ShownChange, other: 
     """The changed image, the curves, and their summary in words. Raises LikenessError."""
     panel = site.panel
     question, rows = panel.live.read(payload)
-    pair, beside, kind = view.pair(question), _chosen(question, other), view.kind
+    pair, beside, kind = view.pair(question), question.inputs[int(other)] if other else None, view.kind
     chosen, strength, perturbation = pair.image, pair.strength, PERTURBATIONS[kind]
     in_units = partial(perturbation.amount, size=curves_of.size(chosen))
     picture = thumbnail(pair.sides[1].content)
@@ -342,13 +341,9 @@ def scaled(curves: Sequence[tuple[str, Curve]]) -> tuple[list[tuple[str, list[fl
     return lines, "0: its median unrelated pair<br>100: its median matching pair"
 
 
-def _chosen(question: LiveQuestion, index: str) -> Input | None:
-    return dict(zip(map(str, range(len(question.inputs))), question.inputs, strict=True)).get(index)
-
-
 def _index(image: Any) -> int:
     """Of a dropdown's choice; -1 where nothing is chosen."""
-    return int(image) if isinstance(image, str) and image.isdecimal() and len(image) < 3 else -1
+    return int(image) if image else -1
 
 
 def _from(readings: Sequence[str], holds: Callable[[str], bool]) -> float | None:

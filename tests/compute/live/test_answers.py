@@ -142,7 +142,6 @@ def test_a_pair_without_a_distribution_is_compared_with_unrelated_examples(tiny:
         ("choice", ("cat", "coffee", "text-cat"), "Which is nearest: the alternatives must be all images or all texts"),
     ],
 )
-def test_what_does_not_fit_is_said(tiny: object, mode: str, keys: tuple[str, ...], said: str) -> None:
-    question = asked(mode, *keys)
+def test_what_does_not_fit_is_said(mode: str, keys: tuple[str, ...], said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        answers.answer(subject("tiny", tiny, question.inputs), question)
+        asked(mode, *keys).checked()
