@@ -32,10 +32,10 @@ class Archive:
             listed = [(_written(entry), entry) for entry in self._file.infolist() if not entry.is_dir()]
         except Exception as error:  # whatever zipfile raises for damaged files
             raise BadInput("The ZIP is damaged or incomplete. Pack it again and add it once more") from error
-        self._entries: dict[str, zipfile.ZipInfo] = {}
+        self._entries: dict[str, list[zipfile.ZipInfo]] = defaultdict(list)
         for name, entry in listed:
             if len(name) <= LONGEST_NAME and not _is_junk(name):
-                self._entries[_normal(name)] = entry
+                self._entries[_normal(name)].append(entry)
         self._bases: dict[str, list[str]] = defaultdict(list)
         for path in self._entries:
             self._bases[PurePosixPath(path).name].append(path)
@@ -72,7 +72,9 @@ class Archive:
 
     def read(self, path: str, *, most: int) -> bytes:
         """The bytes of a file, up to `most`. Raises BadInput where it cannot be read or is larger."""
-        entry, name = self._entries[path], shortened(path)
+        (entry, *others), name = self._entries[path], shortened(path)
+        if others:
+            raise BadInput(f"{name} is in the ZIP {len(others) + 1} times. Give each file its own name")
         if entry.flag_bits & ENCRYPTED:
             raise BadInput(f"{name} is encrypted. Pack the ZIP without a password")
         if entry.compress_type not in METHODS:

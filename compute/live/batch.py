@@ -15,15 +15,16 @@ from typing import Any
 from cachetools import LRUCache
 
 from compute.live import examples, inputs
-from compute.live.archive import Archive
-from compute.live.decoder import POOL
+from compute.live.archive import LONGEST_NAME, Archive
+from compute.live.decoder import POOL, DecoderUnavailable
 from compute.live.inputs import Input
 from compute.live.question import LiveQuestion
-from compute.types import BadInput, shortened
+from compute.types import BadInput, LikenessError
 
 LARGEST_FILE = 50_000_000  # bytes of the CSV or ZIP
 LARGEST_TABLE = 8_000_000  # bytes of the table in it
 ROWS = 200
+CELLS = 1_000_000  # separators and line breaks of a table, those within texts included
 PREVIEW = 200  # characters of a cell that messages and results repeat
 DECODED = 48_000_000  # bytes of decoded images in memory for the next rows; one takes 16 MB at most
 SEPARATORS = ",;\t"
@@ -54,6 +55,7 @@ class Batch:
     archive: Archive | None = None
     table: str = ""  # the table's path in the ZIP
     _decoded: LRUCache[str, Input] = field(default_factory=lambda: LRUCache(DECODED, getsizeof=attrgetter("nbytes")))
+    _refused: dict[str, str] = field(default_factory=dict)  # by path: an image is not tried twice
 
     def question(self, row: PairRow) -> LiveQuestion:
         """The question about a row's pair, its images decoded. Raises LikenessError where it has none."""
@@ -68,9 +70,17 @@ class Batch:
         path = self.archive.find(cell, beside=self.table) if self.archive else None
         if path is None:
             return inputs.text(cell, name=f"The text in the column {column}")
+        if path in self._refused:
+            raise BadInput(self._refused[path])
         if path not in self._decoded:
-            data = self.archive.read(path, most=inputs.LARGEST_IMAGE)
-            self._decoded[path] = POOL.image(data, name=path[-PREVIEW:])
+            try:
+                data = self.archive.read(path, most=inputs.LARGEST_IMAGE)
+                self._decoded[path] = POOL.image(data, name=path[-PREVIEW:])
+            except DecoderUnavailable:
+                raise
+            except LikenessError as error:
+                self._refused[path] = str(error)
+                raise
         return self._decoded[path]
 
 
@@ -100,6 +110,8 @@ def _text(data: bytes) -> str:
 
 
 def _rows(text: str) -> list[PairRow]:
+    if sum(map(text.count, (*SEPARATORS, "\n", "\r"))) > CELLS:
+        raise BadInput(f"The table has more than {CELLS:,} separators and line breaks. Split it")
     reader = _reader(text, _separator(text))
     rows: list[PairRow] = []
     try:
@@ -114,9 +126,14 @@ def _rows(text: str) -> list[PairRow]:
                 raise BadInput(f"The table has more than {ROWS} rows. Split it: at most {ROWS} are scored at once")
             rows.append(_row(len(rows) + 1, [cell.strip() for cell in cells], columns))
     except csv.Error as error:
+        if "field limit" in str(error):
+            raise BadInput(
+                f"A cell near line {reader.line_num} has more than {csv.field_size_limit():,} characters. Shorten it: "
+                f"a text may have {inputs.LONGEST:,}"
+            ) from error
         raise BadInput(
             f"The table cannot be read from line {reader.line_num} on ({error}): put a cell that contains quotes "
-            f"in quotes, double each of its own, and shorten texts of more than {inputs.LONGEST:,} characters"
+            "in quotes, and double each of its own"
         ) from error
     if not rows:
         raise BadInput("The table has no rows below its heading. Add one for every pair")
@@ -143,7 +160,9 @@ def _row(number: int, cells: list[str], columns: list[str]) -> PairRow:
 def _problem(batch: Batch, row: PairRow) -> str:
     """Which image that a row names is missing; empty for none."""
     for cell in (row.first, row.second):
-        name = shortened(cell)
+        if len(cell) > LONGEST_NAME:  # a text
+            continue
+        name = cell if len(cell) <= PREVIEW else f"{cell[:PREVIEW]}..."
         try:
             path = batch.archive.find(cell, beside=batch.table) if batch.archive else None
         except BadInput as error:

@@ -84,13 +84,18 @@ def text(words: str, *, name: str) -> Input:
         raise BadInput(
             f"{name} has a letter with more than {combining.MOST} accents or other combining marks on it. Remove some"
         )
-    unix = words.replace("\r\n", "\n").replace("\r", "\n")
+    unix, notes = words.replace("\r\n", "\n").replace("\r", "\n"), []
     plain = "".join(sign for sign in unix if sign in "\t\n" or unicodedata.category(sign) != "Cc")
+    if len(plain) < len(unix):
+        notes.append(f"{_count(len(unix) - len(plain), 'control character')} removed")
     sound = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins pairs, replaces halves
+    if broken := sound.count("\ufffd") - plain.count("\ufffd"):
+        notes.append(f"{_count(broken, 'broken character')} replaced")
     if all(unicodedata.category(sign)[0] == "Z" or unicodedata.category(sign) in ("Cc", "Cf") for sign in sound):
         raise BadInput(f"{name} is empty. Write something in it, or remove it")
-    note = "long: most models read only the beginning" if len(sound) > LONG else ""
-    return Input(modality="text", key=content_key(sound), name=name, content=sound, note=note)
+    if len(sound) > LONG:
+        notes.append("long: most models read only the beginning")
+    return Input(modality="text", key=content_key(sound), name=name, content=sound, note="; ".join(notes))
 
 
 def check_length(row: Model, inputs: Sequence[Input]) -> None:
@@ -174,3 +179,7 @@ def _see_through(image: Image.Image) -> bool:
     if "A" in image.getbands():
         return image.getchannel("A").getextrema()[0] < 255
     return True  # a palette or a single colour that says so
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,7 +1,8 @@
 """Visitors' uploads, in memory only: nothing is ever written to disk, and everything goes when the visitor leaves.
 
 A session is a random id that the page made; nobody without it can reach its contents. Sessions end when the page says
-so, after half an hour without use, or when all together take too much memory: then the least recently used go first.
+so, after half an hour without use, or when all together take too much memory: then those of the visitor who has most of
+it go first, the least recently used before the others, so that nobody crowds the others out.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 import sys
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
@@ -60,10 +61,13 @@ class RecentlyUsed(LRUCache):
 
 
 class _Session:
-    """One page's images (Input), files (bytes) and models' results, each by key; `used` is a time of the clock."""
+    """One page's images (Input), files (bytes) and models' results, each by key; `used` is a time of the clock.
+
+    `owner` is the address that uploads come from, empty as long as there are none.
+    """
 
     def __init__(self) -> None:
-        self.used = 0.0
+        self.used, self.owner = 0.0, ""
         self.images, self.files, self.results = map(RecentlyUsed, (IMAGES, FILES, RESULTS))
 
     @property
@@ -80,16 +84,17 @@ class Uploads:
         self._lock = threading.RLock()
         self._timer: threading.Timer | None = None
 
-    def add_image(self, session: str, data: bytes) -> dict[str, Any]:
+    def add_image(self, session: str, data: bytes, *, owner: str = "") -> dict[str, Any]:
         """Decodes an image file into the session: key, width, height, thumbnail (a data URI), note. Raises BadInput.
 
-        The session's least recently used images are dropped where there are too many.
+        `owner`: the visitor's address. The session's least recently used images are dropped where there are too many.
         """
+        _check(session)
         image, small = POOL.image_with_thumbnail(data, name="The image")
         width, height = image.content.size
         thumbnail, key = webp(small), image.key.decode()
         with self._lock:
-            self._session(session).images[key] = image
+            self._session(session, owner=owner).images[key] = image
             self._make_room()
         return {"key": key, "width": width, "height": height, "thumbnail": thumbnail, "note": image.note}
 
@@ -97,13 +102,14 @@ class Uploads:
         """An image of the session as an input. Raises BadInput where it is gone or never existed."""
         return self._get(session, "images", key, name)
 
-    def add_file(self, session: str, data: bytes) -> str:
-        """Stores a file's bytes and returns its key. Raises BadInput."""
+    def add_file(self, session: str, data: bytes, *, owner: str = "") -> str:
+        """Stores a file's bytes and returns its key. `owner`: the visitor's address. Raises BadInput."""
+        _check(session)
         if not data:
             raise BadInput("The file is empty. Choose another one")
         key = blake2b(data, digest_size=16).hexdigest()
         with self._lock:
-            self._session(session).files[key] = data
+            self._session(session, owner=owner).files[key] = data
             self._make_room()
         return key
 
@@ -129,6 +135,7 @@ class Uploads:
 
     def results(self, session: str) -> RecentlyUsed:
         """Models' results for the session's inputs; dropped with it. Raises BadInput for an invalid session id."""
+        _check(session)
         with self._lock:
             return self._session(session).results
 
@@ -164,22 +171,24 @@ class Uploads:
             self._session(session)
             return entries[key]
 
-    def _session(self, session: str) -> _Session:
-        """The session, new or existing, marked as used now. Only under the lock. Raises BadInput for an invalid id."""
-        if not SESSION.fullmatch(session):
-            raise BadInput(NO_SESSION)
+    def _session(self, session: str, *, owner: str = "") -> _Session:
+        """The session, new or existing, marked as used now. Only under the lock."""
         self.sweep()
         current = self._sessions.setdefault(session, _Session())
-        current.used = self._clock()
+        current.used, current.owner = self._clock(), owner or current.owner
         self._sessions.move_to_end(session)
         self._make_room()
         self._start_timer()
         return current
 
     def _make_room(self) -> None:
-        """Ends the least recently used sessions, but for the last one, which is in use."""
+        """Ends the least recently used sessions of who has most, but for the last one, which is in use."""
         while len(self._sessions) > 1 and self.nbytes > ALL:
-            self._sessions.popitem(last=False)
+            *others, _ = self._sessions
+            weights: Counter[str] = Counter()
+            for session in self._sessions.values():
+                weights[session.owner] += session.nbytes
+            del self._sessions[max(others, key=lambda key: weights[self._sessions[key].owner])]  # of several the first
 
     def _start_timer(self) -> None:
         if self._timer is None:
@@ -193,6 +202,11 @@ class Uploads:
             self.sweep()
             if self._sessions:
                 self._start_timer()
+
+
+def _check(session: str) -> None:
+    if not SESSION.fullmatch(session):
+        raise BadInput(NO_SESSION)
 
 
 def _size(value: Any) -> int:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -18,15 +19,35 @@ from compute.live.decoder import DecoderUnavailable
 from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
 from leaderboard.live.panel import uploads_rate
-from leaderboard.live.uploads import Uploads
+from leaderboard.live.uploads import NO_SESSION, SESSION, Uploads
 from leaderboard.page import Site
 from leaderboard.web.errors import Handler
-from leaderboard.web.receiving.bodies import BoundedRoute, InFlight, TooLarge, UnreadBody, unread
+from leaderboard.web.receiving.bodies import (
+    IN_FLIGHT,
+    SLOWEST,
+    BoundedRoute,
+    Busy,
+    Disconnected,
+    InFlight,
+    OverShare,
+    TooLarge,
+    TooSlow,
+    UnreadBody,
+    unread,
+)
 from leaderboard.web.responses import CHECK, NO_STORE, refusal
 from leaderboard.web.visitors import Rate, visitor
 
 Guard = Callable[[Handler], Handler]
+LARGEST_ID = 64  # bytes
 WORKERS = 4  # threads for uploads alone, so that waiting uploads block no page
+OF_VISITOR = 2  # of them, so that one visitor's slow files leave others a thread; as many as are decoded at once
+UNREAD = {
+    Busy: "Many visitors are sending files at this moment. Try again in a few seconds",
+    OverShare: "You are sending many files at this moment. Try again in a few seconds",
+    TooSlow: f"The file arrived too slowly: less than {SLOWEST // 1000} kB a second. Add it again, or a smaller one",
+    Disconnected: "The file did not arrive",
+}
 
 
 def routes(site: Site) -> list[Route]:
@@ -53,19 +74,19 @@ def routes_of(
 
     `ready()`: which models get the ready comparisons.
     """
-    in_flight, threads = InFlight(), ThreadPoolExecutor(WORKERS, thread_name_prefix="uploads")
+    bodies = Bodies(rate)
 
     def image(request: Request, body: bytes) -> Response:
         try:
-            return JSONResponse(uploads.add_image(_session(request), body))
+            return JSONResponse(uploads.add_image(_session(request), body, owner=visitor(request)))
         except DecoderUnavailable as error:
             return refusal(str(error), 503, retry_after=5)
 
     def table(request: Request, body: bytes) -> Response:
-        return JSONResponse({"key": uploads.add_file(_session(request), body)})
+        return JSONResponse({"key": uploads.add_file(_session(request), body, owner=visitor(request))})
 
-    async def forget(request: Request) -> Response:
-        uploads.forget((await request.body()).decode("latin-1"))
+    def forget(request: Request, body: bytes) -> Response:
+        uploads.forget(body.decode("latin-1"))
         return Response(status_code=204)
 
     def listing(request: Request) -> Response:
@@ -86,33 +107,12 @@ def routes_of(
             return refusal(str(error), 404, cache=CHECK)
         return Response(content, media_type="image/webp", headers={"cache-control": "public, max-age=3600"})
 
-    def upload(work: Callable[[Request, bytes], Response], *, most: int) -> Callable:
-        """The handler of an upload of at most `most` bytes, worked on in threads of their own."""
-
-        async def answer(request: Request) -> Response:
-            if rate is not None and (wait := rate.allow(visitor(request))):
-                seconds = math.ceil(wait)
-                sentence = f"That is a lot of files at once. Try again in {seconds} seconds"
-                return refusal(sentence, 429, retry_after=seconds)
-            try:
-                async with in_flight.body(request, most=most) as body:
-                    handle = guard(lambda request: work(request, body))
-                    response = await asyncio.get_running_loop().run_in_executor(threads, handle, request)
-            except TooLarge as error:
-                return unread(
-                    error, f"The file is larger than {most // 1_000_000} MB. Save it smaller and add it again"
-                )
-            except UnreadBody as error:
-                return unread(error)
-            response.headers.setdefault("cache-control", NO_STORE)
-            return response
-
-        return answer
-
     return [
-        BoundedRoute("/live/input", upload(image, most=LARGEST_IMAGE), methods=["POST"]),
-        BoundedRoute("/live/file", upload(table, most=LARGEST_FILE), methods=["POST"]),
-        Route("/live/forget", forget, methods=["POST"]),
+        BoundedRoute("/live/input", bodies.bounded(image, most=LARGEST_IMAGE, guard=guard), methods=["POST"]),
+        BoundedRoute("/live/file", bodies.bounded(table, most=LARGEST_FILE, guard=guard), methods=["POST"]),
+        BoundedRoute(
+            "/live/forget", bodies.bounded(forget, most=LARGEST_ID, guard=guard, session=False), methods=["POST"]
+        ),
         Route("/live/plan", guard(planned)),
         Route("/live/examples", guard(listing)),
         Route("/live/ready", guard(answered)),
@@ -120,5 +120,46 @@ def routes_of(
     ]
 
 
+class Bodies:
+    """Reads request bodies, bounded each and in total, and handles them in a few threads; each visitor has a share."""
+
+    def __init__(self, rate: Rate | None, *, in_flight: int = IN_FLIGHT) -> None:
+        self._rate, self.in_flight = rate, InFlight(in_flight)
+        self._threads = ThreadPoolExecutor(WORKERS, thread_name_prefix="uploads")
+        self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # gone when nobody waits
+
+    def bounded(
+        self, work: Callable[[Request, bytes], Response], *, most: int, guard: Guard, session: bool = True
+    ) -> Callable:
+        """A route's handler that reads `most` bytes; with `session`, it needs one and counts as an upload."""
+
+        async def answer(request: Request) -> Response:
+            if session and not SESSION.fullmatch(request.headers.get("x-likeness-session", "")):
+                return refusal(NO_SESSION, 400)
+            if session and self._rate is not None and (wait := self._rate.allow(visitor(request))):
+                seconds = math.ceil(wait)
+                sentence = f"That is a lot of files at once. Try again in {seconds} seconds"
+                return refusal(sentence, 429, retry_after=seconds)
+            try:
+                async with self.in_flight.body(request, most=most) as body:
+                    handle = guard(lambda request: work(request, body))
+                    share = self._shares.setdefault(visitor(request), asyncio.Semaphore(OF_VISITOR))
+                    async with share:
+                        response = await asyncio.get_running_loop().run_in_executor(self._threads, handle, request)
+            except UnreadBody as error:
+                sentence = _too_large(most) if isinstance(error, TooLarge) else UNREAD[type(error)]
+                return unread(error, sentence)
+            response.headers.setdefault("cache-control", NO_STORE)
+            return response
+
+        return answer
+
+
+def _too_large(most: int) -> str:
+    if most == LARGEST_ID:
+        return NO_SESSION
+    return f"The file is larger than {most // 1_000_000} MB. Save it smaller and add it again"
+
+
 def _session(request: Request) -> str:
-    return request.headers.get("x-likeness-session", "")
+    return request.headers["x-likeness-session"]

@@ -58,7 +58,7 @@ def test_cells_in_quotes_hold_anything() -> None:
         (b'first,second\na,b\n"a,b\n', "line 3"),
         ("first,second\na,b".encode("utf-16"), "UTF-16"),
         (RED, "UTF-8"),
-        (b"first,second\n" + b"a" * 200_000 + b",b\n", "100,000"),
+        (b"first,second\n" + b"a" * 200_000 + b",b\n", "131,072"),
         (b"first,second\n" + b"a,b\n" * 201, "200 rows"),
         (b"x" * 8_000_001, "8 MB"),
     ],
@@ -105,9 +105,9 @@ def test_images_of_a_zip_by_path_and_by_base_name() -> None:
 
 
 def test_what_is_wrong_with_an_image_is_wrong_with_its_rows_only() -> None:
-    said = {"none": "no image", "broken": "cannot be used", "b": "folders", "large": "8 MB"}
-    names = ("red", "broken", "x/b", "y/b", "large")
-    contents = (RED, RED[:60], RED, RED, bytes(8_000_001))
+    said = {"none": "no image", "broken": "cannot be used", "twice": "2 times", "b": "folders", "large": "8 MB"}
+    names = ("red", "broken", "twice", "twice", "x/b", "y/b", "large")
+    contents = (RED, RED[:60], RED, BLUE, RED, RED, bytes(8_000_001))
     table = csv(*(f"red.png,{name}.png" for name in said), "red.png,red.png")
     files = [("pairs.csv", table), *((f"{name}.png", data) for name, data in zip(names, contents, strict=True))]
     found = batch.read(zips.packed(files))
@@ -117,14 +117,18 @@ def test_what_is_wrong_with_an_image_is_wrong_with_its_rows_only() -> None:
     assert found.question(found.rows[-1]).kinds == ("image", "image")
 
 
-def test_a_file_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = batch.read(zips.packed({"pairs.csv": csv(*["0.png,1.png"] * 2), "0.png": RED, "1.png": BLUE}))
+def test_a_file_is_decoded_once_and_a_broken_one_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"0.png": RED, "1.png": BLUE, "broken.png": RED[:60]}
+    found = batch.read(zips.packed({"pairs.csv": csv(*["0.png,1.png"] * 2, *["broken.png,0.png"] * 2), **files}))
     read: list[str] = []
     real = batch.POOL.image
     monkeypatch.setattr(batch.POOL, "image", lambda data, *, name: read.append(name) or real(data, name=name))
-    for row in found.rows:
+    for row in found.rows[:2]:
         found.question(row)
-    assert read == ["0.png", "1.png"]
+    for row in found.rows[2:]:
+        with pytest.raises(BadInput, match="broken"):
+            found.question(row)
+    assert read == ["0.png", "1.png", "broken.png"]
 
 
 def test_only_the_last_images_are_kept() -> None:
@@ -134,3 +138,8 @@ def test_only_the_last_images_are_kept() -> None:
         assert found.question(row).kinds == ("image", "image")
         assert len(found._decoded) <= 3 and f"{row.number}.png" in found._decoded
     assert sum(image.nbytes for image in found._decoded.values()) <= batch.DECODED
+
+
+def test_a_table_of_nothing_but_separators_is_refused_before_it_is_read() -> None:
+    with pytest.raises(BadInput, match="separators"):
+        batch.read(b"first,second\n" + b"," * 1_000_001)

@@ -100,10 +100,10 @@ FAMILY = "\U0001f469\u200d\U0001f680"
     [
         ("a cat", "a cat", ""),
         ("a\r\nb\rc", "a\nb\nc", ""),
-        ("a\0cat", "acat", ""),
-        ("\x1b[31ma\x07\x9f", "[31ma", ""),
+        ("a\0cat", "acat", "1 control character removed"),
+        ("\x1b[31ma\x07\x9f", "[31ma", "3 control characters removed"),
         ("\u0f56\u0f66\u0f92\u0fb2\u0f74" * 300, "\u0f56\u0f66\u0f92\u0fb2\u0f74" * 300, ""),
-        ("a \ud800 cat", "a \ufffd cat", ""),
+        ("a \ud800 cat", "a \ufffd cat", "1 broken character replaced"),
         (FAMILY, FAMILY, ""),
         ("a" * 2001, "a" * 2001, "long: most models read only the beginning"),
     ],

@@ -168,6 +168,22 @@ def test_all_sessions_together_the_longest_unused_first(case: Case) -> None:
     assert uploads.nbytes <= 1200 and len(uploads) == 2
 
 
+def test_who_has_most_makes_room_and_nobody_else(case: Case) -> None:
+    uploads = case.made(ALL=2000)
+    key = uploads.add_image(ONE, file(0), owner="192.0.2.1")["key"]
+    others = [f"{number:032x}" for number in range(40)]
+    for number, session in enumerate(others):
+        case.clock.now = number
+        uploads.add_image(session, file(1), owner="192.0.2.2")
+    assert there(uploads, ONE, [key]) == [True] and uploads.nbytes == 2000
+    assert len(uploads) == 5 and len(uploads.results(others[-1])) == 0
+    few = case.made(ALL=599, LEAST=100)
+    few.add_file(ONE, b"a,b", owner="192.0.2.1")
+    for session in others:
+        few.results(session)  # of visitors who uploaded nothing
+    assert len(few) == 5 and ONE in few._sessions
+
+
 def test_half_an_hour_without_use_ends_a_session(case: Case) -> None:
     uploads = case.made()
     (key,) = kept(uploads, ONE, range(1))

@@ -78,6 +78,7 @@ def test_a_session_is_forgotten_by_a_beacon(client: TestClient, uploads: Uploads
     answer = client.post("/live/forget", content="a" * 32)
     assert (answer.status_code, answer.content, len(uploads)) == (204, b"", 0)
     assert client.post("/live/forget", content=b"\xff\x00").status_code == 204
+    assert client.post("/live/forget", content="a" * 65).status_code == 413
 
 
 @pytest.mark.parametrize("session", [None, "short", "../../../../etc/passwd"])
@@ -122,7 +123,11 @@ def test_who_sends_too_often_is_told_when_to_come_back(uploads: Uploads) -> None
 
 
 def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Uploads have threads of their own: with all of them busy, examples still come at once."""
+    """Uploads have threads of their own: with all of them busy, examples still come at once.
+
+    One visitor's fill only a share of them, so another's are decoded meanwhile.
+    """
+    monkeypatch.setenv("SYSTEM", "spaces")
     go_on, busy = threading.Event(), threading.Semaphore(0)
 
     def slow(data: bytes, *, read: Any = POOL.image_with_thumbnail, **names: str) -> Any:
@@ -133,11 +138,17 @@ def test_an_upload_that_waits_holds_up_no_page(uploads: Uploads, monkeypatch: py
     monkeypatch.setattr(POOL, "image_with_thumbnail", slow)
     with client_of(uploads) as client, ThreadPoolExecutor(12) as visitors:
 
-        def send(seed: int) -> Any:
-            return visitors.submit(client.post, "/live/input", content=saved(picture(seed=seed), "PNG"), headers=ONE)
+        def send(seed: int, address: str) -> Any:
+            headers = {**ONE, "x-forwarded-for": address}
+            return visitors.submit(
+                client.post, "/live/input", content=saved(picture(seed=seed), "PNG"), headers=headers
+            )
 
-        sent = [send(seed) for seed in range(12)]
-        assert all(busy.acquire(timeout=30) for _ in range(routes_live.WORKERS))
+        sent = [send(seed, "8.8.8.8") for seed in range(10)]
+        assert all(busy.acquire(timeout=30) for _ in range(routes_live.OF_VISITOR))
+        assert not busy.acquire(timeout=0.3)
+        sent += [send(seed, "9.9.9.9") for seed in (10, 11)]
+        assert all(busy.acquire(timeout=30) for _ in range(routes_live.WORKERS - routes_live.OF_VISITOR))
         assert client.get("/live/examples").status_code == 200
         assert not any(one.done() for one in sent)
         go_on.set()
