@@ -1,4 +1,4 @@
-"""One request to an OpenAI-compatible chat endpoint.
+"""One request to an OpenAI-compatible chat endpoint, with a limit on what comes back.
 
 Redirects are not followed: they would send what is asked, and the key, to another address.
 """
@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+MAX_REPLY = 1 << 20  # bytes; an answer in words takes under 10 kB
+
 
 class BadStatus(Exception):
     """An answer of another status than success, with what the endpoint says of it.
@@ -21,6 +23,10 @@ class BadStatus(Exception):
     def __init__(self, status: int, message: str, headers: Mapping[str, str], *, filtered: bool = False) -> None:
         super().__init__(message)
         self.status, self.headers, self.filtered = status, headers, filtered
+
+
+class ReplyTooLarge(Exception):
+    """A reply beyond MAX_REPLY."""
 
 
 def address(url: str) -> str:
@@ -61,17 +67,23 @@ class ChatClient:
     def complete(self, body: bytes, *, timeout: float) -> Any:
         """The reply to a request, parsed. `body` is JSON.
 
-        Raises BadStatus, ValueError and RecursionError for what is not JSON, and the HTTP library's TransportError.
+        Raises BadStatus, ReplyTooLarge, ValueError and RecursionError for what is not JSON, and the HTTP library's
+        TransportError.
         """
-        response = self._client.post(self._url, content=body, timeout=timeout)
+        data = bytearray()
+        with self._client.stream("POST", self._url, content=body, timeout=timeout) as response:
+            for part in response.iter_bytes():
+                data += part
+                if len(data) > MAX_REPLY:
+                    raise ReplyTooLarge(f"a reply of more than {MAX_REPLY >> 20} MB")
         if response.is_success:
-            return json.loads(response.content)
+            return json.loads(data)
         try:
-            record = response.json()
+            record = json.loads(data)
         except (ValueError, RecursionError):
             record = {}
         record = record if isinstance(record, dict) else {}
-        error = record.get("error") or record.get("message") or record.get("detail") or response.text
+        error = record.get("error") or record.get("message") or record.get("detail") or data.decode("utf-8", "replace")
         detail = error if isinstance(error, dict) else {}
         # What declines a message's content: Azure's code `content_filter`, OpenRouter's moderation reasons.
         filtered = detail.get("code") == "content_filter" or "flagged_input" in (detail.get("metadata") or {})

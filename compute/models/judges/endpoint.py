@@ -26,7 +26,7 @@ from compute.content.messages import LENGTH, REFUSAL, STOP, Picture, Question, R
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_limit import AnswerLimit, options_of
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.chat import BadStatus, ChatClient, is_loopback
+from compute.models.judges.chat import BadStatus, ChatClient, ReplyTooLarge, is_loopback
 from compute.models.judges.images import ReadyImages, data_url, grouped
 from compute.types import BadInput, LikenessError, Model, NoService, NotHere
 
@@ -249,6 +249,7 @@ class Endpoint:
             text, finish = _answer(completion["choices"][0])
             text = text and self._redacted(text)
             usage = completion.get("usage") or {}
+            stated = [_stated(usage, name) for name in ("prompt_tokens", "completion_tokens", "cost")]
         except Exception as error:  # whatever a broken reply makes the client raise
             failure = self._failure(error)
             if seed is not None and isinstance(failure, Unanswerable) and "seed" in str(failure).lower():
@@ -268,10 +269,10 @@ class Endpoint:
             item=question.item,
             text=text,
             finish=finish,
-            input_tokens=usage.get("prompt_tokens"),
-            output_tokens=usage.get("completion_tokens"),
+            input_tokens=stated[0],
+            output_tokens=stated[1],
             seconds=round(seconds, 4),
-            cost=usage.get("cost"),  # US dollars, as OpenRouter states it
+            cost=stated[2],  # US dollars, as OpenRouter states it
         )
 
     def _failure(self, error: Exception) -> Exception:
@@ -279,6 +280,8 @@ class Endpoint:
         import httpx2
 
         message = (" ".join(self._redacted(str(error)).split()) or type(error).__name__)[:300]
+        if isinstance(error, ReplyTooLarge):
+            return Unanswerable(message)
         if isinstance(error, BadStatus):
             status = error.status
             if error.filtered:
@@ -322,6 +325,12 @@ def _answer(choice: Mapping[str, Any]) -> tuple[str | None, str]:
     if text is None and finish in (LENGTH, REFUSAL):
         return "", finish  # all its tokens went to reasoning, or the filter left nothing
     return text, finish
+
+
+def _stated(usage: Mapping[str, Any], name: str) -> Any:
+    """A count or cost of a reply; None for what is not one."""
+    value = usage.get(name)
+    return value if isinstance(value, int | float) and 0 <= value < 1e9 else None
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:

@@ -58,6 +58,18 @@ def good(text: str, **more: object) -> bytes:
     return json.dumps({"choices": [{"message": {"content": text}}], **more}).encode()
 
 
+def test_a_reply_that_is_too_large_is_not_asked_for_again() -> None:
+    with answering(b"x" * (8 << 20)) as (url, asked):
+        assert "more than 1 MB" in reply_of(url, limits=replace(ONCE, attempts=8)).error
+        assert len(asked) == 1
+
+
+def test_counts_that_are_none_are_left_out() -> None:
+    with answering(good("(A) Image 1", usage={"prompt_tokens": 10**400, "completion_tokens": "3"})) as (url, _):
+        reply = reply_of(url)
+    assert (reply.text, reply.input_tokens, reply.output_tokens, reply.error) == ("(A) Image 1", None, None, "")
+
+
 def test_a_redirect_is_not_followed() -> None:
     with answering(b"", status=307, location="http://127.0.0.1:9/elsewhere") as (url, asked):
         with pytest.raises(NotHere, match="status 307"):
