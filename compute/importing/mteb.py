@@ -16,7 +16,7 @@ from compute.analysis.ranks.ranking import binomial_stderr
 from compute.catalog import Catalog
 from compute.importing.figures import Imported, SkippedFile, fingerprint
 from compute.importing.model_meta import ModelMeta, bare_model, model_key, model_row
-from compute.importing.splits import SplitRow, read_split
+from compute.importing.splits import read_split
 from compute.records import Record, short
 from compute.types import BadInput, Metric, Model, Run, Score, Task
 
@@ -30,7 +30,7 @@ class ResultFile(BaseModel):
 
     model_config = ConfigDict(strict=True, allow_inf_nan=False)
 
-    scores: dict[str, Annotated[list[SplitRow], Field(min_length=1)]]
+    scores: dict[str, list[Any]]  # of which the splits that the task is scored on are read
     task_name: str | None = None
     mteb_version: str | None = None
     dataset_revision: str | None = None

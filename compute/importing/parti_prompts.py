@@ -123,6 +123,8 @@ def read_votes(path: Path, *, prompts: Sequence[str]) -> Iterator[tuple[str, str
 
 def _prompts(name: str, table: parquet.Table) -> list[str]:
     (texts,) = table.values(PROMPT)
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        raise BadInput(f"{name}: a prompt is empty")
     repeated = [text for text, count in Counter(texts).items() if count > 1]
     if repeated:
         raise BadInput(f"{name}: {some(repeated, noun='prompt')} stand more than once, so their votes are ambiguous")

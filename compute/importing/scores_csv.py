@@ -260,7 +260,7 @@ def _number(row: dict[str, str], column: str) -> float:
         value = float(row[column])
     except ValueError:
         value = math.nan
-    if not math.isfinite(value):
+    if not math.isfinite(value) or "_" in row[column]:
         raise BadInput(f"{column} is {row[column][:40]!r}; write a plain number such as 0.851")
     return value
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from compute import records
 from compute.importing.figures import outside
 from compute.records import short
 from compute.types import BadInput, Metric, Task
@@ -32,7 +32,7 @@ class SplitRow(BaseModel):
 
 
 def read_split(
-    rows: Sequence[SplitRow], *, split: str, task: Task, metric: Metric
+    rows: Sequence[Any], *, split: str, task: Task, metric: Metric
 ) -> tuple[dict[str, float], dict[str, Any]]:
     """Value a subset, and which field of the file they are read from.
 
@@ -40,14 +40,20 @@ def read_split(
     """
     values: dict[str, float] = {}
     fields: dict[str, Any] = {"field": "main_score"}
-    for row in rows:
+    try:
+        checked = [records.validated(row, SplitRow) for row in rows]
+    except ValueError as error:
+        raise BadInput(f"split {split!r}: {error}") from error
+    if not checked:
+        raise BadInput(f"split {split!r} has no scores")
+    for row in checked:
         subset = subset_key(row.hf_subset, task)
         if subset in values:
             raise BadInput(f"split {split!r} has subset {subset!r} twice")
         value = row.main_score
         for field in FIELDS.get(metric.key, (metric.key,)):
             named = getattr(row, field, None)
-            if isinstance(named, int | float) and math.isfinite(named):
+            if type(named) in (int, float) and abs(named) < 1e300:
                 fields["field"] = field
                 if abs(named - value) > 1e-6:
                     fields["main_score"] = value

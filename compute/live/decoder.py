@@ -16,6 +16,7 @@ import queue
 import signal
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,6 +34,7 @@ from compute.types import BadInput
 WORKERS = 2
 MEMORY = 300_000_000  # bytes of address space of a worker beyond what it has at rest
 SECONDS = 2  # of processor time for a file
+LONGEST = 30.0  # seconds by the clock for a file, where the system has no limits of its own
 PATIENCE = 30.0  # seconds that a file waits for a worker
 COMMAND = (sys.executable, "-S", "-m", "compute.live.decoder")
 READY = b"ready"
@@ -138,8 +140,13 @@ class DecoderProcess:
         """The image and its thumbnail. Raises BadInput with the worker's refusal too."""
         from PIL import Image
 
-        _send(self._process.stdin, name.encode(errors="replace"), data)
-        width, note, pixels, small = (_receive(self._process.stdout) for _ in range(4))
+        timer = threading.Timer(LONGEST, self._process.kill)
+        timer.start()
+        try:
+            _send(self._process.stdin, name.encode(errors="replace"), data)
+            width, note, pixels, small = (_receive(self._process.stdout) for _ in range(4))
+        finally:
+            timer.cancel()
         columns = int.from_bytes(width)
         if not columns:
             raise BadInput(note.decode(errors="replace"))

@@ -143,9 +143,10 @@ def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:
         raise BadInput(_first(error, file=title)) from error
     roots = (path.absolute().parent, *(each.absolute() for each in images))
     tasks = tuple(
-        _task(task, where=f"{title}, task {number} ({shortened(named, 60)})", roots=roots)
+        _task(
+            task, where=f"{title}, task {number} ({shortened(task.title or task.file or task.task, 60)})", roots=roots
+        )
         for number, task in enumerate(stated.tasks, 1)
-        for named in [task.title or task.file or task.task]
     )
     return SuiteFile(path=path.absolute(), stated=stated, tasks=tasks)
 

@@ -29,7 +29,6 @@ PER_IMAGE_BACKBONE = (*DISTANCES, "kid", "precision", "recall", "density", "cove
 # Metrics that compare an image with its prompt, or with the reference's image of that prompt.
 NEED_PROMPTS = ("cfred", "clipscore", "imagereward", "hpsv2", "pickscore")
 METRICS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *PER_IMAGE_BACKBONE[4:], "inception_score", *PREFERENCE)
-LIMITED = (*DISTANCES, "cfred")  # biased by about c / N: extrapolated to infinite N
 JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset
 
 

@@ -86,7 +86,9 @@ def suite_of(
         ),
         tasks=tasks,
         data=(OwnFile(shape=shape, digest=digest, path=file.absolute()),) * len(tasks),
-        models=tuple(own_suite.own_generator(own_suite.slug(name), title=name) for name in generators),
+        models=tuple(
+            own_suite.own_generator(own_suite.slug(name), title=name[: own_suite.MAX_NAME]) for name in generators
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -70,12 +71,16 @@ class ChatClient:
         Raises BadStatus, ReplyTooLarge, ValueError and RecursionError for what is not JSON, and the HTTP library's
         TransportError.
         """
-        data = bytearray()
+        import httpx2
+
+        began, data = time.monotonic(), bytearray()
         with self._client.stream("POST", self._url, content=body, timeout=timeout) as response:
             for part in response.iter_bytes():
                 data += part
                 if len(data) > MAX_REPLY:
                     raise ReplyTooLarge(f"a reply of more than {MAX_REPLY >> 20} MB")
+                if time.monotonic() - began > timeout:
+                    raise httpx2.ReadTimeout("the whole reply took too long")
         if response.is_success:
             return json.loads(data)
         try:

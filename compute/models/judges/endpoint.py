@@ -54,6 +54,7 @@ FINISHES = {
 PASSING = (408, 425, 429)  # and 5xx: asked again
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed
+REFUSALS = 3  # attempts while nothing listens at the address and nothing ever answered there
 IN_A_ROW = 20  # questions that fail one after another before the run stops
 
 
@@ -211,7 +212,7 @@ class Endpoint:
                 return Reply(item=question.item, error=str(error))
             except Passing as error:
                 problem = error
-            if problem.unreachable and not self._answered:
+            if problem.unreachable and not self._answered and attempt >= REFUSALS:
                 break
             if problem.after > self.limits.patience:
                 raise NotHere(

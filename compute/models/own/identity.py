@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from compute.models.own.objects.held import Held
 
 VERSION = 4  # part of every identity: raise it when a rule changes or an object's numbers would be different
-PLAIN = (bool, int, float, complex, str, bytes, type(None), enum.Enum, np.generic)
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), enum.Enum, np.generic)
 # Attributes that describe a model or change as it runs, and change no number.
 LABELS = (
     *("name_or_path", "_name_or_path", "base_model_name_or_path", "_commit_hash", "transformers_version"),
@@ -55,10 +55,10 @@ def identity(held: Held, *, kind: str, of: str, version: str) -> dict[str, Any]:
     read, modules = _Reading(of), modules_of(held.code["model"])
     if version:
         content = [read.weights(module) for module in modules]
-    elif modules:
-        content = {role: read.described(value, role) for role, value in held.code.items() if value is not None}
     else:
-        raise read.unknown("code without weights")
+        if not modules or (_is_own(type(held.code["model"])) and not any(map(_tensors, modules))):
+            raise read.unknown("code without weights")
+        content = {role: read.described(value, role) for role, value in held.code.items() if value is not None}
     text = json.dumps([content, dict(held.settings), version], sort_keys=True, default=str)
     packages = versions.installed(sorted({*held.packages, *read.packages}))
     return {
@@ -87,6 +87,7 @@ class _Reading:
     def __init__(self, of: str) -> None:
         self.of = of
         self.packages: set[str] = set()
+        self._open: list[int] = []  # ids of what is being read: an object may hold itself
 
     def unknown(self, what: str) -> BadInput:
         """The error for an object that needs a version."""
@@ -97,16 +98,27 @@ class _Reading:
 
     def weights(self, module: torch.nn.Module) -> dict[str, str]:
         """The digest of every parameter and buffer. Raises BadInput for one without values."""
-        tensors = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+        tensors = _tensors(module)
         if lost := next((name for name, tensor in tensors.items() if tensor.is_meta), ""):
             raise BadInput(f"{self.of}: {lost} has no values (device meta). Load the checkpoint's weights first")
         return {name: tensor_digest(tensor) for name, tensor in tensors.items()}
 
     def described(self, value: Any, role: str) -> Any:
         """The value's content. Raises BadInput for what has none that can be compared."""
+        if isinstance(value, PLAIN):
+            return repr(value)
+        if id(value) in self._open:
+            return "again"
+        self._open.append(id(value))
+        try:
+            return self._content(value, role)
+        finally:
+            self._open.pop()
+
+    def _content(self, value: Any, role: str) -> Any:
         import torch
 
-        if isinstance(value, (*PLAIN, torch.dtype, torch.device)):
+        if isinstance(value, torch.dtype | torch.device):
             return repr(value)
         if isinstance(value, torch.nn.Module):
             return self._module(value, role)
@@ -166,15 +178,23 @@ class _Reading:
         configurations: dict[int, Any] = {}  # shared by many parts
         parts = []
         for name, part in module.named_modules():
+            if isinstance(part, torch.jit.ScriptModule):
+                raise self.unknown(f"a module compiled by torch.jit ({role})")
+            if any(map(_is_own_code, (*part._forward_hooks.values(), *part._forward_pre_hooks.values()))):
+                raise self.unknown(f"a hook ({role})")
             whole = _is_own(type(part)) or not weights  # such as a transform
             settings: dict[str, Any] = {}
             for key, value in vars(part).items():
                 if hasattr(value, "to_dict") and hasattr(value, "model_type"):
                     configurations[id(value)] = _saved(value)
-                elif key not in usual and (whole or _is_plain(value)):
+                elif key not in usual and (whole or _is_plain(value) or _is_own_code(value)):
                     settings[key] = value
             parts.append([name, self._class(type(part)), self.described(settings, f"{role}.{name}")])
         return [weights, parts, self.described(list(configurations.values()), role)]
+
+
+def _tensors(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return {**dict(module.named_parameters()), **dict(module.named_buffers())}
 
 
 def tensor_digest(tensor: torch.Tensor) -> str:
@@ -214,6 +234,11 @@ def _is_own(thing: Any) -> bool:
     module = sys.modules.get(thing.__module__)
     file = getattr(module, "__file__", None)
     return thing.__module__ == "__main__" or module is None or (file is not None and _is_own_file(file))
+
+
+def _is_own_code(value: Any) -> bool:
+    code = getattr(value, "__func__", value)
+    return _is_own(code if isinstance(code, types.FunctionType) else type(value))
 
 
 @functools.cache

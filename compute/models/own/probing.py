@@ -172,6 +172,8 @@ def _checked_vectors(
 
 def _distance(expected: np.ndarray, other: np.ndarray) -> float:
     """The largest difference of two vectors of the same item, as a share of the expected vector's length."""
+    if expected.shape != other.shape:
+        return float("inf")
     lengths = np.linalg.norm(expected, axis=1)
     return float((np.linalg.norm(other - expected, axis=1) / np.where(lengths > 0, lengths, 1)).max())
 

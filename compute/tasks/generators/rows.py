@@ -29,8 +29,8 @@ def read_rows(path: Path, *, columns: Sequence[str] = ()) -> list[dict[str, Any]
     except (OSError, ValueError, csv.Error) as error:
         reason = str(error).strip().partition("\n")[0]
         raise BadInput(f"{path.name} cannot be read as {ending[1:]} in UTF-8 ({reason})") from error
-    if not rows or not all(isinstance(row, dict) for row in rows):
-        raise BadInput(f"{path.name} holds no rows, or a line that is not an object")
+    if not rows:
+        raise BadInput(f"{path.name} holds no rows")
     return rows
 
 
@@ -51,11 +51,23 @@ def optional_column(rows: Sequence[dict[str, Any]], names: Iterable[str]) -> str
 def _text(path: Path, ending: str) -> list[dict[str, Any]]:
     text = path.read_text(encoding="utf-8-sig")
     if ending == ".jsonl":
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return _json_lines(text, path.name)
     rows = list(csv.DictReader(io.StringIO(text, newline=""), delimiter="\t" if ending == ".tsv" else ","))
     for at, row in enumerate(rows, start=2):
         if None in row or None in row.values():
             raise BadInput(f"{path.name}, line {at} has more or fewer cells than the head. Quote cells with commas")
+    return rows
+
+
+def _json_lines(text: str, name: str) -> list[dict[str, Any]]:
+    rows = []
+    for at, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(dict(json.loads(line)))
+        except (TypeError, ValueError) as error:
+            raise BadInput(f"{name}, line {at} is not a JSON object") from error
     return rows
 
 

@@ -6,11 +6,13 @@ All of it is in memory and ends with the visitor's session; the table is dropped
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 import gradio as gr
 
@@ -20,6 +22,7 @@ from compute.live.models.availability import requests_per_question
 from compute.types import BadInput, Model
 from leaderboard.html.components import scripted
 from leaderboard.live.live import QUEUE, JudgeAllowance, Live
+from leaderboard.live.panel import sender
 from leaderboard.live.uploads import RecentlyUsed
 from leaderboard.page import Site
 from leaderboard.pages.compare.batch_table import PairScore, ScoredPair, pair_score, preview, source, table
@@ -28,7 +31,10 @@ from leaderboard.web.redact import redact_paths
 
 TURN = 2.0  # seconds of work before it is the others' turn
 CHUNK = 10  # pairs per model before the next one: two that do not fit into memory together alternate less
+MOST, MOST_OF_SENDER = 8, 6  # tables being scored at once, and of these from one address
+IDLE = 120.0  # seconds without a turn after which another table may take its place
 CACHE_BYTES = 24_000_000  # of encodings, for one table
+SCORE_BYTES = 500  # of a score with its words, about
 KEY = ("batch", "table")  # among the session's results
 RUNNING, DONE, STOPPED, FAILED = "running", "done", "stopped", "failed"
 
@@ -39,8 +45,10 @@ class PairScoring:
 
     batch: Batch | None  # None once it is over
     models: Sequence[Model]
+    sender: str = ""  # the visitor's address
     judges: JudgeAllowance | None = None  # counts the visitor's questions to judges; without it none is asked
     clock: Callable[[], float] = time.monotonic
+    used: float = field(init=False)  # when its last turn began
     _rows: tuple[PairRow, ...] = field(init=False)
     _left: deque[tuple[int, Model]] = field(init=False)  # rows and models still to be scored
     _started: float | None = None  # when the first answer was there: before it the model was loaded
@@ -50,7 +58,7 @@ class PairScoring:
     _cache: RecentlyUsed = field(default_factory=lambda: RecentlyUsed(CACHE_BYTES))  # encodings of the inputs
 
     def __post_init__(self) -> None:
-        self._rows = self.batch.rows
+        self._rows, self.used = self.batch.rows, self.clock()
         self._left = deque(
             (index, model)
             for start in range(0, len(self._rows), CHUNK)
@@ -58,9 +66,15 @@ class PairScoring:
             for index in range(start, min(start + CHUNK, len(self._rows)))
         )
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its texts and of all scores to come; encodings are bounded separately."""
+        texts = [text for row in self._rows for text in (row.name, row.first, row.second, row.problem)]
+        return sum(map(sys.getsizeof, texts)) + SCORE_BYTES * len(self._rows) * len(self.models)
+
     def turn(self, live: Live, calibrations: Calibrations, *, seconds: float = TURN) -> None:
         """Scores for `seconds`, at least one pair with one model unless a judge must wait."""
-        began = self.clock()
+        self.used = began = self.clock()
         while self._left and (batch := self.batch):
             index, model = self._left[0]
             is_counted = self.judges and index not in self._refused and requests_per_question(model)
@@ -138,10 +152,11 @@ class PairScoring:
 
 
 class Tables:
-    """The tables being scored: one per session, which ends with it."""
+    """The tables being scored: one per session, which ends with it, and a few in the whole app."""
 
     def __init__(self, site: Site) -> None:
         self._panel, self._live = site.panel, site.panel.live
+        self._running: WeakSet[PairScoring] = WeakSet()
 
     def start(self, payload: dict[str, Any], request: Any) -> PairScoring:
         """A table with its first turn: {session, file, models, judges}. Raises BadInput.
@@ -149,7 +164,8 @@ class Tables:
         `judges` is true where the visitor chose that judges, which cost the host, score the table too.
         """
         self._panel.admit(request)
-        session, models = str(payload.get("session", "")), self._live.models(payload.get("models"))
+        session, keys = str(payload.get("session", "")), payload.get("models")
+        models = self._live.models(keys if isinstance(keys, list) else [])
         for model in models:
             availability = self._live.roster.availability(model)
             if availability.is_downloadable:
@@ -163,10 +179,21 @@ class Tables:
         scoring = PairScoring(
             batch=read(self._live.uploads.file(session, str(payload.get("file", "")))),
             models=models,
+            sender=sender(request),
             judges=self._panel.judges(request, pressed=payload.get("judges")),
         )
         if previous := results.get(KEY):
             previous.stop()
+        running = [each for each in self._running if each.batch]
+        own = [each for each in running if each.sender == scoring.sender]
+        for tables, most, whose in ((own, MOST_OF_SENDER, "from your network"), (running, MOST, "of other visitors")):
+            if len(tables) < most:
+                continue
+            oldest = min(tables, key=lambda each: each.used)
+            if oldest.clock() - oldest.used < IDLE:
+                raise BadInput(f"{most} tables {whose} are being scored, which is the most. Try again in a minute")
+            oldest.stop()
+        self._running.add(scoring)
         results[KEY] = scoring
         return self._turned(scoring)
 
@@ -223,9 +250,11 @@ def section(site: Site) -> None:
 
 def answered(payload: Any, answer: Callable[[dict[str, Any]], PairScoring]) -> str:
     """The scoring as JSON with the payload's `turn`, so that two answers are never equal; an error as a sentence."""
+    payload = payload if isinstance(payload, dict) else {}
     try:
         facts = answer(payload).record()
     except Exception as error:
         facts = {"state": FAILED, "message": redact_paths(explain(error, action="A table"))}
-    text = json.dumps(facts | {"turn": payload.get("turn")}, ensure_ascii=False)
+    number = payload.get("turn")
+    text = json.dumps(facts | {"turn": number if isinstance(number, int) else 0}, ensure_ascii=False)
     return text.replace("<", "\\u003c")  # so that Gradio reads no markup

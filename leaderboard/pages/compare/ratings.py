@@ -79,7 +79,7 @@ class ShownChange:
     def current(cls, state: Any, *, image: int, amounts: Mapping[str, Any]) -> ShownChange:
         """What the controls say on a page with this `state`: a drag may have moved another slider since. Raises
         BadInput, also where the state shows no change."""
-        shown = cls.read(json.loads(state)["view"]).kind
+        shown = cls.read(json.loads(state or "{}").get("view")).kind
         kind = next((kind for kind, amount in amounts.items() if amount and kind != shown), shown)
         return cls.read({"image": image, "by": kind, "amount": amounts[kind]})
 

@@ -109,6 +109,14 @@ def test_a_sound_repository_becomes_runs_scores_and_models(tmp_path: Path, catal
     assert read_mteb_results(tmp_path / "results", catalog=catalog) == imported
 
 
+def test_what_the_task_is_not_scored_on_damages_nothing(tmp_path: Path, catalog: Catalog) -> None:
+    content = result("CIFAR10", entry(0.9, accuracy=10**400))
+    content["scores"]["train"] = [{"main_score": "NaN"}, None]
+    put(tmp_path, "CIFAR10", content)
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    assert not imported.problems and [score.value for score in imported.scores] == [0.9]
+
+
 def test_metric_comes_from_its_own_field(tmp_path: Path, catalog: Catalog) -> None:
     """Old VOC2007 files name another metric as main score; the hit rate was called cv_recall, and is not the recall."""
     put(tmp_path, "VOC2007", result("VOC2007", entry(0.34, lrap=0.49, accuracy=0.34)))
@@ -208,8 +216,8 @@ def test_versions_compare_as_numbers(text: str, key: tuple[int, ...]) -> None:
 DAMAGED: dict[str, tuple[Any, str]] = {
     "not JSON": ("{", "JSON"),
     "a list": ([1], "dict"),
-    "empty split": ({"scores": {"test": []}}, "scores.test"),
-    "row is text": ({"scores": {"test": ["0.5"]}}, "scores.test.0"),
+    "empty split": ({"scores": {"test": []}}, "no scores"),
+    "row is text": ({"scores": {"test": ["0.5"]}}, "test"),
     "other split only": ({"scores": {"train": [entry(0.5)]}}, "splits"),
     "NaN": ('{"scores": {"test": [{"main_score": NaN}]}}', "main_score"),
     "huge integer": (f'{{"scores": {{"test": [{{"main_score": 1{"0" * 400}}}]}}}}', "main_score"),

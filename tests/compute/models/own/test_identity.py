@@ -69,6 +69,35 @@ def test_preprocessing_counts_by_what_it_does():
     assert digest(model, preprocess=first) != digest(model, preprocess=second)
 
 
+def hooked() -> Flat:
+    model = Flat()
+    model.project.register_forward_hook(lambda module, inputs, output: output * 2)
+    return model
+
+
+def patched() -> Flat:
+    model = Flat()
+    model.project.forward = lambda batch: batch
+    return model
+
+
+class NoWeights(torch.nn.Module):
+    def forward(self, batch):
+        return batch.flatten(1)
+
+
+def test_a_module_may_hold_itself_and_any_plain_constant():
+    class Circular(Flat):
+        def __init__(self) -> None:
+            super().__init__()
+            self.parts, self.pool = [self], self.forward
+
+        def forward(self, batch):
+            return super().forward(batch[..., :])
+
+    assert digest(Circular()) == digest(Circular())
+
+
 @pytest.mark.parametrize(
     ("model", "given"),
     [
@@ -76,8 +105,12 @@ def test_preprocessing_counts_by_what_it_does():
         (lambda a, b: 0.0 if a is b else 1.0, {"preprocess": None, "higher_is_better": False}),
         (Flat(), {"preprocess": pixels}),
         (Flat(), {"preprocess": transforms.Compose([transforms.Lambda(pixels)])}),
+        (hooked(), {}),
+        (patched(), {}),
+        (NoWeights(), {}),
+        (torch.jit.script(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(SIDE * SIDE * 3, 2))), {}),
     ],
-    ids=["object", "function", "preprocess", "lambda"],
+    ids=["object", "function", "preprocess", "lambda", "hook", "patch", "no weights", "jit"],
 )
 def test_what_nothing_identifies_needs_a_version(model, given, tmp_path, monkeypatch):
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))

@@ -23,6 +23,7 @@ from compute.live.question import Answer, LiveQuestion
 from compute.types import BadInput, Model
 from leaderboard.live.live import Live
 from leaderboard.live.uploads import Uploads
+from leaderboard.pages.compare import batch
 from leaderboard.pages.compare.batch import PairScoring, Tables, answered
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
@@ -297,6 +298,28 @@ def test_a_session_has_one_table_and_takes_it_along(monkeypatch: pytest.MonkeyPa
         started.stop({"session": SESSION})
 
 
+def test_one_visitors_tables_leave_room_and_an_idle_one_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PairScoring.turn, "__kwdefaults__", {"seconds": 0})
+    monkeypatch.setattr(batch, "sender", lambda request: request)
+    catalogue = Catalogue()
+    started, begun = Tables(catalogue), []
+
+    def start(sender: str) -> None:
+        begun.append(started.start(catalogue.payload(f"{len(begun):016x}", rows=5), sender))
+
+    for _ in range(batch.MOST_OF_SENDER):
+        start("a")
+    with pytest.raises(BadInput, match="network"):
+        start("a")
+    for _ in range(batch.MOST - batch.MOST_OF_SENDER):
+        start("b")
+    with pytest.raises(BadInput, match="other visitors"):
+        start("c")
+    begun[2].used -= batch.IDLE
+    start("c")
+    assert begun[2].batch is None and all(each.batch for each in (*begun[:2], *begun[3:]))
+
+
 def test_what_fails_is_a_sentence_with_the_turn_of_its_request() -> None:
     catalogue = Catalogue()
     failed = json.loads(answered({"session": "fedcba9876543210", "turn": 3}, Tables(catalogue).turn))
@@ -304,4 +327,4 @@ def test_what_fails_is_a_sentence_with_the_turn_of_its_request() -> None:
     done = json.loads(answered(catalogue.payload(), lambda payload: Tables(catalogue).start(payload, None)))
     assert done["state"] == "done" and done["turn"] == 7
     marked = SimpleNamespace(record=lambda: {"csv": "<b>"})
-    assert "<" not in answered({}, lambda payload: marked)
+    assert "<" not in answered("nonsense", lambda payload: marked)
