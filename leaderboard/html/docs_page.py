@@ -56,24 +56,25 @@ def markup(name: str) -> Markup:
 
 
 def route(*, site: str, bar: Callable[[str], Markup], look: str) -> Route:
-    """`/docs/NAME`. bar: the bar above every page, for the address of the app's root; look: the style sheet."""
+    """`/docs/NAME`, where another name shows what there is. bar: the bar above every page, for the address of the app's
+    root; look: the style sheet."""
 
     def answer(request: Request) -> HTMLResponse:
         name = request.path_params["name"]
-        if name not in pages():
-            return HTMLResponse("", status_code=404)
+        known = name in pages()
         return HTMLResponse(
             render(
                 "html/docs_page.html",
-                heading=pages()[name],
+                heading=pages().get(name, "Not found"),
                 site=site,
                 look=Markup(look),
                 root="../",
                 bar=bar("../"),
                 pages=pages().items(),
                 current=name,
-                text=markup(name),
-            )
+                text=markup(name) if known else "There is no such page. These are the pages of the documentation.",
+            ),
+            status_code=200 if known else 404,
         )
 
     return Route("/docs/{name}", answer)

@@ -43,4 +43,4 @@ VIEWS: tuple[View, ...] = (
     ABOUT,
 )
 
-MOVED = {"lens": "generators"}  # old key -> the page that replaces it
+MOVED = {"lens": "generators", "docs": "docs/quickstart"}  # a page that is gone, or none -> where it leads

@@ -32,7 +32,8 @@ def test_links_lead_to_pages_and_headings(client: TestClient, name: str) -> None
 
 def test_markup_in_a_page_is_text_and_an_unknown_page_is_not_found(client: TestClient) -> None:
     assert "<torch>" not in client.get("/docs/commands").text
-    assert client.get("/docs/nothing").status_code == 404
+    unknown = client.get("/docs/nothing<b>")
+    assert unknown.status_code == 404 and "quickstart" in unknown.text and "<b>" not in unknown.text
 
 
 def test_the_pages_are_those_of_the_site_that_mkdocs_builds() -> None:
