@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,25 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 Once = Callable[[str, Callable[[Path], Path]], Path]
+SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "OMP_WAIT_POLICY")  # what commands set for their whole process
 # Tests say themselves when they are offline; their downloads come from servers of their own.
 for switch in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_DATASETS_OFFLINE"):
     os.environ.pop(switch, None)
+
+
+@pytest.fixture(autouse=True)
+def environment() -> Iterator[None]:
+    """The environment and the hub library's own switch, as they were."""
+    from huggingface_hub import constants
+
+    before, offline = {name: os.environ.get(name) for name in SETTLED}, constants.HF_HUB_OFFLINE
+    yield
+    constants.HF_HUB_OFFLINE = offline
+    for name, value in before.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 @pytest.fixture(scope="session")

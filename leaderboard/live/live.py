@@ -72,6 +72,7 @@ class Live:
         self.uploads, self.own, self._clock = Uploads(), tuple(own), clock
         hide(folder for row in self.own for folder in own_models.folders(row))
         self.run = on_gpu(self._run)
+        self._shared: dict[tuple, Any] = {}  # vectors of the unrelated examples, the same for everyone
         self._downloads: dict[str, Event] = {}  # by session: set to stop its download
 
     @cached_property
@@ -103,6 +104,7 @@ class Live:
 
     def read(self, payload: Mapping[str, Any]) -> tuple[LiveQuestion, list[Model]]:
         """The page's request as a question with its models. Raises BadInput, as a sentence, for anything else."""
+        payload = payload if isinstance(payload, Mapping) else {}
         session, entries = str(payload.get("session", "")), payload.get("inputs")
         if not isinstance(entries, list) or not entries:
             raise BadInput("There is nothing to compare yet: add an image or a text")
@@ -111,11 +113,12 @@ class Live:
             inputs=tuple(self.uploads.input(session, entry, index=index) for index, entry in enumerate(entries[:20])),
             attribute=str(payload.get("question") or "quality"),
         ).checked()
-        return question, self.models(payload.get("models"))
+        keys = payload.get("models")
+        return question, self.models(keys if isinstance(keys, list) else [])
 
-    def models(self, keys: Sequence[object] | None) -> list[Model]:
+    def models(self, keys: Sequence[object]) -> list[Model]:
         """The roster's models with these keys, each once. Raises BadInput for none, too many, or an unknown key."""
-        models = [self.roster.row(key) for key in dict.fromkeys(map(str, keys or ()))]
+        models = [self.roster.row(key) for key in dict.fromkeys(map(str, keys))]
         if not models:
             raise BadInput("No model is selected: tick at least one")
         if len(models) > MOST_MODELS:
@@ -278,10 +281,18 @@ class Live:
                     return PRESS if name[0] == "answer" else IN_WORDS
                 if wait := judges():
                     raise TooMany(OFTEN_TO_JUDGES, wait)
-            known = {key: value for key, value in list(cache.items()) if key[1] == row.key and key[0] in PARTS}
+            known = {
+                key: value
+                for results in (self._shared, cache)
+                for key, value in list(results.items())
+                if key[1] == row.key and key[0] in PARTS
+            }
             result, new = self.run(row, job, inputs, known)
         except Exception as error:
             return redact_paths(explain(error, action=row.key))
+        self._shared.update(
+            {key: value for key, value in new.items() if key[0] == "vector" and key[3] in self._controls}
+        )
         cache.update(new | {key: result})
         return result
 
@@ -298,6 +309,13 @@ class Live:
             subject = LiveSubject(row=row, model=model, inputs={each.key: each for each in inputs}, cache=dict(known))
             result = job(subject)
             return result, {key: value for key, value in subject.cache.items() if key not in known}
+
+    @cached_property
+    def _controls(self) -> frozenset[str]:
+        """Content keys of the unrelated examples; none without scikit-image's photographs."""
+        with suppress(NotHere):
+            return frozenset(each.key.decode() for kind in ("image", "text") for each in examples.unrelated(kind))
+        return frozenset()
 
     def needs_loading(self, row: Model) -> bool:
         """Whether the model must be read from disk before it answers."""

@@ -1,8 +1,7 @@
-"""A small world for commands and the Python interface; what they set for the whole process is taken back."""
+"""A small world for commands and the Python interface."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,6 @@ from compute.database import build
 from compute.engine import bench
 from tests.compute.small_bench import CATALOG, World
 
-SET = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "OMP_WAIT_POLICY")
-
 
 @pytest.fixture(autouse=True, scope="session")
 def own_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
@@ -23,21 +20,6 @@ def own_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LIKENESS_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
-
-
-@pytest.fixture(autouse=True)
-def environment() -> Iterator[None]:
-    """The environment and the hub library's own switch, as they were."""
-    from huggingface_hub import constants
-
-    before, offline = {name: os.environ.get(name) for name in SET}, constants.HF_HUB_OFFLINE
-    yield
-    constants.HF_HUB_OFFLINE = offline
-    for name, value in before.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
 
 
 @pytest.fixture

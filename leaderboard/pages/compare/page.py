@@ -57,7 +57,7 @@ def draw(site: Site) -> None:
     outputs = [answers, sent, closer, *(component for section in sections for component in section.components)]
 
     def compare(event: gr.EventData, request: gr.Request) -> Iterator[dict[Any, Any]]:
-        yield from updates(event._data, request)
+        yield from updates(_payload(event), request)
 
     def updates(payload: dict[str, Any], request: gr.Request) -> Iterator[dict[Any, Any]]:
         for markup, question in answered(site, payload, request):
@@ -79,8 +79,9 @@ def draw(site: Site) -> None:
     tray.compare(lambda: "", outputs=[progress], queue=False, show_progress="hidden", api_visibility="private")
 
     def download(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
-        for line, running in downloaded(site, event._data, request):
-            yield [line, gr.update(visible=running), event._data]
+        payload = _payload(event)
+        for line, running in downloaded(site, payload, request):
+            yield [line, gr.update(visible=running), payload]
 
     # The weights first, in their own queue, then the comparison as usual.
     done = tray.download(
@@ -94,10 +95,14 @@ def draw(site: Site) -> None:
     done.then(None, js=RENEW, api_visibility="private")
     done.then(updates, inputs=[sent], **run)
 
-    def end(payload: dict[str, Any]) -> None:
-        site.panel.live.stop(str(payload.get("session", "")))
+    def end(payload: Any) -> None:
+        site.panel.live.stop(str(payload.get("session", "")) if isinstance(payload, dict) else "")
 
     stop.click(end, inputs=[sent], queue=False, show_progress="hidden", api_visibility="private")
+
+
+def _payload(event: gr.EventData) -> dict[str, Any]:
+    return event._data if isinstance(event._data, dict) else {}
 
 
 @caught(lambda sentence: (macro("message")(sentence), None))

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from compute.analysis.calibrated import MATCHING, UNRELATED, Reference, place
 from compute.analysis.domain import too_few
 from compute.live import curves as curves_of
-from compute.live.inputs import thumbnail
+from compute.live.inputs import Input, thumbnail
 from compute.live.question import LiveQuestion
 from compute.tasks.data import CONDITIONS
 from compute.tasks.perturb import PERTURBATIONS
@@ -93,7 +93,8 @@ def section(site: Site, payload: gr.JSON) -> Section:
     def renew(question: LiveQuestion, payload: dict[str, Any]) -> dict[Any, Any]:
         titles = [(title, str(index)) for index, title in enumerate(names(question))]
         images = [title for title, each in zip(titles, question.inputs, strict=True) if each.modality == "image"]
-        choices, chosen = ratings.models(site, [*payload["models"], *(payload.get("judges") or ())])
+        ticked = [payload.get(name) for name in ("models", "judges")]
+        choices, chosen = ratings.models(site, [key for keys in ticked if isinstance(keys, list) for key in keys])
         first = images[0][1] if images else None
         return {
             **blank(),
@@ -113,9 +114,9 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     def at_zero(question: LiveQuestion, image: str) -> dict[Any, Any]:
         """All sliders at zero, up to what is the most for this image: a pixel is more of a small one."""
-        if not image:
+        chosen = _chosen(question, image)
+        if chosen is None or chosen.modality != "image":
             return dict.fromkeys(sliders.values(), 0)
-        chosen = question.inputs[int(image)]
         return {slider: gr.update(value=0, maximum=ratings.largest(kind, chosen)) for kind, slider in sliders.items()}
 
     failed = caught(lambda sentence: {preview: macro("message")(sentence)})
@@ -174,7 +175,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
         """What the address of the page names."""
         site.panel.admit(request)
         question, _ = site.panel.live.read(payload)
-        view = ShownChange.read(event._data.get("view"))
+        view = ShownChange.read(_fields(event).get("view"))
         most = {kind: ratings.largest(kind, view.image_of(question)) for kind in sliders}
         view = replace(view, amount=min(view.amount, most[view.kind]))
         controls = {
@@ -203,9 +204,11 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     def ask(models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request) -> dict[Any, Any]:
         """One judge of those that a visitor's press asks."""
-        turn = event._data.get("turn")
+        fields = _fields(event)
+        turn = fields.get("turn")
+        turn = turn if isinstance(turn, int) else 0
         try:
-            markup, facts = asked(site, payload, request, fields=event._data, keys=models, turn=turn)
+            markup, facts = asked(site, payload, request, fields=fields, keys=models, turn=turn)
         except Exception as error:
             return {judging: ratings.state(None, turn=turn, message=explain(error, action="A judge"))}
         return {table: markup, judging: facts}
@@ -239,7 +242,7 @@ def rated(
 
 
 def asked(
-    site: Site, payload: dict[str, Any], request: Any, *, fields: Mapping[str, Any], keys: Any, turn: int | None
+    site: Site, payload: dict[str, Any], request: Any, *, fields: Mapping[str, Any], keys: Any, turn: int
 ) -> tuple[Any, str]:
     """One judge's answers, in the table of all: `fields` are {view, judge, pressed}. Raises LikenessError."""
     panel = site.panel
@@ -267,7 +270,7 @@ def perturbed(site: Site, payload: dict[str, Any], *, view: ShownChange, other: 
     """The changed image, the curves, and their summary in words. Raises LikenessError."""
     panel = site.panel
     question, rows = panel.live.read(payload)
-    pair, beside, kind = view.pair(question), question.inputs[int(other)] if other else None, view.kind
+    pair, beside, kind = view.pair(question), _chosen(question, other), view.kind
     chosen, strength, perturbation = pair.image, pair.strength, PERTURBATIONS[kind]
     in_units = partial(perturbation.amount, size=curves_of.size(chosen))
     picture = thumbnail(pair.sides[1].content)
@@ -341,9 +344,17 @@ def scaled(curves: Sequence[tuple[str, Curve]]) -> tuple[list[tuple[str, list[fl
     return lines, "0: its median unrelated pair<br>100: its median matching pair"
 
 
+def _chosen(question: LiveQuestion, index: str) -> Input | None:
+    return dict(zip(map(str, range(len(question.inputs))), question.inputs, strict=True)).get(index)
+
+
 def _index(image: Any) -> int:
     """Of a dropdown's choice; -1 where nothing is chosen."""
-    return int(image) if image else -1
+    return int(image) if isinstance(image, str) and image.isdecimal() and len(image) < 3 else -1
+
+
+def _fields(event: gr.EventData) -> dict[str, Any]:
+    return event._data if isinstance(event._data, dict) else {}
 
 
 def _from(readings: Sequence[str], holds: Callable[[str], bool]) -> float | None:

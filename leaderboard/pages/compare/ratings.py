@@ -16,7 +16,7 @@ from compute.live.question import LiveQuestion
 from compute.tasks.data import CONDITIONS
 from compute.tasks.pairbench.splits import expected
 from compute.tasks.perturb import PERTURBATIONS
-from compute.types import BadInput, Model, shortened
+from compute.types import BadInput, Model
 from leaderboard.html.formatting import number
 from leaderboard.html.templates import render
 from leaderboard.live.live import MOST_MODELS
@@ -79,7 +79,11 @@ class ShownChange:
     def current(cls, state: Any, *, image: int, amounts: Mapping[str, Any]) -> ShownChange:
         """What the controls say on a page with this `state`: a drag may have moved another slider since. Raises
         BadInput, also where the state shows no change."""
-        shown = cls.read(json.loads(state or "{}").get("view")).kind
+        try:
+            view = json.loads(state)["view"]
+        except (KeyError, TypeError, ValueError):
+            view = None
+        shown = cls.read(view).kind
         kind = next((kind for kind, amount in amounts.items() if amount and kind != shown), shown)
         return cls.read({"image": image, "by": kind, "amount": amounts[kind]})
 
@@ -107,7 +111,7 @@ def models(site: Site, ticked: Sequence[object]) -> tuple[list[tuple[str, str]],
 
 def rows(site: Site, keys: Any) -> list[Model]:
     """The models that a page names; none where it names none. Raises BadInput as Live.models."""
-    return site.panel.live.models(keys) if keys else []
+    return site.panel.live.models(keys) if isinstance(keys, list) and keys else []
 
 
 def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Scores], *, amount: str) -> Markup:
@@ -143,10 +147,9 @@ def _cell(rating: PairRating | str | None, missing: str) -> dict[str, Any]:
     if rating is None or isinstance(rating, str):
         return {"why": rating or missing}
     shown = ["no score" if score is None else f"{score}" for score in rating.scores]
-    replies = [shortened(" ".join(reply.split()), LONGEST) for reply in rating.replies]
     invalid = [
-        (PROBLEMS.get(problem, problem), reply)
-        for problem, reply in zip(rating.problems, replies, strict=False)
+        (PROBLEMS.get(problem, problem), _short(reply))
+        for problem, reply in zip(rating.problems, rating.replies, strict=False)
         if problem
     ]
     return {
@@ -156,7 +159,7 @@ def _cell(rating: PairRating | str | None, missing: str) -> dict[str, Any]:
         "measure": "cosine" if rating.measure == "cosine" else "score",
         "numbers": " and ".join(dict.fromkeys(number(value, digits=3) for value in rating.numbers)),
         "invalid": invalid,
-        "replies": replies,
+        "replies": [_short(reply) for reply in rating.replies],
     }
 
 
@@ -209,3 +212,8 @@ def state(
         ]
         facts |= {"view": {"image": view.image, "by": view.kind, "amount": view.amount}, "judges": judges}
     return json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")  # so that Gradio reads no markup
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"

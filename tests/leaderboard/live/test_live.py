@@ -171,6 +171,22 @@ def test_an_uncalibrated_pair_gets_its_direction(live: Live) -> None:
     assert next(live.answers(asked, rows, calibrations=Calibrations())).controls[1] == 8
 
 
+def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, model = [], live.pool
+    live._shared.clear()
+    with model.use(live.roster.row("colour-histogram")) as encoder:
+        monkeypatch.setattr(
+            encoder, "embed", lambda kind, made, embed=encoder.embed: seen.append(len(made)) or embed(kind, made)
+        )
+        for session in ("1" * 20, "2" * 20):
+            key = live.uploads.add_image(session, png("green"))["key"]
+            asked, rows = live.read(
+                payload(CAT, {"kind": "image", "key": key}, models=("colour-histogram",)) | {"session": session}
+            )
+            assert next(live.answers(asked, rows, calibrations=Calibrations(), session=session)).controls[1] == 8
+        assert seen == [2, 8, 2]  # of the second visitor, only what is his own: the cat and the upload
+
+
 def test_a_pair_of_a_program(live: Live) -> None:
     asked, rows = live.pair([("text", "a cat"), ("example", "cat")], [])
     assert asked.kinds == ("text", "image") and [row.key for row in rows] == ["conse", "tiny"]
