@@ -71,6 +71,7 @@ def test_discordance_and_spread_of_runs() -> None:
     """Three models: pairs differ on 1, 2 and 3 of 4 items, the median is 2."""
     scores = [np.array(row, float) for row in ([1, 1, 1, 1], [1, 1, 1, 0], [0, 0, 1, 0])]
     assert power.discordance(scores) == pytest.approx(0.5)
+    scores = np.random.default_rng(0).normal(size=(3, 8))
     deviations = [np.std(scores[i] - scores[j], ddof=1) for i, j in ((0, 1), (0, 2), (1, 2))]
     assert power.spread(scores) == pytest.approx(np.median(deviations))
 
