@@ -22,7 +22,15 @@ from compute.engine.generators.record import GeneratorFigure
 from compute.metrics import METRICS
 from compute.metrics.distribution.diversity import inception_score, vendi
 from compute.metrics.distribution.extrapolation import Extrapolated, cfred_at_infinity, frechet_at_infinity
-from compute.metrics.distribution.frechet import cfred, frechet, streams
+from compute.metrics.distribution.frechet import (
+    Cfred,
+    Conditioning,
+    ImageMoments,
+    cfred,
+    frechet,
+    repeated_rows,
+    streams,
+)
 from compute.metrics.distribution.gaussian import Gaussian
 from compute.metrics.distribution.intervals import (
     FEWEST_BLOCKS,
@@ -79,8 +87,9 @@ def _statistics(features: SetFeatures, chosen: Backbones) -> Iterator[_Statistic
     names = features.generated
     pairs = [(image, text) for text in chosen.text for image in chosen.cfred]
     for image, text in pairs if features.prompts else pairs[:1]:
+        compare = cache(partial(_comparing, features, image, text))
         for name in names:
-            yield _conditional(features, image, text, name)
+            yield _conditional(features, image, text, name, compare)
     for key in chosen.image:
         reference = cache(partial(_gaussian, features, key))
         for name in names:
@@ -100,14 +109,33 @@ def _statistics(features: SetFeatures, chosen: Backbones) -> Iterator[_Statistic
             yield _mean(features, metric, key, name)
 
 
-def _conditional(features: SetFeatures, image: str, text: str, name: str) -> _Statistic:
+def _comparing(features: SetFeatures, image: str, text: str) -> Callable[[Any], Cfred]:
+    """cFreD of a generator's features with the reference; what depends on the reference alone is computed once."""
+    if not features.prompts:
+        raise Undefined(NO_PROMPTS)
+    real, condition = features.real(backbones.subset(image, text)), features.texts[text]
+    if not isinstance(real, CrossMoments) and streams(len(condition), real, condition):
+        real = CrossMoments.of(images=real, condition=condition, argument="real")
+    if isinstance(real, CrossMoments):
+        return lambda images: cfred(real=real, generated=images, condition=condition)
+    conditioning, repeats = Conditioning.of(condition), repeated_rows(condition)
+    reference = conditioning.split(ImageMoments.of(real, argument="real"))
+
+    def compare(images: Any) -> Cfred:
+        generated = conditioning.split(ImageMoments.of(images, argument="generated"))
+        return conditioning.compare(reference, generated, repeats=repeats)
+
+    return compare
+
+
+def _conditional(
+    features: SetFeatures, image: str, text: str, name: str, compare: Callable[[], Callable[[Any], Cfred]]
+) -> _Statistic:
     key = backbones.subset(image, text)
 
-    def sides(*, resampled: bool = True) -> dict[str, Any]:
-        if not features.prompts:
-            raise Undefined(NO_PROMPTS)
+    def sides() -> dict[str, Any]:
         real = features.real(key)
-        if resampled and isinstance(real, CrossMoments):
+        if isinstance(real, CrossMoments):
             raise Undefined("no prompt can be left out of a saved reference")
         return {"real": real, "generated": features.images[image][name], "condition": features.texts[text]}
 
@@ -128,7 +156,7 @@ def _conditional(features: SetFeatures, image: str, text: str, name: str) -> _St
         generator=name,
         metric="cfred",
         backbone=key,
-        compute=lambda: cfred(**sides(resampled=False)),
+        compute=lambda: compare()(features.images[image][name]),
         without=without,
         limit=lambda: cfred_at_infinity(**sides()),
         parts=("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank"),
@@ -183,14 +211,8 @@ def _of_two(
 ) -> _Statistic:
     """A metric that compares single images with the reference's: `of_subsets` computes it of marked rows."""
 
-    def sides() -> dict[str, Any]:
-        return {
-            "real": drawn_rows(features.real_rows(key)),
-            "generated": drawn_rows(features.images[key][name]),
-        }
-
     def without(blocks: Blocks) -> Floats:
-        rows = sides()
+        rows = _both(features, key, name)
         real_kept = blocks.remaining if features.prompts else np.ones((blocks.count, len(rows["real"])), bool)
         return of_subsets(**rows, real_kept=real_kept, generated_kept=blocks.remaining)
 
@@ -198,25 +220,31 @@ def _of_two(
         generator=name,
         metric=metric,
         backbone=key,
-        compute=lambda: compute(**sides()),
+        compute=lambda: compute(**_both(features, key, name)),
         without=without,
         parts=parts,
     )
 
 
+def _both(features: SetFeatures, key: str, name: str) -> dict[str, Any]:
+    return {"real": drawn_rows(features.real_rows(key)), "generated": drawn_rows(features.images[key][name])}
+
+
 def _neighbours(
     features: SetFeatures, quantities: tuple[str, ...], key: str, name: str, *, k: int
 ) -> Iterator[_Statistic]:
+    shares = cache(lambda: manifold(**_both(features, key, name), k=k))  # all quantities at once
     for quantity in quantities:
-        yield _of_two(
+        one = _of_two(
             features,
             quantity,
             key,
             name,
-            lambda quantity=quantity, **sides: getattr(manifold(**sides, k=k), quantity),
+            manifold,
             lambda quantity=quantity, **sides: manifold_of_subsets(**sides, k=k)[quantity],
             parts=("k",),
         )
+        yield replace(one, compute=lambda quantity=quantity: getattr(shares(), quantity))
 
 
 def _vendi(features: SetFeatures, key: str, name: str) -> _Statistic:
