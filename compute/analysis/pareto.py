@@ -35,7 +35,7 @@ def front(*, cost: ArrayLike, rank: ArrayLike, better: ArrayLike, known: ArrayLi
     """The front of models [models] where a small `cost` and a small `rank` are good.
 
     cost float [models], NaN unknown; rank int [models], UNRANKED where there is none; better bool [models, models],
-    whether the second model is proved better than the first; known bool [models], whether a model's differences can be
+    whether the row is significantly better than the column; known bool [models], whether a model's differences can be
     tested. Models of one cost compare with each other; a testable model without a rival is on the front. Raises
     BadInput for shapes that do not match.
     """
@@ -49,7 +49,7 @@ def front(*, cost: ArrayLike, rank: ArrayLike, better: ArrayLike, known: ArrayLi
     counts = (ranks != UNRANKED) & ~np.isnan(price)
     costs_no_more = counts[:, None] & counts & (price <= price[:, None])
     higher = costs_no_more & (ranks < ranks[:, None])
-    beats = costs_no_more & proved
+    beats = costs_no_more & proved.T
     rivals = costs_no_more & ~np.eye(models, dtype=bool)
     compared = testable & ((rivals & testable).any(axis=1) | ~rivals.any(axis=1))
     states = np.where(beats.any(axis=1), OFF, np.where(compared, ON, UNKNOWN))

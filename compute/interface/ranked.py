@@ -44,10 +44,10 @@ class RankedTable:
     mean: Floats  # in the unit of the scores; by Borda points their sum
     mean_low: Floats  # of the 95% interval
     mean_high: Floats
-    classes: tuple[str, ...]  # A, B, ...: no model is significantly worse than the first of its class
+    classes: tuple[str, ...]  # A, B, ...: no model of a class is significantly better than another
     few: Bools  # the interval of the mean rests on few tasks of a category, and covers at least 95%
     fixed: tuple[str, ...]  # categories of one task: the intervals are about that task alone
-    better: Bools  # [models, models], the second is proved better than the first
+    better: Bools  # [models, models], the row is significantly better than the column
     category_means: Floats  # [models, categories]; NaN: no score, or tasks that do not mix
     scored: Ints  # counting tasks with a score
     counted: Bools  # [tasks], those that count
@@ -148,7 +148,7 @@ class RankedTable:
         if (self.rank_low != UNRANKED).any():
             notes.append(
                 "Intervals are about other tasks of these kinds, of which these tasks count as a sample. No model of a "
-                "class is significantly worse than its first; the first that is begins the next class."
+                "class is significantly better than another; the first that is worse than one begins the next class."
             )
         if (largest := self._likely_bound()) is not None:
             notes.append(

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.item_difference import ItemDifference
-from compute.analysis.ranks.ties import holm, paired_differences
+from compute.analysis.ranks.ties import paired_differences
+from compute.analysis.significance import holm
 from compute.analysis.suite import SuiteScores
 from compute.engine import run_folders, variants
 from compute.engine.run_folders import StoredRun

@@ -75,8 +75,8 @@ class SuiteRank:
     of: int  # ranked rows, with this one
     others: Mapping[str, int]  # the other ranked rows, counted by origin
     tie_class: str  # letter, empty where not known
-    better: tuple[str, ...]  # models that are proved better
-    worse: tuple[str, ...]  # models that are proved worse
+    better: tuple[str, ...]  # models that are significantly better
+    worse: tuple[str, ...]  # models that are significantly worse
     comparable: Comparability
     reason: str = ""
 
@@ -278,8 +278,8 @@ def rank(
             "of": 1 + placed.total(),
             "others": {origin: placed[origin] for origin in ORIGINS if placed[origin]},
             "tie_class": result.ties[0],
-            "better": tuple(names[at] for at in np.flatnonzero(ranked.better[0])),
-            "worse": tuple(names[at] for at in np.flatnonzero(ranked.worse[0])),
+            "better": tuple(names[at] for at in np.flatnonzero(ranked.better[:, 0])),
+            "worse": tuple(names[at] for at in np.flatnonzero(ranked.better[0])),
         },
         reason=ranked.unknown[0],
     )

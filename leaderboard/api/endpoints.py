@@ -94,10 +94,9 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
         """Ranks the models of one suite as the board shows them, with the uncertainty of every rank.
 
         A record, the best first, has rank with rank_low and rank_high (an interval that holds it in at least 95%, or
-        usually so where few_tasks), tie_class (models of one letter do not differ significantly from the leader of
-        that class), model, title, kind, origin, mean with mean_low and mean_high (95% interval; at least
-        95% where few_tasks says that it rests on few), interval_unknown (why there is neither interval nor class),
-        unit, scores (by category, in the unit the papers
+        usually so where few_tasks), tie_class (no two models of one letter differ significantly), model, title, kind,
+        origin, mean with mean_low and mean_high (95% interval; at least 95% where few_tasks says that it rests on few),
+        interval_unknown (why there is neither interval nor class), unit, scores (by category, in the unit the papers
         print), coverage (share of the tasks with a score),
         covered (that and the tasks for which a mean that the paper prints stands in: what a row needs to be ranked),
         why (it is not ranked), trained_on (categories with data that the model was trained on), trained (on any data

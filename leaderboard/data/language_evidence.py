@@ -280,7 +280,7 @@ def _beside(result: Ranking) -> list[str]:
         elif np.isnan(result.p[at, leaders]).any():
             states.append(UNTESTED)
         else:
-            states.append(WORSE if result.worse[leaders, at].all() else LEVEL)
+            states.append(WORSE if result.better[leaders, at].all() else LEVEL)
     return states
 
 

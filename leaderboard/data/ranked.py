@@ -26,7 +26,7 @@ class Ranked:
     rank: np.ndarray
     rank_low: np.ndarray  # of the interval, which covers at least 95%
     rank_high: np.ndarray
-    better: np.ndarray  # bool [rows, rows], the second is proved better than the first; False between origins
+    better: np.ndarray  # bool [rows, rows], the row is significantly better than the column; False between origins
     ties: tuple[str, ...]  # letter of the tie class, empty where the interval is not known
     mean: np.ndarray
     mean_low: np.ndarray  # of the 95% interval, within the metrics' bounds

@@ -19,7 +19,6 @@ import numpy as np  # noqa: E402
 from scipy import stats  # noqa: E402
 
 from compute.analysis.correlation import METHODS, correlate, order  # noqa: E402
-from compute.analysis.ranks.ties import tie_classes  # noqa: E402
 from compute.analysis.ranks.uncertainty import rank_with_uncertainty  # noqa: E402
 
 REFERENCE = {"kendall": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}
@@ -88,7 +87,7 @@ def bench_ranks() -> None:
     for models, missing in ((60, 0.0), (60, 0.1), (700, 0.0), (700, 0.1)):
         scores = made_up(models=models, tasks=140, missing=missing)
         codes = np.arange(140) % 8
-        ours = median_ms(lambda s=scores, c=codes: tie_classes(ranking=rank_with_uncertainty(scores=s, categories=c)))
+        ours = median_ms(lambda s=scores, c=codes: rank_with_uncertainty(scores=s, categories=c).classes)
         found = rank_with_uncertainty(scores=scores, categories=codes)
         theirs, (low, high) = once_ms(lambda s=scores, c=codes: ranks_by_loop(scores=s, codes=c))
         apart = int(((found.rank_low != low) | (found.rank_high != high)).sum())

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.ranks.ties import holm
 from compute.analysis.ranks.variance import LEVEL, UNCHANGED
+from compute.analysis.significance import holm
 from compute.arrays import Bools, Floats, Ints
 from compute.metrics.distribution.intervals import jackknife_covariance
 

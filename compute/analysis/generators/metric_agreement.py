@@ -17,8 +17,8 @@ from scipy.stats import kendalltau, rankdata
 
 from compute.analysis.generators.preference import ALPHA, DRAWS, FEWEST, accuracy_interval, permutation_p
 from compute.analysis.intervals import Z95
-from compute.analysis.ranks.ties import holm
 from compute.analysis.ranks.variance import LEVEL
+from compute.analysis.significance import holm
 from compute.arrays import Floats
 from compute.metrics.agreement import correlation, rank_accuracy
 from compute.types import Undefined

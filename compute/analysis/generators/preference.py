@@ -15,8 +15,8 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.ranks.ties import holm
 from compute.analysis.ranks.variance import LEVEL
+from compute.analysis.significance import holm
 from compute.arrays import Floats
 from compute.types import Undefined
 

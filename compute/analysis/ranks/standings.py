@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 
 from compute.analysis.ranks import ranking
 from compute.analysis.ranks.ranking import UNRANKED
-from compute.analysis.ranks.ties import tie_classes
 from compute.analysis.ranks.uncertainty import Ranking, rank_with_uncertainty
 from compute.arrays import Bools, Floats, Ints
 
@@ -75,7 +74,7 @@ def standings(
     stand_in = " or a printed mean" if printed is not None and printed.any() else ""
     return Standings(
         ranking=within,
-        ties=tie_classes(ranking=result),
+        ties=result.classes,
         covered=covered(scores, used),
         why=_why(result.mean, scores[:, used], enough, least=least, stand_in=stand_in),
     )
@@ -102,7 +101,6 @@ def borda_standings(*, scores: Floats, higher: Bools, least: float) -> Standings
             fixed=(),
             p=np.full((models, models), np.nan),
             better=np.zeros((models, models), bool),
-            worse=np.zeros((models, models), bool),
         ),
         ties=("",) * models,
         covered=covered(scores, every),

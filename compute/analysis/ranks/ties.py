@@ -1,17 +1,4 @@
-"""Which models differ significantly: tie classes, and two models side by side.
-
-The rule of the classes, in full. Sort the models by mean. The first is the leader of class A. Compare it with
-every model below it: t is the difference of their means over its standard error (`variance`), p two-sided with
-Satterthwaite's degrees of freedom. Correct the p values of this leader's comparisons by Holm's step-down method
-at 5 percent. Class A runs from the leader down to the last model before the first that is significantly worse;
-that model leads class B, and so on. So no model is significantly worse than the leader of its class, while two
-neighbours on either side of a border need not differ from each other. A model whose interval is not known has
-no class.
-
-A border is drawn somewhat too readily, because the leader is picked by the same scores that it is then tested
-on: models that differ by luck alone stay in one class in about 89 of 100 trials for 8 models over 40 tasks,
-in about 70 for 47 models over 130 tasks in 8 categories.
-"""
+"""Two models side by side: their paired differences, task by task and overall."""
 
 from __future__ import annotations
 
@@ -24,9 +11,7 @@ from numpy.typing import ArrayLike
 
 from compute.analysis.intervals import Z95
 from compute.analysis.ranks import ranking, variance
-from compute.analysis.ranks.ranking import UNRANKED
-from compute.analysis.ranks.uncertainty import Ranking
-from compute.arrays import Bools, Floats
+from compute.arrays import Floats
 from compute.types import BadInput
 
 
@@ -45,50 +30,6 @@ class PairedDifferences:
     fixed: tuple[int, ...]  # categories with one shared task: the interval is about that task alone
     reason: str  # why there is no mean, else empty
     unknown: str  # why the interval or p are not known, in words; empty where they are, or where there is no mean
-
-
-def holm(p: ArrayLike, *, alpha: float = 0.05) -> Bools:
-    """Which hypotheses Holm's step-down method rejects at family-wise error `alpha`: bool [n].
-
-    In order of p, the k-th smallest (from 0) is rejected while it is at most alpha / (n - k). NaN is never
-    rejected but counts in n. Source: Holm (1979), A simple sequentially rejective multiple test procedure.
-    """
-    values = np.nan_to_num(np.asarray(p, float), nan=1.0)
-    order = np.argsort(values, kind="stable")
-    passes = values[order] <= alpha / (len(values) - np.arange(len(values)))
-    out = np.zeros(len(values), bool)
-    out[order[: len(values) if passes.all() else int(passes.argmin())]] = True
-    return out
-
-
-def letter(index: int) -> str:
-    """Name of a class by its number from 0: A, B, ..., Z, AA, AB, ..."""
-    name = ""
-    while index >= 0:
-        index, digit = divmod(index, 26)
-        name = chr(ord("A") + digit) + name
-        index -= 1
-    return name
-
-
-def tie_classes(*, ranking: Ranking) -> tuple[str, ...]:
-    """The letter of every model's tie class, by the rule at the top of this file; empty where it has none."""
-    letters = [""] * len(ranking.rank)
-    classes = 0
-    ranked = np.flatnonzero(ranking.rank_low != UNRANKED)
-    # Equal ranks are ordered by what is theirs, not by their position in the table.
-    keys = (ranking.mean_high, ranking.mean_low, ranking.rank_high, ranking.rank_low, ranking.rank)
-    order = ranked[np.lexsort([key[ranked] for key in keys])]
-    rank = ranking.rank[order]
-    start = 0
-    while start < len(order):
-        p = 2 * ranking.p[order[start], order[start + 1 :]]
-        worse = np.flatnonzero(holm(p) & (rank[start + 1 :] > rank[start]))
-        stop = start + 1 + int(worse[0]) if len(worse) else len(order)
-        for model in order[start:stop]:
-            letters[model] = letter(classes)
-        start, classes = stop, classes + 1
-    return tuple(letters)
 
 
 def paired_differences(

@@ -5,13 +5,16 @@ sample. A category of one task is about that task alone, with other items. `vari
 and of every difference of two, with their degrees of freedom.
 
 The interval of a mean is the mean plus and minus the t quantile times the root of its variance. The interval of a rank
-comes from the model's differences to all others, each with its own one-sided t test. Holm's step-down method at 5
-percent over a model's comparisons says which others are better and which are worse. The interval runs from one place
-below those that are better to one above those that are worse. Both ends hold together with at least 95 percent,
-however close the models are: `coverage` simulates it. The exception is the best of nearly equal models where a
-category of two tasks decides beside one of forty: its interval holds in 88 percent. The true rank is that of the true
-means, no two of which are equal. (Ranks of resampled means would be narrower, and hold the true rank of the best of
-many close models in fewer than half of all samples.)
+runs from one place below the models that are significantly better (`significance.decisions`) to one above those that
+are significantly worse. Both ends hold together with at least 95 percent, however close the models are: `coverage`
+simulates it. The exception is the best of nearly equal models where a category of two tasks decides beside one of
+forty: its interval holds in 88 percent. The true rank is that of the true means, no two of which are equal. (Ranks of
+resampled means would be narrower, and hold the true rank of the best of many close models in fewer than half of all
+samples.)
+
+A class is a run of the ranking in which no model is significantly better than another: it ends before the first model
+that is significantly worse than any of its members, which begins the next. Two neighbours on either side of a border
+need not differ from each other. A model whose interval is not known has no class.
 """
 
 from __future__ import annotations
@@ -24,10 +27,10 @@ from numpy.typing import ArrayLike
 
 from compute.analysis.ranks import ranking, variance
 from compute.analysis.ranks.ranking import UNRANKED
+from compute.analysis.significance import decisions
 from compute.arrays import Bools, Floats, Ints
 
 ALONE = "only one model has a rank"
-NOT_SIGNIFICANT = 1.6  # of t: below the one-sided quantile of 95 percent, 1.645 or more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,8 +50,22 @@ class Ranking:
     ]  # [models], why the intervals, or that of the rank alone, are not known; empty where they are
     fixed: tuple[int, ...]  # categories that count and have one task: the intervals are about that task alone
     p: Floats  # [models, models], one-sided p of each difference, 0.5 if clearly above 5%; NaN unknown, or of itself
-    better: Bools  # [models, models], the second is proved better than the first: what `rank_low` counts
-    worse: Bools  # [models, models], the second is proved worse than the first: what `rank_high` leaves out
+    better: Bools  # [models, models], the row is significantly better than the column
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The letter of every model's class, best first A, B, ...; empty where it has none."""
+        letters = [""] * len(self.rank)
+        ranked = np.flatnonzero(self.rank_low != UNRANKED)
+        # Equal ranks are ordered by what is theirs, not by their position in the table.
+        keys = (self.mean_high, self.mean_low, self.rank_high, self.rank_low, self.rank)
+        members, classes = [], 0
+        for model in ranked[np.lexsort([key[ranked] for key in keys])].tolist():
+            if self.better[members, model].any():
+                members, classes = [], classes + 1
+            members.append(model)
+            letters[model] = letter(classes)
+        return tuple(letters)
 
 
 def rank_with_uncertainty(
@@ -87,7 +104,7 @@ def rank_with_uncertainty(
     half, dof = np.full(models, np.nan), np.full(models, np.nan)
     few, unknown = np.zeros(models, bool), [""] * models
     p = np.full((models, models), np.nan)
-    better, worse = np.zeros((models, models), bool), np.zeros((models, models), bool)
+    better = np.zeros((models, models), bool)
     parts = variance.by_category(
         scores=x[rows], stderr=error[rows], categories=codes, parts=blocks, printed=stands_in[rows]
     )
@@ -95,13 +112,12 @@ def rank_with_uncertainty(
         own, dof[rows] = variance.of_means(parts)
         half[rows] = variance.half_width(variance=own, dof=dof[rows])
         few[rows] = variance.known_rows(parts) & (variance.fewest_tasks(parts) <= variance.FEW)
-        between, pair_dof = variance.of_differences(parts)
-        p[np.ix_(rows, rows)] = inner = _pairs(mean, between, pair_dof, scored=sum(part.scored for part in parts))
-        claimed, known = holm_by_row(inner), ~np.isnan(own) & (len(rows) > 1)
-        better[np.ix_(rows, rows)] = ahead = (rank[rows][:, None] > rank[rows]) & claimed
-        worse[np.ix_(rows, rows)] = behind = (rank[rows][:, None] < rank[rows]) & claimed
-        low[rows] = np.where(known, 1 + ahead.sum(axis=1), UNRANKED)
-        high[rows] = np.where(known, len(rows) - behind.sum(axis=1), UNRANKED)
+        better[np.ix_(rows, rows)], p[np.ix_(rows, rows)] = decisions(
+            mean=mean, parts=parts, higher=point.higher_is_better
+        )
+        known = ~np.isnan(own) & (len(rows) > 1)
+        low[rows] = np.where(known, 1 + better[:, rows].sum(axis=0), UNRANKED)
+        high[rows] = np.where(known, len(rows) - better[rows].sum(axis=1), UNRANKED)
         words = names if names is not None else [f"category {code}" for code in range(n_categories)]
         because = variance.unknown_because(parts, names=words)
         for row, reason, spread in zip(rows, because, own, strict=True):
@@ -119,36 +135,14 @@ def rank_with_uncertainty(
         fixed=tuple(part.category for part in parts if part.tasks == 1),
         p=p,
         better=better,
-        worse=worse,
     )
 
 
-def _pairs(mean: Floats, between: Floats, dof: Floats, *, scored: Ints) -> Floats:
-    """One-sided p of every two means: [rows, rows], symmetric. scored [rows]: scores behind a mean."""
-    p = np.where(np.isnan(between), np.nan, 0.5)
-    np.fill_diagonal(p, np.nan)
-    gap = np.subtract.outer(mean, mean)
-    # The distribution function is slow, and what no number of degrees of freedom makes significant is not asked for.
-    at = np.nonzero(np.triu(gap**2 > NOT_SIGNIFICANT**2 * between, 1))
-    p[at] = p.T[at] = variance.one_sided(
-        difference=gap[at], variance=between[at], dof=dof[at], tasks=np.minimum(scored[at[0]], scored[at[1]])
-    )
-    return p
-
-
-def holm_by_row(p: Floats, *, alpha: float = 1 - variance.LEVEL) -> Bools:
-    """Which comparisons of each row Holm's step-down method claims: bool [rows, rows].
-
-    p [rows, rows] one-sided, NaN unknown or with itself: counted among the row's comparisons and never claimed. A claim
-    is of a direction. No two true means being equal, the wrong direction of a pair is claimed by at most one of its two
-    one-sided tests, so that these need no halving of alpha.
-    """
-    others = p.shape[1] - 1
-    if others < 1:
-        return np.zeros(p.shape, bool)
-    known = np.where(np.isnan(p), np.inf, p)
-    ordered = np.sort(known, axis=1)[:, :others]
-    passes = ordered <= alpha / (others - np.arange(others))
-    count = np.where(passes.all(axis=1), others, passes.argmin(axis=1))
-    last = np.where(count > 0, ordered[np.arange(len(p)), count - 1], -np.inf)
-    return known <= last[:, None]
+def letter(index: int) -> str:
+    """Name of a class by its number from 0: A, B, ..., Z, AA, AB, ..."""
+    name = ""
+    while index >= 0:
+        index, digit = divmod(index, 26)
+        name = chr(ord("A") + digit) + name
+        index -= 1
+    return name

@@ -10,7 +10,8 @@ import numpy as np
 
 from compute.analysis.intervals import score_interval
 from compute.analysis.ranks import ranking, variance
-from compute.analysis.ranks.ties import holm, paired_differences
+from compute.analysis.ranks.ties import paired_differences
+from compute.analysis.significance import holm
 from compute.types import BadInput
 from leaderboard.data.mean_rule import rule
 from leaderboard.data.payload import NO_VOTES

@@ -32,7 +32,7 @@ def test_a_model_is_off_where_one_that_costs_no_more_is_better() -> None:
         better = rank_with_uncertainty(scores=scores, categories=np.zeros(TASKS, int)).better
         found = front_of(cost, scores)
         for model, state in enumerate(found.states):
-            beaten_by = {other for other in np.flatnonzero(better[model]) if cost[other] <= cost[model]}
+            beaten_by = {other for other in np.flatnonzero(better[:, model]) if cost[other] <= cost[model]}
             assert set(found.beaten_by[model]) == beaten_by
             assert state == ("" if np.isnan(cost[model]) else OFF if beaten_by else ON)
             assert sorted(found.beaten_by[model], key=lambda other: cost[other]) == list(found.beaten_by[model])
@@ -55,7 +55,7 @@ def test_the_front_of_the_point_values_is_its_definition(seed: int) -> None:
 
 def test_what_cannot_be_tested_is_neither_on_nor_off_and_proves_nothing() -> None:
     better = np.zeros((4, 4), bool)
-    better[3, 2] = True
+    better[2, 3] = True
     found = front(
         cost=[1.0, 2.0, 3.0, 4.0], rank=[1, 4, 2, 3], better=better, known=np.array([False, True, True, True])
     )

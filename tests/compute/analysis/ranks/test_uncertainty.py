@@ -4,8 +4,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import t as student
 
 from compute.analysis.ranks import ranking
-from compute.analysis.ranks.ties import holm
 from compute.analysis.ranks.uncertainty import rank_with_uncertainty
+from compute.analysis.significance import holm
 from compute.types import BadInput
 
 NAN = np.nan
@@ -39,20 +39,24 @@ def test_interval_of_the_mean_agrees_with_scipys_t():
 
 
 def test_rank_intervals_follow_the_rule_written_plainly(table):
-    """Every model's comparisons as t tests of its own, with Holm (which test_ties.py holds against statsmodels)."""
+    """Every model's comparisons as t tests of its own, with Holm (which test_ties.py holds against statsmodels); a pair
+    differs where both of its models' tests say so."""
     scores, codes, _ = table
     scores = np.nan_to_num(scores, nan=0.5)
     found = rank_with_uncertainty(scores=scores, categories=codes)
+    sure, gaps = np.zeros((25, 25), bool), np.zeros((25, 25))
     for model in range(len(scores)):
         others = np.delete(np.arange(len(scores)), model)
         apart = (scores[model] - scores[others]).reshape(len(others), 5, 6)
         each = apart.var(axis=2, ddof=1) / 6 / 25
         dof = each.sum(axis=1) ** 2 / (each**2 / 5).sum(axis=1)
-        gap = apart.mean(axis=(1, 2))
-        p = student.sf(np.abs(gap) / np.sqrt(each.sum(axis=1)), dof)
-        sure = holm(p, alpha=0.05)
-        assert found.rank_low[model] == 1 + (sure & (gap < 0)).sum()
-        assert found.rank_high[model] == len(scores) - (sure & (gap > 0)).sum()
+        gaps[model, others] = apart.mean(axis=(1, 2))
+        p = student.sf(np.abs(gaps[model, others]) / np.sqrt(each.sum(axis=1)), dof)
+        sure[model, others] = holm(p, alpha=0.05)
+    better = sure & sure.T & (gaps > 0)
+    assert_array_equal(found.better, better)
+    assert_array_equal(found.rank_low, 1 + better.sum(axis=0))
+    assert_array_equal(found.rank_high, len(scores) - better.sum(axis=1))
 
 
 def test_far_apart_models_are_sure_of_their_rank_and_near_ones_are_not():

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from compute.analysis.pareto import OFF, ON, UNKNOWN
-from compute.analysis.ranks.ties import holm, paired_differences
+from compute.analysis.ranks.ties import paired_differences
+from compute.analysis.significance import holm
 from compute.paths import ROOT
 from compute.types import BadInput, UnknownKey
 from leaderboard.data import payload
@@ -55,7 +56,7 @@ def proved_better(suite_cache: SuiteCache, suite: str) -> dict[str, set[str]]:
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     assert ranked is not None
     rows = [index for index in table.rows_of(table.rows[0].origin) if ranked.rank[index] > 0]
-    out = {}
+    above, below = {}, {}
     for row in rows:
         others = [other for other in rows if other != row]
         results = [
@@ -71,12 +72,11 @@ def proved_better(suite_cache: SuiteCache, suite: str) -> dict[str, set[str]]:
             for other in others
         ]
         claimed = holm([result.p / 2 for result in results])
-        out[table.rows[row].model] = {
-            table.rows[other].model
-            for other, result, significant in zip(others, results, claimed, strict=True)
-            if significant and result.mean > 0
-        }
-    return out
+        of_row = list(zip(others, results, claimed, strict=True))
+        above[row] = {other for other, result, significant in of_row if significant and result.mean > 0}
+        below[row] = {other for other, result, significant in of_row if significant and result.mean < 0}
+    key = {row: table.rows[row].model for row in rows}
+    return {key[row]: {key[other] for other in above[row] if row in below[other]} for row in rows}
 
 
 @pytest.mark.parametrize("axis", [SIZE, AGE])
