@@ -48,5 +48,5 @@ def load(row: Model) -> Any:
     if hasattr(model, "answers"):
         model.answers = Forgetful(row)
     if isinstance(model, Endpoint):
-        model.limits = replace(model.limits, attempts=2, timeout=min(60.0, model.limits.timeout), patience=5.0)
+        model.limits = replace(model.limits, attempts=1, timeout=min(60.0, model.limits.timeout))
     return model

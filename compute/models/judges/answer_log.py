@@ -65,7 +65,7 @@ class AnswerLog:
         return [replace(replies[key], item=question.item) for key, question in zip(keys, questions, strict=True)]
 
     def _read(self) -> dict[str, Reply]:
-        """Every complete line of the folder; what a killed process left half-written is skipped."""
+        """Every answer of the folder; what a killed process left half-written is skipped."""
         if self._stored is None:
             self._stored = {}
             for file in sorted(self.folder.glob("*.jsonl")):
@@ -74,7 +74,8 @@ class AnswerLog:
                         line = json.loads(text)
                     except ValueError:
                         continue
-                    if isinstance(line, dict) and {"key", "text"} <= line.keys():
+                    # Earlier versions stored a provider's failure as an empty answer that did not end.
+                    if isinstance(line, dict) and "key" in line and (line.get("text") or line.get("finish")):
                         more = {name: line[name] for name in RECORDED if name in line}
                         self._stored[line["key"]] = Reply(item="", text=line["text"], **more)
         return self._stored

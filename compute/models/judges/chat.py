@@ -1,96 +1,123 @@
-"""One request to an OpenAI-compatible chat endpoint, with a limit on what comes back.
+"""openai's client for a judge's endpoint: replies of bounded size, and none that holds no answer.
 
 Redirects are not followed: they would send what is asked, and the key, to another address.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import time
-from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+import httpx2
+import openai
+
+from compute.content.messages import LENGTH, REFUSAL, STOP, Reply
 
 MAX_REPLY = 1 << 20  # bytes; an answer in words takes under 10 kB
+# Of `finish_reason`: OpenAI's words, and those of TGI and Anthropic where they differ. Others mean none of the three.
+FINISHES = {
+    "stop": STOP,
+    "eos_token": STOP,
+    "stop_sequence": STOP,
+    "end_turn": STOP,
+    "length": LENGTH,
+    "max_tokens": LENGTH,
+    "content_filter": REFUSAL,
+    "refusal": REFUSAL,
+}
 
 
-class BadStatus(Exception):
-    """An answer of another status than success, with what the endpoint says of it.
+class BoundedClient(httpx2.Client):
+    """Reads every reply whole. openai's client retries where this raises httpx2.RequestError, and only there."""
 
-    `filtered`: it declined what the message holds, rather than the request.
+    answered = False  # whether anything came back from the address so far
+
+    def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        data, end = bytearray(), time.monotonic() + request.extensions["timeout"]["read"]
+        try:
+            with closing(super().send(request, **{**options, "stream": True})) as response:
+                for part in response.iter_bytes():
+                    data += part
+                    if len(data) > MAX_REPLY:
+                        problem = f"a reply of more than {MAX_REPLY >> 20} MB"
+                        raise openai.APIConnectionError(message=problem, request=request)
+                    if time.monotonic() > end:
+                        raise httpx2.ReadTimeout("the whole reply took too long")
+        except httpx2.ConnectError as error:
+            if self.answered:
+                raise
+            raise openai.APIConnectionError(request=request) from error  # nothing listens: not retried
+        self.answered = True
+        if response.is_success:
+            try:
+                read(data)
+            except (AttributeError, LookupError, TypeError, ValueError, RecursionError):
+                raise httpx2.RemoteProtocolError(f"no chat completion: {bytes(data[:200])!r}") from None
+        headers = {name: value for name, value in response.headers.items() if name != "content-encoding"}
+        whole = httpx2.Response(response.status_code, headers=headers, content=bytes(data), request=request)
+        whole.elapsed = response.elapsed
+        return whole
+
+
+def connect(url: str, *, concurrency: int, attempts: int, timeout: float, proxies: bool) -> openai.OpenAI:
+    """A client of the endpoint below `url`, which may end with the version or with the path of chat completions.
+
+    What the environment says of openai's own service is not for this address: its key is never read. A request states
+    the key in its headers, or omits it.
     """
-
-    def __init__(self, status: int, message: str, headers: Mapping[str, str], *, filtered: bool = False) -> None:
-        super().__init__(message)
-        self.status, self.headers, self.filtered = status, headers, filtered
-
-
-class ReplyTooLarge(Exception):
-    """A reply beyond MAX_REPLY."""
-
-
-def address(url: str) -> str:
-    """Where chat completions are asked for: below `url`, which may end with the version or with the whole path."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
-    if not path.endswith("/chat/completions"):
-        path += "/chat/completions" if path.endswith("/v1") else "/v1/chat/completions"
-    return urlunsplit(parts._replace(path=path))
+    base = path.removesuffix("/chat/completions")
+    if base == path and not path.endswith("/v1"):
+        base += "/v1"
+    return openai.OpenAI(
+        base_url=urlunsplit(parts._replace(path=base, query="")),
+        default_query=dict(parse_qsl(parts.query)),
+        api_key="in each request's headers",
+        default_headers={"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit},
+        max_retries=attempts - 1,
+        timeout=timeout,
+        http_client=BoundedClient(limits=httpx2.Limits(max_connections=concurrency), trust_env=proxies),
+    )
 
 
-def is_loopback(url: str) -> bool:
-    """Whether an address is this machine's own, so that asking it leaves no trace on any network."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def read(data: bytes) -> Reply:
+    """The answer in a chat completion, and what it took. Raises httpx2.RemoteProtocolError where it has no text or
+    reports a failure, and a LookupError, a TypeError or the like for anything else.
+
+    A refusal is the API's own word, in the field `refusal` or by `finish_reason`, and never guessed from the text.
+    """
+    completion = json.loads(data)
+    if completion.get("error"):  # a router's way to report its provider, with status 200
+        raise httpx2.RemoteProtocolError(said(completion["error"]))
+    choice, usage = completion["choices"][0], completion.get("usage") or {}
+    message, finish = choice["message"], FINISHES.get(choice.get("finish_reason"), "")
+    text = message.get("content") or message.get("refusal") or ""
+    if message.get("refusal"):
+        finish = REFUSAL
+    # No text at all is an answer where all its tokens went to reasoning, or the filter left nothing.
+    if choice.get("finish_reason") == "error" or not (text or finish in (LENGTH, REFUSAL)) or not isinstance(text, str):
+        raise httpx2.RemoteProtocolError(said(choice.get("error")) or "a reply without text")
+
+    def stated(name: str) -> Any:
+        count = usage.get(name)
+        return count if isinstance(count, int | float) and 0 <= count < 1e9 else None
+
+    return Reply(
+        item="",
+        text=text,
+        finish=finish,
+        input_tokens=stated("prompt_tokens"),
+        output_tokens=stated("completion_tokens"),
+        cost=stated("cost"),  # US dollars, as OpenRouter states it
+    )
 
 
-class ChatClient:
-    """Asks one endpoint, from any thread; connections are used again."""
-
-    def __init__(self, *, url: str, key: str, concurrency: int) -> None:
-        import httpx2
-
-        headers = {"accept": "application/json", "content-type": "application/json", "user-agent": "likeness"}
-        if key:
-            headers["authorization"] = f"Bearer {key}"
-        self._url = address(url)
-        self._client = httpx2.Client(
-            headers=headers,
-            follow_redirects=False,
-            trust_env=not is_loopback(url),  # no proxy stands between a machine and itself
-            limits=httpx2.Limits(max_connections=concurrency),
-        )
-
-    def complete(self, body: bytes, *, timeout: float) -> Any:
-        """The reply to a request, parsed. `body` is JSON.
-
-        Raises BadStatus, ReplyTooLarge, ValueError and RecursionError for what is not JSON, and the HTTP library's
-        TransportError.
-        """
-        import httpx2
-
-        began, data = time.monotonic(), bytearray()
-        with self._client.stream("POST", self._url, content=body, timeout=timeout) as response:
-            for part in response.iter_bytes():
-                data += part
-                if len(data) > MAX_REPLY:
-                    raise ReplyTooLarge(f"a reply of more than {MAX_REPLY >> 20} MB")
-                if time.monotonic() - began > timeout:
-                    raise httpx2.ReadTimeout("the whole reply took too long")
-        if response.is_success:
-            return json.loads(data)
-        try:
-            record = json.loads(data)
-        except (ValueError, RecursionError):
-            record = {}
-        record = record if isinstance(record, dict) else {}
-        error = record.get("error") or record.get("message") or record.get("detail") or data.decode("utf-8", "replace")
-        detail = error if isinstance(error, dict) else {}
-        # What declines a message's content: Azure's code `content_filter`, OpenRouter's moderation reasons.
-        filtered = detail.get("code") == "content_filter" or "flagged_input" in (detail.get("metadata") or {})
-        message = str(detail.get("message") or error or response.reason_phrase)
-        raise BadStatus(response.status_code, message, response.headers, filtered=filtered)
+def said(error: Any) -> str:
+    """An endpoint's own words about a failure, from the `error` or the whole body of its reply."""
+    if isinstance(error, dict):
+        error = error.get("message") or error.get("detail") or error
+    return str(error or "")

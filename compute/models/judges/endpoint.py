@@ -12,23 +12,25 @@ import json
 import math
 import os
 import queue
-import random
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from compute.content import decoding
-from compute.content.messages import LENGTH, REFUSAL, STOP, Picture, Question, Reply
+from compute.content.messages import REFUSAL, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_limit import AnswerLimit, options_of
 from compute.models.judges.answer_log import AnswerLog
-from compute.models.judges.chat import BadStatus, ChatClient, ReplyTooLarge, is_loopback
 from compute.models.judges.images import ReadyImages, data_url, grouped
-from compute.types import BadInput, LikenessError, Model, NoService, NotHere
+from compute.types import BadInput, Model, NoService, NotHere
+
+if TYPE_CHECKING:
+    import openai
 
 URL, KEY = "LIKENESS_ENDPOINT", "LIKENESS_ENDPOINT_KEY"
 DEFAULTS: dict[str, Any] = {
@@ -39,51 +41,18 @@ DEFAULTS: dict[str, Any] = {
     "structured": False,  # whether a question's JSON schema is sent as `response_format`: it changes answers
     "prices": {},  # {"input": ..., "output": ...}, US dollars for a million tokens; else from the environment
 }
-FORMAT_WORDS = ("response_format", "json_schema", "guided", "grammar", "structured")  # of a server that refuses it
-# Of `finish_reason`: OpenAI's words, and those of TGI and Anthropic where they differ. Others mean none of the three.
-FINISHES = {
-    "stop": STOP,
-    "eos_token": STOP,
-    "stop_sequence": STOP,
-    "end_turn": STOP,
-    "length": LENGTH,
-    "max_tokens": LENGTH,
-    "content_filter": REFUSAL,
-    "refusal": REFUSAL,
-}
-PASSING = (408, 425, 429)  # and 5xx: asked again
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
-FINAL = (402, 404, 405)  # no question to this model can succeed
-REFUSALS = 3  # attempts while nothing listens at the address and nothing ever answered there
+FINAL = (402, 404, 405)  # no question to this model can succeed; nor where it redirects to
 IN_A_ROW = 20  # questions that fail one after another before the run stops
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """How patiently an endpoint is asked. Seconds, except the first two."""
+    """How patiently an endpoint is asked. Pauses between attempts are openai's: a Retry-After of up to two minutes."""
 
     concurrency: int = 8
     attempts: int = 8  # a question, the first one included
-    timeout: float = 120.0  # of one request
-    first_delay: float = 1.0  # doubled with every attempt, and shortened by up to a half at random
-    longest_delay: float = 60.0
-    patience: float = 600.0  # an endpoint that wants a longer pause stops the run
-
-
-class Passing(Exception):
-    """A failure that may pass. `after`: seconds the endpoint asked to wait; `unreachable`: nothing listens there."""
-
-    def __init__(self, problem: str, *, after: float = 0.0, unreachable: bool = False) -> None:
-        super().__init__(problem)
-        self.after, self.unreachable = after, unreachable
-
-
-class Unanswerable(Exception):
-    """A question the endpoint will not answer however often it is asked."""
-
-
-class Declined(Exception):
-    """A question whose content the endpoint's filter declines: its own text is the answer."""
+    timeout: float = 120.0  # seconds, of one request
 
 
 class Endpoint:
@@ -118,14 +87,11 @@ class Endpoint:
         if self.prices:
             self.settings["dollars_per_million_tokens"] = self.prices
         self.limits = limits or Limits()
-        self.images = ReadyImages(_part, folder=self.answers.folder)
+        self.images = ReadyImages(_data_url, folder=self.answers.folder)
         parts = urlsplit(url)
-        self._shown = f"{parts.scheme}://{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
+        self._shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
         self._secrets = [secret for secret in (url, key, parts.password, parts.query) if secret]
-        self._client = ChatClient(url=url, key=key, concurrency=self.limits.concurrency)
-        self._has_key = bool(key)
-        self._answered = False  # at least one question
-        self._lock = threading.Lock()
+        self._url, self._key = url, key
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
         """One reply a question, in order; what has been answered before is not asked.
@@ -149,189 +115,119 @@ class Endpoint:
         cost = reply.input_tokens * self.prices["input"] + reply.output_tokens * self.prices["output"]
         return replace(reply, cost=cost / 1e6)
 
+    @cached_property
+    def _client(self) -> openai.OpenAI:
+        from compute.models.judges import chat
+
+        # No proxy stands between a machine and itself.
+        return chat.connect(self._url, proxies=not is_loopback(self._url), **asdict(self.limits))
+
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
-        """Yields replies as they come, from threads that end with the last question, or as soon as one is hopeless."""
-        todo, done, stop = iter(grouped(questions)), queue.SimpleQueue(), threading.Event()
+        """Yields replies as they come. Once one is hopeless, those under way are the last: they are paid for."""
         # What a visitor compares is stored nowhere, and not beyond the visit.
-        images = self.images if self.answers.lasting else ReadyImages(_part, folder=None)
+        images = self.images if self.answers.lasting else ReadyImages(_data_url, folder=None)
+        todo, done, stop = iter(grouped(questions)), queue.SimpleQueue(), threading.Event()
+        failures: list[Exception] = []
 
         def work() -> None:
-            while not stop.is_set():
-                with self._lock:
-                    position = next(todo, None)
-                if position is None:
-                    break
-                try:
-                    done.put((position, self._reply(questions[position], images, stop)))
-                except Exception as error:  # the other threads finish what is under way: it is paid for
-                    done.put((position, error))
-                    stop.set()
+            try:
+                for position in todo:  # a list's iterator gives each position to one thread
+                    if stop.is_set():
+                        break
+                    done.put((position, self._reply(questions[position], images)))
+            except Exception as error:
+                failures.append(error)
+                stop.set()
             done.put(None)
 
-        busy = min(self.limits.concurrency, len(questions))
-        for _ in range(busy):
+        threads = min(self.limits.concurrency, len(questions))
+        for _ in range(threads):  # daemons: an interrupted run does not wait for them
             threading.Thread(target=work, daemon=True, name="endpoint").start()
-        failed: Exception | None = None
         in_a_row = 0
         try:
-            while busy:
-                outcome = done.get()
-                if outcome is None:
-                    busy -= 1
-                    continue
-                position, reply = outcome
-                if isinstance(reply, Exception):
-                    failed = failed or reply
-                    continue
-                in_a_row = in_a_row + 1 if reply.error else 0
-                if in_a_row >= IN_A_ROW and failed is None:
-                    failed = NotHere(
-                        f"The endpoint failed {in_a_row} questions in a row; the last: {reply.error}. "
-                        "Repair it and run again: stored answers are not asked for twice"
-                    )
-                    stop.set()
-                yield position, reply
+            for _ in range(threads):
+                for position, reply in iter(done.get, None):
+                    yield position, reply
+                    in_a_row = in_a_row + 1 if reply.error else 0
+                    if in_a_row == IN_A_ROW:
+                        failures.append(
+                            NotHere(
+                                f"The endpoint failed {in_a_row} questions in a row; the last: {reply.error}. "
+                                "Repair it and run again: stored answers are not asked for twice"
+                            )
+                        )
+                        stop.set()
         finally:
             stop.set()
-        if failed is not None:
-            raise failed
+        if failures:
+            raise failures[0]
 
-    def _reply(self, question: Question, images: ReadyImages, stop: threading.Event) -> Reply:
-        """Asks one question until it is answered, declined, or the attempts are used up."""
-        content = b", ".join(
-            question.each(text=lambda text: json.dumps({"type": "text", "text": text}).encode(), image=images.of)
-        )
-        for attempt in range(1, self.limits.attempts + 1):
-            if stop.is_set():
-                raise LikenessError("The run was stopped")
-            try:
-                return self._request(question, content)
-            except Declined as error:
-                return Reply(item=question.item, text=str(error), finish=REFUSAL)
-            except Unanswerable as error:
-                return Reply(item=question.item, error=str(error))
-            except Passing as error:
-                problem = error
-            if problem.unreachable and not self._answered and attempt >= REFUSALS:
-                break
-            if problem.after > self.limits.patience:
-                raise NotHere(
-                    f"The endpoint asks for a pause of {problem.after:.0f} s ({problem}). Run again after it: "
-                    "stored answers are not asked for twice"
-                )
-            if attempt < self.limits.attempts:
-                delay = min(self.limits.longest_delay, self.limits.first_delay * 2 ** (attempt - 1))
-                stop.wait(problem.after + delay * random.uniform(0.5, 1))
-        if problem.unreachable:
-            again = ". Stored answers are not asked for twice" if self._answered else f", or set {URL}"
-            raise NoService(f"No endpoint answers at {self._shown} ({problem}). Start the server{again}")
-        return Reply(item=question.item, error=f"{problem}, after {self.limits.attempts} attempts")
+    def _reply(self, question: Question, images: ReadyImages) -> Reply:
+        """Asks one question, as often as openai's client thinks right. Raises LikenessError that ends the run."""
+        import openai
 
-    def _request(self, question: Question, content: bytes) -> Reply:
-        """One request and its answer. `content`: the message's parts as JSON, which are long and not encoded again."""
-        seed, schema = self.settings["seed"], question.schema if "structured" in self.settings else ""
-        fields = {
-            "model": self.settings["served"],
-            "temperature": 0,
-            "max_tokens": self._limit.of(question),
-            **({} if seed is None else {"seed": seed}),
-            "stream": False,
-            **self.settings["extra"],
-        }
-        if schema:
-            answer = {"name": "answer", "strict": True, "schema": json.loads(schema)}
-            fields = {"response_format": {"type": "json_schema", "json_schema": answer}, **fields}
-        message = b'"messages": [{"role": "user", "content": [' + content + b"]}]"
-        began = time.perf_counter()
+        from compute.models.judges import chat
+
+        fields = {} if self.settings["seed"] is None else {"seed": self.settings["seed"]}
+        if question.schema and "structured" in self.settings:
+            answer = {"name": "answer", "strict": True, "schema": json.loads(question.schema)}
+            fields["response_format"] = {"type": "json_schema", "json_schema": answer}
         try:
-            body = b"{" + message + b", " + json.dumps(fields)[1:].encode()
-            completion = self._client.complete(body, timeout=self.limits.timeout)
-            seconds = time.perf_counter() - began
-            text, finish = _answer(completion["choices"][0])
-            text = text and self._redacted(text)
-            usage = completion.get("usage") or {}
-            stated = [_stated(usage, name) for name in ("prompt_tokens", "completion_tokens", "cost")]
-        except Exception as error:  # whatever a broken reply makes the client raise
-            failure = self._failure(error)
-            if seed is not None and isinstance(failure, Unanswerable) and "seed" in str(failure).lower():
+            response = self._client.chat.completions.with_raw_response.create(
+                model=self.settings["served"],
+                messages=question.chat(
+                    lambda picture: {"type": "image_url", "image_url": {"url": images.of(picture).decode()}}
+                ),
+                temperature=0,
+                max_tokens=self._limit.of(question),
+                extra_body=self.settings["extra"],
+                extra_headers={"Authorization": f"Bearer {self._key}" if self._key else openai.omit},
+                **fields,
+            )
+        except openai.APIError as error:
+            message = self._redacted(chat.said(error.body) or str(error.__cause__ or error))
+            message = " ".join(message.split())[:300] or type(error).__name__
+            if "seed" in fields and "seed" in message.lower():
                 self.settings["seed"] = None
-                return self._request(question, content)
-            if schema and isinstance(failure, Unanswerable) and any(word in str(failure) for word in FORMAT_WORDS):
-                failure = NotHere(
-                    f"The endpoint {self._shown} does not take structured output ({failure}). Ask without it "
-                    "(option structured), or serve the model where it is supported"
-                )
-            # Not chained: the client's own error may repeat the key.
-            raise failure from None
-        if text is None:
-            raise Passing("a reply without text")
-        self._answered = True
-        return Reply(
-            item=question.item,
-            text=text,
-            finish=finish,
-            input_tokens=stated[0],
-            output_tokens=stated[1],
-            seconds=round(seconds, 4),
-            cost=stated[2],  # US dollars, as OpenRouter states it
-        )
+                return self._reply(question, images)
+            return self._failed(question, error, message)
+        reply, seconds = chat.read(response.content), response.elapsed.total_seconds()
+        return replace(reply, item=question.item, text=self._redacted(reply.text), seconds=round(seconds, 4))
 
-    def _failure(self, error: Exception) -> Exception:
-        """What a failed request means: Passing, Unanswerable, or a LikenessError that ends the run."""
+    def _failed(self, question: Question, error: openai.APIError, message: str) -> Reply:
+        """What the client's error means for the question. Raises LikenessError, not chained: it may repeat the key."""
         import httpx2
+        import openai
 
-        message = (" ".join(self._redacted(str(error)).split()) or type(error).__name__)[:300]
-        if isinstance(error, ReplyTooLarge):
-            return Unanswerable(message)
-        if isinstance(error, BadStatus):
-            status = error.status
-            if error.filtered:
-                return Declined(message)
-            if status in DENIED:
-                sent = f"the key in {KEY} is not accepted" if self._has_key else f"{KEY} is not set"
-                return NoService(
-                    f"The endpoint {self._shown} refused with status {status}: {sent}. "
-                    f"Set {KEY} to a key that it accepts and run again ({message})"
-                )
-            if status in FINAL or 300 <= status < 400:
-                return NotHere(
-                    f"The endpoint {self._shown} refused with status {status}: {message}. "
-                    f"Check {URL} and the model's name there: {self.settings['served']}"
-                )
-            if status in PASSING or status >= 500:
-                pause = error.headers.get("retry-after", "")  # seconds; a date counts as none
-                return Passing(f"status {status}: {message}", after=float(pause) if pause.isdecimal() else 0.0)
-            return Unanswerable(f"status {status}: {message}")
-        if isinstance(error, httpx2.TimeoutException):
-            return Passing(f"no answer within {self.limits.timeout:g} s")
-        if isinstance(error, httpx2.TransportError):
-            return Passing(f"connection lost: {message}", unreachable=isinstance(error, httpx2.ConnectError))
-        return Passing(f"a reply that is no chat completion ({type(error).__name__}: {message})")
-
-
-def _part(picture: Picture) -> bytes:
-    """An image's part of a message, as JSON."""
-    return f'{{"type": "image_url", "image_url": {{"url": "{data_url(picture.data)}"}}}}'.encode()
+        if isinstance(error.__cause__, httpx2.ConnectError):
+            raise NoService(
+                f"No endpoint answers at {self._shown} ({message}). Start the server, or set {URL}. "
+                "Stored answers are not asked for twice"
+            ) from None
+        if isinstance(error, openai.APITimeoutError):
+            return Reply(item=question.item, error=f"no answer within {self.limits.timeout:g} s")
+        if not isinstance(error, openai.APIStatusError):
+            return Reply(item=question.item, error=message)
+        # What declines a message's content: Azure's code `content_filter`, OpenRouter's moderation reasons.
+        if error.code == "content_filter" or "flagged_input" in str(error.body):
+            return Reply(item=question.item, text=message, finish=REFUSAL)
+        status = f"status {error.status_code}"
+        if error.status_code in DENIED:
+            sent = f"the key in {KEY} is not accepted" if self._key else f"{KEY} is not set"
+            raise NoService(
+                f"The endpoint {self._shown} refused with {status}: {sent}. "
+                f"Set {KEY} to a key that it accepts and run again ({message})"
+            ) from None
+        if error.status_code in FINAL or error.status_code < 400:
+            raise NotHere(
+                f"The endpoint {self._shown} refused with {status}: {message}. "
+                f"Check {URL} and the model's name there: {self.settings['served']}"
+            ) from None
+        return Reply(item=question.item, error=f"{status}: {message}")
 
 
-def _answer(choice: Mapping[str, Any]) -> tuple[str | None, str]:
-    """The text of a completion's choice, and why it ended. None: there is no text, and no reason why not.
-
-    A refusal is the API's own word, in the field `refusal` or by `finish_reason`, and never guessed from the text.
-    """
-    message, finish = choice["message"], FINISHES.get(choice.get("finish_reason"), "")
-    text, refusal = message.get("content"), message.get("refusal")
-    if refusal:
-        return text or refusal, REFUSAL
-    if text is None and finish in (LENGTH, REFUSAL):
-        return "", finish  # all its tokens went to reasoning, or the filter left nothing
-    return text, finish
-
-
-def _stated(usage: Mapping[str, Any], name: str) -> Any:
-    """A count or cost of a reply; None for what is not one."""
-    value = usage.get(name)
-    return value if isinstance(value, int | float) and 0 <= value < 1e9 else None
+def _data_url(picture: Picture) -> bytes:
+    return data_url(picture.data).encode()
 
 
 def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
@@ -379,6 +275,15 @@ def offline_problem() -> str:
         f"its endpoint is on another machine, and --offline (HF_HUB_OFFLINE) asks none. Leave it out, or set {URL} to "
         "a server on this machine"
     )
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is this machine's own, so that asking it leaves no trace on any network."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _is_address(url: str) -> bool:

@@ -20,7 +20,7 @@ from compute.types import Model
 from tests.compute.models.chat_server import Running, running
 from tests.compute.small_bench import CATALOG, HARDWARE, World
 
-QUICK = Limits(attempts=2, concurrency=1, first_delay=0.01, longest_delay=0.02, timeout=5.0)
+QUICK = Limits(attempts=2, concurrency=1, timeout=5.0)
 JUDGES = tuple(
     Model(
         key=f"small/{name}",

@@ -134,6 +134,16 @@ def test_how_an_answer_ended_is_stored_and_older_logs_are_read_without_it(tmp_pa
     assert (old.seconds, old.cost) == (None, None)
 
 
+def test_empty_answers_that_did_not_end_are_asked_again(tmp_path: Path) -> None:
+    """What a provider's failure left in the logs of earlier versions; a filter's or a cut-off empty answer stays."""
+    for finish, asked in (("", ["q"]), ("refusal", []), ("length", [])):
+        folder = tmp_path / finish
+        log(folder).answered([question("q")], lambda _, finish=finish: [(0, Reply(item="", finish=finish))])
+        again = Judge()
+        log(folder).answered([question("q")], again)
+        assert again.asked == asked
+
+
 @pytest.mark.parametrize("rest", ['{"key": "k", "te', "\n\n[]\n"])
 def test_a_damaged_end_is_passed_over(tmp_path: Path, rest: str) -> None:
     kept = log(tmp_path)

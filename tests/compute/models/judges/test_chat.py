@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +16,7 @@ from compute.content.messages import Reply
 from compute.engine import plan
 from compute.live.models.availability import IMPOSSIBLE, READY, availability
 from compute.models.adapter import Hardware
-from compute.models.judges import chat, endpoint
+from compute.models.judges import endpoint
 from compute.models.judges.endpoint import Endpoint, Limits, load
 from compute.types import Model, NotHere
 from tests.answering import Handler
@@ -22,18 +24,18 @@ from tests.answering import answering as serving
 from tests.compute.models.judges.test_endpoint import KEY, ROW, question
 from tests.compute.small_bench import CATALOG, World
 
-ONCE = Limits(attempts=1, concurrency=1, timeout=30.0, first_delay=0.01)
+ONCE = Limits(attempts=1, concurrency=1, timeout=30.0)
 
 
 @contextmanager
-def answering(content: bytes, *, status: int = 200, **headers: str) -> Iterator[tuple[str, list[str]]]:
-    """A server that gives every request the same answer, and the `authorization` of each."""
-    asked: list[str] = []
+def answering(content: bytes, *, status: int = 200, **headers: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """A server that gives every request the same answer, and the path and `authorization` of each."""
+    asked: list[tuple[str, str]] = []
 
     class Always(Handler):
         def do_POST(self) -> None:  # noqa: N802 - the name that http.server calls
             self.rfile.read(int(self.headers["content-length"]))
-            asked.append(self.headers.get("authorization", ""))
+            asked.append((self.path, self.headers.get("authorization", "")))
             self.send_response(status)
             self.send_header("content-length", str(len(content)))
             for name, value in headers.items():
@@ -64,6 +66,25 @@ def test_a_reply_that_is_too_large_is_not_asked_for_again() -> None:
         assert len(asked) == 1
 
 
+def test_a_reply_that_grows_when_unpacked_is_too_large() -> None:
+    with answering(gzip.compress(b" " * (8 << 20)), **{"content-encoding": "gzip"}) as (url, _):
+        assert "more than 1 MB" in reply_of(url).error
+
+
+def test_a_reply_that_drips_is_given_up() -> None:
+    class Dripping(Handler):
+        def do_POST(self) -> None:  # noqa: N802
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.end_headers()
+            while True:  # until nobody listens
+                self.wfile.write(b" ")
+                time.sleep(0.05)
+
+    with serving(Dripping) as url:
+        assert "no answer within 0.5 s" in reply_of(f"{url}/v1", limits=replace(ONCE, timeout=0.5)).error
+
+
 def test_counts_that_are_none_are_left_out() -> None:
     with answering(good("(A) Image 1", usage={"prompt_tokens": 10**400, "completion_tokens": "3"})) as (url, _):
         reply = reply_of(url)
@@ -88,22 +109,24 @@ def test_no_echo_of_the_key_is_told(tmp_path: Path) -> None:
     for status, content in ((400, failure), (500, failure), (200, good(f"(A) {KEY}"))):
         with answering(content, status=status) as (url, asked):
             reply = reply_of(url)
-        assert asked == [f"Bearer {KEY}"]
+        assert asked == [("/v1/chat/completions", f"Bearer {KEY}")]
         assert (reply.error or reply.text) and KEY not in reply.error + reply.text
         assert len(reply.error) < 400
     assert not any(KEY in file.read_text() for file in tmp_path.rglob("*") if file.is_file())
 
 
 @pytest.mark.parametrize(
-    ("url", "asked"),
+    ("after", "asked"),
     [
-        ("http://host:8000", "http://host:8000/v1/chat/completions"),
-        ("https://host/api/v1?a=b", "https://host/api/v1/chat/completions?a=b"),
-        ("http://host/v1/chat/completions", "http://host/v1/chat/completions"),
+        ("", "/v1/chat/completions"),
+        ("/api/v1?a=b", "/api/v1/chat/completions?a=b"),
+        ("/chat/completions", "/chat/completions"),
     ],
 )
-def test_the_address_that_is_asked(url: str, asked: str) -> None:
-    assert chat.address(url) == asked
+def test_the_address_that_is_asked(after: str, asked: str) -> None:
+    with answering(good("(A) Image 1")) as (url, requests):
+        assert reply_of(url.removesuffix("/v1") + after).text
+    assert [path for path, _ in requests] == [asked]
 
 
 @pytest.mark.parametrize(

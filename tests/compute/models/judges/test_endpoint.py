@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import io
-import json
 import traceback
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,9 +19,9 @@ from PIL import Image
 from compute.content import items
 from compute.content.messages import Question
 from compute.models.adapter import Hardware
-from compute.models.judges import endpoint
 from compute.models.judges.answer_log import Forgetful
 from compute.models.judges.endpoint import Endpoint, Limits, load
+from compute.models.judges.images import data_url
 from compute.procedures.shared import parsing, prompts
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import BadInput, BadItem, LikenessError, Model, NoService, NotHere
@@ -31,7 +30,7 @@ from tests.compute.models.chat_server import Running, running
 
 ROW = Model(key="org/stand-in", title="Stand-in", kind="mllm", adapter="endpoint", weights="Org/Stand-In")
 CPU = Hardware(device="cpu", dtype="float32")
-QUICK = Limits(attempts=4, first_delay=0.01, longest_delay=0.05, timeout=5.0)
+QUICK = Limits(attempts=4, timeout=5.0)
 KEY = "sk-not-to-be-told-0123456789"
 
 
@@ -155,9 +154,11 @@ def test_at_most_so_many_at_once(server: Running) -> None:
     ("fault", "problem"),
     [
         ({"status": 429}, "status 429"),
-        ({"cut": True}, "connection lost"),
+        ({"cut": True}, "closed connection"),
         ({"body": {"choices": []}}, "no chat completion"),
-        ({"body": {"choices": [{"message": {"content": None}}]}}, "a reply without text"),
+        ({"body": {"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}}, "a reply without text"),
+        ({"body": {"choices": [{"message": {"content": "(A)"}, "finish_reason": "error"}]}}, "a reply without text"),
+        ({"body": {"error": {"message": "provider overloaded", "code": 502}}}, "provider overloaded"),
     ],
 )
 def test_a_passing_fault_is_asked_again_a_lasting_one_is_an_error(server: Running, fault: dict, problem: str) -> None:
@@ -170,7 +171,7 @@ def test_a_passing_fault_is_asked_again_a_lasting_one_is_an_error(server: Runnin
     asked = judge(server)
     (reply,) = asked.reply([question(2)])
     assert reply.text == ""
-    assert problem in reply.error and reply.error.endswith("after 4 attempts")
+    assert problem in reply.error
     assert server.requests() == 3 + 4
     # An error is not stored as an answer: the next run asks again.
     assert judge(server).reply([question(2)])[0].text == "(B) Image 2"
@@ -183,10 +184,10 @@ def test_a_slow_answer_is_given_up_and_asked_again(server: Running) -> None:
     assert server.requests() == 2
 
 
-def test_a_pause_beyond_patience_stops_the_run(server: Running) -> None:
+def test_a_long_pause_is_not_waited_for(server: Running) -> None:
     server.control(faults=[{"status": 429, "headers": {"Retry-After": "86400"}}])
-    with pytest.raises(NotHere, match="pause"):
-        judge(server).reply([question(1)])
+    assert "status 429" in judge(server).reply([question(1)])[0].error
+    assert server.requests() == 1
 
 
 def test_a_refused_question_is_its_own_error_and_not_asked_again(server: Running) -> None:
@@ -274,8 +275,11 @@ def test_the_key_is_sent_and_told_nowhere(
     assert not any(KEY in text for text in told)
 
 
-def test_without_a_key_the_hubs_own_is_not_sent(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_key_no_other_services_is_sent(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_of_somebody")
+    for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(name, "sk-of-somebody")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer sk-of-somebody")
     judge(server).reply([question(1)])
     assert server.state()["last"]["authorization"] is None
 
@@ -283,9 +287,7 @@ def test_without_a_key_the_hubs_own_is_not_sent(server: Running, monkeypatch: py
 @pytest.mark.parametrize(("form", "sent"), [("PNG", "png"), ("JPEG", "jpeg"), ("BMP", "png")])
 def test_images_are_sent_as_they_are_or_as_png(form: str, sent: str) -> None:
     data = coloured(10, 20, 30, form=form)
-    part = json.loads(endpoint._part(picture(data)))
-    assert part["type"] == "image_url"
-    url = part["image_url"]["url"]
+    url = data_url(data)
     assert url.startswith(f"data:image/{sent};base64,")
     got = base64.b64decode(url.partition(",")[2])
     assert (got == data) == (form != "BMP")
@@ -299,7 +301,7 @@ def test_a_turned_image_is_sent_upright() -> None:
     stream, exif = io.BytesIO(), Image.Exif()
     exif[274] = 6  # a quarter turn
     Image.new("RGB", (30, 10), (9, 9, 9)).save(stream, "JPEG", exif=exif)
-    url = json.loads(endpoint._part(picture(stream.getvalue())))["image_url"]["url"]
+    url = data_url(stream.getvalue())
     assert url.startswith("data:image/png;base64,")
     assert Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).size == (10, 30)
 
