@@ -26,7 +26,7 @@ NOT_AT_START = (*HEAVY, "scipy.stats", "scipy.special", "openai")
 # rooms of one row do not know each other. A file belongs to the room with the longest name that begins its own.
 ROOMS = (
     ("compute.types", "compute.paths", "compute.arrays", "compute.versions", "compute.processes"),
-    ("compute.tables", "compute.rounding", "compute.drafts", "compute.records", "compute.delimited"),
+    ("compute.tables", "compute.rounding", "compute.drafts", "compute.records", "compute.delimited", "compute.io"),
     ("compute.storage", "compute.bare_process"),
     ("compute.mirror",),
     ("compute.progress", "compute.metrics", "compute.content", "compute.database"),
@@ -83,7 +83,9 @@ ROOMS = (
 )
 RANKS = {room: rank for rank, row in enumerate(ROOMS) for room in row}
 
-SQL_FILES = re.compile(r"compute\.database\.(store|schema)|leaderboard\.data\.(database|\w*queries)")
+SQL_FILES = re.compile(
+    r"compute\.io\.tables|compute\.database\.(store|schema)|leaderboard\.data\.(database|\w*queries)"
+)
 SQL = re.compile(
     r"\b(SELECT\s.+?\sFROM|INSERT\s+INTO|CREATE\s+(TABLE|VIEW)|DELETE\s+FROM|ATTACH\s+'|COPY\s+\w+\s+TO)\b",
     re.DOTALL,

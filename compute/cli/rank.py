@@ -15,8 +15,8 @@ def rank(
     scores: Annotated[
         Path,
         typer.Argument(
-            help="CSV, TSV or Parquet: a row a model and a column a task, or the columns model, task, value and "
-            "optionally stderr, n, category, higher_is_better."
+            help="CSV, TSV, Excel, JSON Lines or Parquet: a row a model and a column a task, or the columns model, "
+            "task, value and optionally stderr, n, category, higher_is_better."
         ),
     ],
     model: Annotated[str, typer.Option(help="The column of models, where it is not named model.")] = "",

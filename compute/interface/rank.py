@@ -36,8 +36,8 @@ def rank(
 ) -> RankedTable:
     """Ranks the models of any table of scores, with the intervals and tie classes of the board.
 
-    scores: a frame or a CSV, TSV or Parquet file, a row a model and a column a task, or long with the columns model,
-    task, value [, stderr, n, category, higher_is_better] (`compute.interface.score_reading`). model, only, ignore,
+    scores: a frame or a file (CSV, TSV, Excel, JSON Lines, Parquet), a row a model and a column a task, or long with
+    the columns model, task, value [, stderr, n, category, higher_is_better] (`score_reading`). model, only, ignore,
     categories, lower_is_better, shares: how to read it (`ScoreReading` there). weights: by category or task,
     others 1. aggregate: `category-mean`, the mean of category means; `task-mean`; or `borda`, points for every model
     beaten on a task, for tasks of unlike direction or unit. coverage: the least share of the counting tasks that a

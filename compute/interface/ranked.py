@@ -128,7 +128,9 @@ class RankedTable:
                 )
         heads, *drawn = padded(rows)
         lines = [f"| {' | '.join(row)} |" for row in (heads, ["-" * len(head) for head in heads], *drawn)]
-        return "\n".join([*lines, "", *map(printable, self.notes)])
+        read = self.table.notes  # what was left out is said first
+        others = [note for note in self.notes if note not in read]
+        return "\n".join(map(printable, [*read, *[""] * bool(read), *lines, "", *others]))
 
     def range_text(self, row: int) -> str:
         """The interval of a rank: `2-5`, `1`, or a dash where it is not known."""

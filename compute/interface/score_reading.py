@@ -4,14 +4,16 @@ Wide: a row a model, a column a task; a column `<task>_stderr` holds the standar
 Long: a row a score, in the columns `model`, `task`, `value`, and optionally `stderr`, `n`, `category`,
 `higher_is_better`.
 
-An empty cell, `-`, `NA` or `nan` is no score. Rows are counted from 1, below the heading.
+Long tables may say `scenario`, `dataset` or `benchmark` for task, with a `metric` beside it, and `score`, `mean` or
+`result` for value. `88.1 ± 0.4`, `70.1 (0.3)` and columns such as `<task>_std` are a score with its standard error. An
+empty cell, `-`, `NA` or `nan` is no score. Rows are counted from 1, below the heading.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,23 +22,40 @@ import pandas as pd
 from compute.analysis.intervals import sampling_errors
 from compute.analysis.ranks.ranking import binomial_stderr
 from compute.arrays import Floats, Ints
-from compute.delimited import heading
 from compute.interface.score_table import LARGEST, WHOLE, ScoreTable, shown
+from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
+from compute.io.tables import read_table
 from compute.types import BadInput, shortened, suggestion
 
 REQUIRED = ("model", "task", "value")  # of a long table
 OPTIONAL = ("stderr", "n", "category", "higher_is_better")
-NO_SCORE = frozenset(("", "-", "–", "—", "na", "n/a", "nan", "none", "null", "<na>"))
+ALIASES = {  # in long tables
+    "task": ("scenario", "dataset", "benchmark"),
+    "value": ("score", "mean", "result"),
+    "stderr": ("std_err", "std", "se"),
+}
+MIXED = 10.0  # times the largest score up to 1 of a column that its least one above 1 is where units may be mixed
+NAMED = 10  # bad cells that an error names
 TRUTHS = {"true": True, "yes": True, "1": True, "1.0": True, "false": False, "no": False, "0": False, "0.0": False}
 MOST_MODELS = 5000  # every two are compared: beyond this the comparisons take more than 2 GB
-# Names of columns that sum up others, surely and perhaps, and of those that describe a model: year, Params (M),
-# embed_dim, # parameters.
-SUM = re.compile(r"(?:(?:avg|average|mean)\.?(?: (?:score|rank))?|total|rank)(?:\s*[↑↓])?|#", re.IGNORECASE)
+# Names of columns that sum up others, surely and perhaps; of those that describe a model, as the field's boards have
+# them (Number of Parameters, Embedding Dimensions, Zero-shot, embed_dim, # params); and the end of a column of errors.
+SUM = re.compile(
+    r"(?:(?:avg|average|mean)\.?(?: (?:score|rank))?|total|rank|(?:avg|average|mean|rank)\s*\(.*\))(?:\s*[↑↓])?|#",
+    re.IGNORECASE,
+)
 SUMMARY = re.compile(r"(avg|average|mean|overall|total|rank)\b.*|#", re.IGNORECASE)
 DESCRIPTION = re.compile(
-    r"(?:#\s*|(?:n|num|number of|model|embed|embedding|release)[ _])?"
-    r"(?:params?|parameters|size|year|dims?|dimensions?|date)(?:[ _](?:m|b|mb|gb))?(?:\s*[(\[].*)?",
+    r"(?:#\s*|(?:n|num|number of|model|embed|embedding|release|max|memory|context)[ _])?"
+    r"(?:params?|parameters|size|year|dims?|dimensions?|date|tokens|usage|length|window|licen[sc]e|organi[sz]ation|url"
+    r"|link)(?:[ _](?:m|b|mb|gb))?(?:\s*[(\[].*)?|zero[- _]?shot",
     re.IGNORECASE,
+)
+ERROR_OF = re.compile(r"(.+?)(?:[ _](?:stderr|std_err|std|se|sem)|\s*±|\s*\((?:stderr|std|se|sem|±)\))", re.IGNORECASE)
+# Names of columns whose rows are tasks, and of models: gte-large, e5-mistral-7b, org/name.
+OF_TASKS = re.compile(r"(?:tasks?|datasets?|benchmarks?|scenarios?|metrics?|tests?|subsets?)", re.IGNORECASE)
+OF_A_MODEL = re.compile(
+    r".+[-_ /](?:v?\d+(?:\.\d+)*[bm]?|base|large|small|xl|instruct|mini|turbo|v\d.*)\b.*|.+/.+", re.I
 )
 
 
@@ -44,7 +63,8 @@ DESCRIPTION = re.compile(
 class ScoreReading:
     """How a table of scores is read: the arguments that rank, compare, correlate and lite share.
 
-    A task whose name says that it sums up the others, such as `average`, is left out unless an argument names it.
+    A column whose name says that it sums up the others or describes the models, such as `Mean (Task)` or `Zero-shot`,
+    is left out unless an argument names it.
     """
 
     model: str = ""  # the column of models; else `model`, a named index, or a first column of text
@@ -62,24 +82,23 @@ class ScoreReading:
         return frozenset((*self.only, *self.lower_is_better, *in_categories, *(self.weights or ())))
 
     def table(self, scores: pd.DataFrame | str | Path) -> ScoreTable:
-        """A frame, or a CSV, TSV or Parquet file, as arrays.
+        """A frame, or a file (`compute.io.tables`), as arrays.
 
-        Raises BadInput in one sentence that names the row, the column and what to do.
+        Raises BadInput in one sentence that names the row, the column and what to do; of cells, all that are wrong.
         """
-        frame = _named(scores if isinstance(scores, pd.DataFrame) else _file(Path(scores)))
-        known = {name.lower(): name for name in frame.columns}
-        if {"task", "value"} <= known.keys():
-            table = _long(frame, self, known=known)
-        else:
-            if "model" in known and ("task" in known) != ("value" in known) and len(known) > 2:
-                has, lacks = ("task", "value") if "task" in known else ("value", "task")
-                raise BadInput(
-                    f"The table has a column {known[has]!r} but none named {lacks!r}; it has: {shown(known.values())}. "
-                    f"A long table has the columns {', '.join(REQUIRED)}; of a wide one, ignore {known[has]!r}"
-                )
-            table = _wide(frame, self)
+        notes: tuple[str, ...] = ()
+        comma = None
+        if not isinstance(scores, pd.DataFrame):
+            file = read_table(Path(scores))
+            scores, comma, notes = file.frame, file.comma, file.notes
+        frame = _named(scores)
+        if not len(frame):
+            raise BadInput("The table has no rows below its heading. Add one for every model")
+        roles = _roles(frame, self)
+        table = _long(frame, self, roles, comma) if roles else _wide(frame, self, comma)
         table = _chosen(table, only=self.only, ignore=self.ignore, columns=frame.columns)
-        table = _without_sums(table, named=self.named)
+        table = _without_summaries(table, named=self.named)
+        _check_units(table, named=self.named)
         if not table.tasks:
             raise BadInput("The table has no tasks: it needs a column of scores beside the column of models")
         if len(table.models) > MOST_MODELS:
@@ -91,37 +110,14 @@ class ScoreReading:
             table = replace(table, higher=table.higher & ~np.isin(table.tasks, list(self.lower_is_better)))
         if self.categories:
             table = _in_categories(table, self.categories)
-        return replace(table, notes=(*table.notes, *_summaries(table)))
-
-
-def _file(path: Path) -> pd.DataFrame:
-    """A file as a frame; of a text file every cell as text."""
-    kind = path.suffix.lower()
-    if kind not in (".csv", ".tsv", ".txt", ".parquet"):
-        raise BadInput(f"{path.name} cannot be read as a table: save it as CSV, TSV or Parquet")
-    try:
-        if kind == ".parquet":
-            return pd.read_parquet(path)
-        separator, names = heading(path)
-        _check_unlike(names)
-        frame = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except FileNotFoundError as error:
-        raise BadInput(f"There is no file {path}. Check the path") from error
-    except BadInput:
-        raise
-    except (ValueError, OSError) as error:  # pandas' and Arrow's errors are ValueErrors
-        reason = (getattr(error, "strerror", None) or str(error)).strip().partition("\n")[0].rstrip(".")
-        raise BadInput(f"{path.name} cannot be read as a table: {reason}. Save it again as CSV or Parquet") from error
-    if not isinstance(frame.index, pd.RangeIndex):
-        raise BadInput(f"{path.name}: rows have more cells than the heading; name every column, or quote the commas")
-    return frame
+        return replace(table, notes=(*table.notes, *notes, *_summaries(table)))
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with its columns' names as text, and an index that names models as a column."""
     if frame.columns.nlevels > 1 or frame.index.nlevels > 1:
         raise BadInput("The table has several levels of columns or rows. Flatten it: frame.reset_index()")
-    names = [str(name).strip() for name in frame.columns]
+    names = ["model" if name == "__index_level_0__" else str(name).strip() for name in frame.columns]  # pandas' index
     _check_unlike(names)
     frame = frame.set_axis(names, axis=1)
     index = frame.index
@@ -140,6 +136,30 @@ def _check_unlike(names: Sequence[str]) -> None:
         seen.add(name)
 
 
+def _roles(frame: pd.DataFrame, reading: ScoreReading) -> dict[str, str]:
+    """Of a long table, which column has which role; nothing for a wide one. Raises BadInput."""
+    known = {name.lower(): name for name in reversed(frame.columns) if name not in reading.ignore}
+    roles = {role: known[role] for role in ("task", "value", *OPTIONAL) if role in known}
+    if {"task", "value"} <= {name.lower() for name in frame.columns}:
+        return {
+            role: next(name for name in frame.columns if name.lower() == role) for role in ("task", "value")
+        } | roles
+    if reading.model or "model" in known:
+        for role, names in ALIASES.items():
+            found = next((known[name] for name in names if name in known), "")
+            if found and role not in roles and (role != "task" or not pd.api.types.is_numeric_dtype(frame[found])):
+                roles[role] = found
+        if "task" in roles and "value" in roles:
+            return roles
+        if len({"task", "value"} & known.keys()) == 1 and len(known) > 2:
+            has, lacks = ("task", "value") if "task" in known else ("value", "task")
+            raise BadInput(
+                f"The table has a column {known[has]!r} but none named {lacks!r}; it has: {shown(known.values())}. "
+                f"A long table has the columns {', '.join(REQUIRED)}; of a wide one, ignore {known[has]!r}"
+            )
+    return {}
+
+
 def _model_column(frame: pd.DataFrame, model: str) -> str:
     has = f"The table has the columns {shown(frame.columns)}"
     if model:
@@ -149,11 +169,18 @@ def _model_column(frame: pd.DataFrame, model: str) -> str:
     for name in frame.columns:
         if name.lower() == "model":
             return name
-    if len(frame.columns) and len(frame):
-        first = frame.columns[0]
-        if pd.to_numeric(frame[first].astype(object), errors="coerce").isna().all():
-            return first
-    raise BadInput(f"Which column names the models? Name it 'model', or say which it is (model). {has}")
+    first = frame.columns[0]
+    if pd.to_numeric(frame[first].astype(object), errors="coerce").notna().any():
+        raise BadInput(f"Which column names the models? Name it 'model', or say which it is (model). {has}")
+    rows, others = frame[first].astype("str").fillna(""), list(frame.columns[1:])
+    models = [sum(OF_A_MODEL.fullmatch(name) is not None for name in names) for names in (rows, others)]
+    if OF_TASKS.fullmatch(first) or (models[1] > len(others) / 2 and models[0] <= len(rows) / 10):
+        raise BadInput(
+            f"The table looks transposed: its rows seem to be tasks ({shown(rows, 2)}), its columns models "
+            f"({shown(others, 2)}). Give a row a model (in Python frame.set_index({first!r}).T); if {first!r} names "
+            "the models, say so (model)"
+        )
+    return first
 
 
 def _models(column: pd.Series) -> list[str]:
@@ -164,7 +191,7 @@ def _models(column: pd.Series) -> list[str]:
     return names.tolist()
 
 
-def _wide(frame: pd.DataFrame, reading: ScoreReading) -> ScoreTable:
+def _wide(frame: pd.DataFrame, reading: ScoreReading, comma: bool | None) -> ScoreTable:
     label = _model_column(frame, reading.model)
     _check_names(reading.ignore, frame.columns, what="ignore")
     _check_names(reading.only, [name for name in frame.columns if name != label], what="only")
@@ -178,15 +205,27 @@ def _wide(frame: pd.DataFrame, reading: ScoreReading) -> ScoreTable:
             f"Rows {rows[0]} and {rows[1]} are both {shortened(models[rows[0] - 1])!r}. Leave one, or rename it"
         )
     columns = [name for name in frame.columns if name != label and name not in reading.ignore]
-    errors = {f"{task}{end}": task for task in columns for end in ("_stderr", " stderr")}
+    errors = {}
+    for name in columns:
+        found = ERROR_OF.fullmatch(name)
+        of = next((task for end in ("", "_mean", " mean") if found and (task := found[1] + end) in columns), "")
+        if of and name not in reading.named:
+            errors[name] = of
     tasks = [name for name in columns if name not in errors and (not reading.only or name in reading.only)]
-    columns = [name for name in columns if name in tasks or errors.get(name) in tasks]
+    left_out = {name for names in _left_out(tasks, named=reading.named) for name in names}  # they may be text
+    read = [
+        name
+        for name in columns
+        if name in {*tasks, *errors} - left_out and errors.get(name, name) in {*tasks} - left_out
+    ]
+    decimal = has_decimal_comma((frame[name] for name in read), separator=comma)
+    faults = _BadCells(models=models)
+    numbers = {name: faults.numbers(frame[name], decimal) for name in read}
+    known = {task: numbers[task].errors for task in tasks if task in numbers}
+    known |= {errors[name]: faults.errors(numbers[name].values, name) for name in read if name in errors}
+    faults.check()
     nothing = np.full(len(models), np.nan)
-    unread = _sums(tasks, named=reading.named)  # they may be text, such as 51.2%
-    values = {
-        name: nothing if errors.get(name, name) in unread else _numbers(frame[name], models=models) for name in columns
-    }
-    known = {errors[name]: _checked_errors(values[name], name, models) for name in columns if name in errors}
+    values = {name: numbers[name].values if name in numbers else nothing for name in tasks}
     return ScoreTable(
         models=tuple(models),
         tasks=tuple(tasks),
@@ -195,17 +234,38 @@ def _wide(frame: pd.DataFrame, reading: ScoreReading) -> ScoreTable:
         higher=np.ones(len(tasks), bool),
         values=np.array([values[name] for name in tasks]).reshape(len(tasks), len(models)).T,
         stderr=np.array([known.get(name, nothing) for name in tasks]).reshape(len(tasks), len(models)).T,
+        notes=tuple(
+            _errors_said(
+                [name for name in tasks if name in numbers and not np.isnan(numbers[name].errors).all()],
+                [name for name in read if name in errors and not name.lower().endswith("stderr")],
+            )
+        ),
     )
 
 
-def _long(frame: pd.DataFrame, reading: ScoreReading, *, known: Mapping[str, str]) -> ScoreTable:
+def _errors_said(behind: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """What was taken for standard errors without being called so."""
+    notes = [f"Read as standard errors: the columns {shown(columns)}."] if columns else []
+    return (
+        [*notes, f"Read as standard errors: what stands behind ± or in parentheses in {shown(behind)}."]
+        if behind
+        else notes
+    )
+
+
+def _long(frame: pd.DataFrame, reading: ScoreReading, roles: Mapping[str, str], comma: bool | None) -> ScoreTable:
     label = _model_column(frame, reading.model)
-    roles = {
-        role: known[role]
-        for role in ("task", "value", *OPTIONAL)
-        if role in known and known[role] not in reading.ignore
-    }
-    notes = _unused([name for name in frame.columns if name not in (label, *roles.values(), *reading.ignore)], roles)
+    metric = next((name for name in frame.columns if name.lower() == "metric" and name not in reading.ignore), "")
+    if metric and frame.groupby(roles["task"])[metric].nunique().max() > 1:
+        cells = frame[roles["task"]].astype("str") + " (" + frame[metric].astype("str") + ")"
+        frame = frame.assign(**{roles["task"]: cells})
+    elif metric not in roles.values():
+        metric = ""
+    notes = _unused(
+        [name for name in frame.columns if name not in (label, metric, *roles.values(), *reading.ignore)], roles
+    )
+    if any(role != roles[role].lower() for role in REQUIRED[1:]):
+        notes.append(f"Read as a long table: task is {roles['task']!r}, value is {roles['value']!r}.")
     names = _models(frame[label])
     tasks = frame[roles["task"]].astype("str").str.strip()
     unnamed = np.flatnonzero((tasks.isna() | (tasks == "")).to_numpy())
@@ -222,14 +282,19 @@ def _long(frame: pd.DataFrame, reading: ScoreReading, *, known: Mapping[str, str
             f"Rows {first + 1} and {second + 1} are both {shortened(names[second])!r} on "
             f"{shortened(tasks.iloc[second])!r}. Leave one row for each model and task"
         )
-    value = _numbers(frame[roles["value"]], models=names)
-    error = np.full(len(frame), np.nan)
+    faults = _BadCells(models=names)
+    decimal = has_decimal_comma((frame[roles[role]] for role in ("value", "stderr") if role in roles), separator=comma)
+    read = faults.numbers(frame[roles["value"]], decimal, groups=column)
+    value, error = read.values, read.errors
+    notes += _errors_said([] if np.isnan(error).all() else [roles["value"]], [])
     if "stderr" in roles:
-        error = _checked_errors(_numbers(frame[roles["stderr"]], models=names), roles["stderr"], names)
+        error = faults.errors(faults.numbers(frame[roles["stderr"]], decimal).values, roles["stderr"])
+    faults.check()
     if reading.shares:
         if "n" not in roles:
             raise BadInput("Shares need the number of answers behind each: a column n")
-        count = _numbers(frame[roles["n"]], models=names)
+        count = faults.numbers(frame[roles["n"]], decimal).values
+        faults.check()
         error = np.where(np.isnan(error), binomial_stderr(value=value, n=count), error)
         error = sampling_errors(values=value, stderr=error, share_of=count)
     elif "n" in roles and "stderr" not in roles:
@@ -291,50 +356,52 @@ def _one_a_task(cells: pd.Series, column: Ints, tasks: Sequence[str]) -> list[st
     return [str(text[row]) for row in first]
 
 
-def _numbers(column: pd.Series, *, models: Sequence[str]) -> Floats:
-    """A column as numbers, NaN where there is no score. Raises BadInput naming the first cell that is none."""
-    kind = column.dtype
-    if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) and kind.kind != "c":
-        values = column.to_numpy(float, na_value=np.nan)
-    else:
-        text = column.astype("str").str.strip()
-        empty = text.isna() | text.str.lower().isin(NO_SCORE)
-        values = pd.to_numeric(text.where(~empty).astype(object), errors="coerce").to_numpy(float)
-        wrong = np.flatnonzero(np.isnan(values) & ~empty.to_numpy(bool))
-        if len(wrong):
-            raise _bad_cell(column, int(wrong[0]), models, _no_number(text.iloc[wrong[0]]))
-    wrong = np.flatnonzero(np.abs(values) > LARGEST)
-    if len(wrong):
-        raise _bad_cell(column, int(wrong[0]), models, "is not a finite score. Write a plain number such as 0.851")
-    return values
+@dataclass(kw_only=True)
+class _BadCells:
+    """The cells that cannot be read, all of them."""
 
+    models: Sequence[str]  # by row
+    found: list[str] = field(default_factory=list)
 
-def _no_number(text: str) -> str:
-    """Why a cell is no number, and what to write."""
-    if re.fullmatch(r"[+-]?[\d.]*\d\s?%", text):
-        return f"has a percent sign. Write {text.rstrip('% ')}, a plain number in the unit of the other scores"
-    if re.fullmatch(r"[+-]?[\d.]*\d,\d[\d,.]*", text):
-        return "has a comma. Write decimals with a point, such as 50.5, nothing between thousands"
-    return "is not a number. Write a plain number such as 0.851"
+    def numbers(self, column: pd.Series, comma: bool | None, *, groups: Ints | None = None) -> Numbers:
+        """A column as numbers; `groups` says which rows are of one unit, without it all are."""
+        read = read_numbers(column, comma=comma)
+        wrong = dict(read.wrong)
+        wrong |= {
+            int(row): "is not a finite score. Write a plain number such as 0.851"
+            for row in np.flatnonzero(np.abs(read.values) > LARGEST)
+        }
+        scored = np.flatnonzero(~np.isnan(read.values))
+        share = pd.Series(read.percent[scored]).groupby(scored * 0 if groups is None else groups[scored])
+        mixed = share.transform("nunique").to_numpy() > 1
+        few = read.percent[scored] == (share.transform("mean") <= 0.5).to_numpy()
+        for row in scored[mixed & few]:
+            here, others = ("a", "no") if read.percent[row] else ("no", "a")
+            wrong[int(row)] = f"has {here} percent sign, where others have {others} such sign. Write one unit"
+        self.found += [
+            f"Row {row + 1} ({shortened(self.models[row])!r}), column {shortened(str(column.name))!r}: "
+            f"{shortened(str(column.iloc[row]))!r} {wrong[row]}"
+            for row in sorted(wrong)
+        ]
+        return read
 
+    def errors(self, values: Floats, name: str) -> Floats:
+        """Standard errors, which are never negative."""
+        self.found += [
+            f"Row {row + 1} ({shortened(self.models[row])!r}), column {name!r}: {values[row]:g} is no standard error; "
+            "it is never negative. Leave it empty where it is not known"
+            for row in np.flatnonzero(values < 0)
+        ]
+        return values
 
-def _bad_cell(column: pd.Series, row: int, models: Sequence[str], problem: str) -> BadInput:
-    return BadInput(
-        f"Row {row + 1} ({shortened(models[row])!r}), column {shortened(str(column.name))!r}: "
-        f"{shortened(str(column.iloc[row]))!r} {problem}, nothing where there is no score, or leave the column out "
-        "(ignore)"
-    )
-
-
-def _checked_errors(values: Floats, name: str, models: Sequence[str]) -> Floats:
-    wrong = np.flatnonzero(values < 0)
-    if len(wrong):
-        row = int(wrong[0])
-        raise BadInput(
-            f"Row {row + 1} ({shortened(models[row])!r}), column {name!r}: {values[row]:g} is no standard error; it is "
-            "never negative. Leave it empty where it is not known"
-        )
-    return values
+    def check(self) -> None:
+        """Raises BadInput with every fault, the first NAMED in full."""
+        if self.found:
+            more = f" And {len(self.found) - NAMED:,} cells more." if len(self.found) > NAMED else ""
+            raise BadInput(
+                f"{'. '.join(self.found[:NAMED])}.{more} Leave a cell empty where there is no score, or the column out "
+                "(ignore)"
+            )
 
 
 def _chosen(table: ScoreTable, *, only: Sequence[str], ignore: Sequence[str], columns: Collection[str]) -> ScoreTable:
@@ -356,20 +423,47 @@ def _chosen(table: ScoreTable, *, only: Sequence[str], ignore: Sequence[str], co
     )
 
 
-def _without_sums(table: ScoreTable, *, named: Collection[str]) -> ScoreTable:
-    """The table without the tasks whose name says that they sum up the others, and a note of them before the others."""
-    sums = _sums(table.tasks, named=named)
-    if not sums:
+def _without_summaries(table: ScoreTable, *, named: Collection[str]) -> ScoreTable:
+    """The table without the tasks whose names say that they are none, and a note of them before the others."""
+    sums, facts = _left_out(table.tasks, named=named)
+    if not sums and not facts:
         return table
-    which, them = ("which by its name sums", "it") if len(sums) == 1 else ("which by their names sum", "them")
-    note = f"Left out: {shown(sums)}, {which} up the others. To count {them}, rename {them}, or list the tasks (only)."
-    return replace(_chosen(table, only=(), ignore=sums, columns=()), notes=(note, *table.notes))
+    why = [f"{shown(sums)} (sums of others)"] * bool(sums) + [f"{shown(facts)} (facts of the models)"] * bool(facts)
+    note = f"Left out by their names: {', '.join(why)}. To count one, rename it, or list the tasks (only)."
+    return replace(_chosen(table, only=(), ignore=[*sums, *facts], columns=()), notes=(note, *table.notes))
 
 
-def _sums(tasks: Sequence[str], *, named: Collection[str]) -> list[str]:
-    """The tasks whose name says that they sum up the others, which no option names; none where there are no others."""
-    sums = [task for task in tasks if SUM.fullmatch(task) and task not in named]
-    return [] if len(sums) == len(tasks) else sums
+def _left_out(tasks: Sequence[str], *, named: Collection[str]) -> tuple[list[str], list[str]]:
+    """The tasks that by their names sum up the others, and those that describe the models, as far as no option names
+    them; none where there are no others."""
+    free = [task for task in tasks if task not in named]
+    sums = [task for task in free if SUM.fullmatch(task)]
+    facts = [
+        task
+        for task in free
+        if task not in sums and (DESCRIPTION.fullmatch(task) or re.search("(?i)[ _]std(err)?$", task))
+    ]
+    return ([], []) if len(sums) + len(facts) == len(tasks) else (sums, facts)
+
+
+def _check_units(table: ScoreTable, *, named: Collection[str]) -> None:
+    """Raises BadInput for a task whose scores seem to be shares and percent, such as 0.936 and 91."""
+    for column, task in enumerate(table.tasks):
+        values = table.values[:, column]
+        values = values[~np.isnan(values) & (values != 0)]
+        small, large = values[values <= 1], values[values > 1]
+        if task in named or not len(small) or not len(large) or small.min() < 0 or large.max() > 100:
+            continue
+        if (
+            large.min() >= MIXED * small.max()
+            and small.min() / 2 <= large.min() / 100
+            and large.max() / 100 <= 2 * small.max()
+        ):
+            raise BadInput(
+                f"The column {shortened(task)!r} has scores such as {small[0]:g} and {large[0]:g}: are they shares and "
+                "percent? Write one unit. If they have one unit, name the column in an option: its weight, such as "
+                f"{shortened(task)}=1"
+            )
 
 
 def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -> ScoreTable:
@@ -391,12 +485,9 @@ def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -
 
 
 def _summaries(table: ScoreTable) -> list[str]:
-    """A sentence where columns are named as if they were means of the others, or ranks; or facts of the models."""
-    kinds = ((SUMMARY, "sum up the others"), (DESCRIPTION, "describe the models"))
-    named = [(what, [task for task in table.tasks if names.fullmatch(task)]) for names, what in kinds]
-    return [
-        f"Counted as tasks: {shown(tasks)}. Leave them out (ignore) if they {what}." for what, tasks in named if tasks
-    ]
+    """A sentence where columns are named as if they were means of the others, or ranks."""
+    named = [task for task in table.tasks if SUMMARY.fullmatch(task)]
+    return [f"Counted as tasks: {shown(named)}. Leave them out (ignore) if they sum up the others."] if named else []
 
 
 def _check_names(names: Iterable[str], known: Collection[str], *, what: str) -> None:

@@ -55,7 +55,7 @@ def test_the_page(scores: Path, tmp_path: Path) -> None:
 
 def test_faults_are_one_line(scores: Path, tmp_path: Path) -> None:
     for options, word in (
-        ((), "'license'"),
+        (("--only", "fid a,license"), "'license'"),
         (("--category", "R"), "--category"),
         (("--category", "R=fid a", "--category", "R=fid b"), "twice"),
         (("--weight", "R=much"), "'much'"),

@@ -34,17 +34,40 @@ def test_a_wide_frame_a_long_frame_and_a_pivot_are_the_same_table() -> None:
         np.testing.assert_array_equal(table.values, WIDE[["a", "b", "c"]].to_numpy(float))
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "semicolons", "parquet", "bom"])
-def test_files_are_the_same_table(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / ("scores.parquet" if kind == "parquet" else "scores.tsv" if kind == "tsv" else "scores.csv")
-    if kind == "parquet":
-        WIDE.to_parquet(path)
-    else:
-        separator = {"tsv": "\t", "semicolons": ";"}.get(kind, ",")
-        WIDE.to_csv(path, sep=separator, index=False, encoding="utf-8-sig" if kind == "bom" else "utf-8")
-    table = ScoreReading().table(path)
-    assert table.models == ("clip", "dino", "tiny")
-    np.testing.assert_array_equal(table.values, WIDE[["a", "b", "c"]].to_numpy(float))
+def test_files_are_the_same_table(tmp_path: Path) -> None:
+    indexed = WIDE.set_index("model").rename_axis(None)
+    writers = {
+        "comma.csv": lambda path: WIDE.to_csv(path, index=False),
+        "decimal-comma.csv": lambda path: WIDE.to_csv(path, sep=";", decimal=",", index=False, encoding="latin-1"),
+        "tabs.tsv": lambda path: WIDE.to_csv(path, sep="\t", index=False, encoding="utf-16"),
+        "packed.csv.gz": lambda path: WIDE.to_csv(path, index=False),
+        "lines.jsonl": lambda path: WIDE.to_json(path, orient="records", lines=True),
+        "book.xlsx": lambda path: WIDE.to_excel(path, index=False),
+        "table.parquet": lambda path: WIDE.to_parquet(path),
+        "index.parquet": lambda path: indexed.to_parquet(path),
+        "index.csv": lambda path: indexed.to_csv(path),
+    }
+    for name, write_to in writers.items():
+        write_to(tmp_path / name)
+        table = ScoreReading().table(tmp_path / name)
+        assert table.models == ("clip", "dino", "tiny"), name
+        np.testing.assert_array_equal(table.values, WIDE[["a", "b", "c"]].to_numpy(float), err_msg=name)
+
+
+def test_numbers_as_papers_print_them(tmp_path: Path) -> None:
+    text = 'Model,GLUE,SQuAD,Elo,MMLU\nx,85.3%,88.1 ± 0.4,"1,204",70.1 (0.3)\ny,84.1%,87.0 ± 0.5,"1,187",66.2 (0.4)\n'
+    table = ScoreReading().table(write(tmp_path, text))
+    np.testing.assert_array_equal(table.values, [[85.3, 88.1, 1204, 70.1], [84.1, 87.0, 1187, 66.2]])
+    np.testing.assert_array_equal(table.stderr, [[np.nan, 0.4, np.nan, 0.3], [np.nan, 0.5, np.nan, 0.4]])
+    assert any("SQuAD, MMLU" in note for note in table.notes)
+
+
+def test_a_long_table_by_the_names_of_other_programs() -> None:
+    frame = long_frame().rename(columns={"task": "scenario", "value": "mean"}).assign(std=0.1, metric="exact match")
+    table = ScoreReading().table(frame)
+    assert table.tasks == ("a", "b", "c") and (table.stderr == 0.1).all() and "'scenario'" in table.notes[-1]
+    two = pd.concat([frame, frame.assign(metric="F1")])
+    assert ScoreReading().table(two).tasks[::3] == ("a (exact match)", "a (F1)")
 
 
 def test_no_score_is_written_in_several_ways(tmp_path: Path) -> None:
@@ -107,7 +130,7 @@ def test_unlike_scales_are_said() -> None:
 
 def test_a_sum_that_is_left_out_may_be_text() -> None:
     """Where an option names it, its cells are read and the first that is no number is named."""
-    table = WIDE.assign(average="51.2%", average_stderr="-")
+    table = WIDE.assign(average="about 51", average_stderr="-")
     assert ScoreReading().table(table).tasks == ("a", "b", "c")
     with pytest.raises(BadInput, match="'average'"):
         ScoreReading(only=["a", "average"]).table(table)
@@ -120,9 +143,13 @@ def test_levels_are_to_be_flattened() -> None:
 
 # A table as text, and the words that name what is wrong with it.
 FAULTS = (
-    ("model,a,b\nx,1,2\ny,0.5,good\n", ("Row 2 ('y')", "'b'", "'good'")),
-    ("model,a\nx,51.2%\n", ("'51.2%'", "percent")),
-    ("model;a\nx;50,5\n", ("'50,5'", "comma")),
+    ("model,a,b\nx,bad,2\ny,0.5,good\n", ("Row 1 ('x')", "'bad'", "Row 2 ('y')", "'b'", "'good'")),
+    ("model,a\nx,51.2%\ny,50.1%\nz,0.53\n", ("Row 3 ('z')", "'0.53'", "percent")),
+    ('model,a\nx,"50,5"\ny,50.4\n', ("Row 1 ('x')", "comma")),
+    ("model\ta\nx\t1,204\n", ("'1,204'", "thousands")),
+    ("model,cats,cars\na,0.936,75\nb,0.94,80\nc,91,60\n", ("'cats'", "0.936 and 91", "cats=1")),
+    ("Task,gte-large,e5-base\nArguAna,1,2\nSTS12,3,4\n", ("transposed", "'Task'")),
+    ("name,gte-large,e5-base\nArguAna,1,2\nSTS12,3,4\n", ("transposed", "'name'")),
     ("model,a,b\nx,1,2\ny,inf,2\n", ("Row 2 ('y')", "'a'", "finite")),
     ("model,a\nx,1\ny,2\nx,3\n", ("Rows 1 and 3", "'x'")),
     ("model,task,value\nx,t,1\ny,t,2\nx,t,1\n", ("Rows 1 and 3", "'x' on 't'")),
@@ -131,14 +158,13 @@ FAULTS = (
     ("model\nx\ny\n", ("no tasks",)),
     ("model,a,a\nx,1,2\n", ("'a'",)),
     ("a,b\n1,2\n3,4\n", ("models", "a, b")),
-    ("model,task,score\nx,t,1\n", ("'value'", "score")),
-    ("model,task,value,std_err\nx,t,1,2\n", ("Did you mean 'stderr'?",)),
+    ("model,task,points\nx,t,1\n", ("'value'", "points")),
+    ("model,task,value,stder\nx,t,1,2\n", ("Did you mean 'stderr'?",)),
     ("model,task,value,stderr\nx,t,1,-2\n", ("Row 1 ('x')", "negative")),
     ("model,task,value,category\nx,t,1,A\ny,t,1,B\n", ("Rows 1 and 2", "'t'")),
     ("model,task,value,category\nx,t,1,A\nx,u,1,\n", ("'u'", "category")),
     ("model,task,value,higher_is_better\nx,t,1,maybe\n", ("'maybe'",)),
-    ("model,a\nx,1,2\ny,3,4\n", ("cells",)),
-    ("model,a\nx,1\ny,3,4\n", ("scores.csv",)),
+    ("model,a\nx,1\ny,3,4\nz\n", ("scores.csv", "row 2 has 3, row 3 has 1")),
     ("", ("scores.csv",)),
 )
 
@@ -152,7 +178,8 @@ def test_a_fault_is_named_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "not.parquet").write_bytes(b"model,a")
     write(tmp_path, "model,a", "scores.xlsx")
-    for name in ("absent.csv", "folder.csv", "not.parquet", "scores.xlsx"):
+    write(tmp_path, "model,a", "scores.odt")
+    for name in ("absent.csv", "folder.csv", "not.parquet", "scores.xlsx", "scores.odt"):
         with pytest.raises(BadInput, match=name):
             ScoreReading().table(tmp_path / name)
     with pytest.raises(BadInput, match=r"Row 1 \('x'\), column 'a'"):
@@ -183,28 +210,37 @@ def test_names_that_the_table_does_not_have_get_a_suggestion() -> None:
 
 
 @pytest.mark.parametrize("shape", ["wide", "long"])
-def test_columns_that_sum_up_others_are_left_out_and_said_first(shape: str) -> None:
-    frame = WIDE.assign(Average=1.0, meander=2.0, Overall=3.0, **{"Mean (en)": 1.0})
+def test_columns_that_are_no_tasks_are_left_out_and_said_first(shape: str) -> None:
+    frame = WIDE.assign(Average=1.0, meander=2.0, Overall=3.0, **{"Mean (Task)": 1.0, "Rank (Borda)": 1})
     if shape == "long":
         frame = frame.melt(id_vars="model", var_name="task", value_name="value").assign(source="a paper")
+    else:
+        frame = frame.assign(**{"Number of Parameters": "7B", "Embedding Dimensions": 4096, "Zero-shot": "95%"})
     table = ScoreReading().table(frame)
-    assert table.tasks == ("a", "b", "c", "meander", "Overall", "Mean (en)") and table.values.shape == (3, 6)
-    assert "Average" in table.notes[0] and "Overall, Mean (en)" in table.notes[-1]
+    assert table.tasks == ("a", "b", "c", "meander", "Overall") and table.values.shape == (3, 5)
+    assert "Average, Mean (Task), Rank (Borda)" in table.notes[0] and "Overall" in table.notes[-1]
+    assert ("Embedding Dimensions, Zero-shot" in table.notes[0]) == (shape == "wide")
     assert any("source" in note for note in table.notes) == (shape == "long")
     assert ScoreReading(ignore=["Average"]).table(WIDE.assign(Average=1.0)).notes == ()
     assert ScoreReading().table(WIDE[["model"]].assign(mean=[1.0, 2, 3])).tasks == ("mean",), "where nothing else is"
 
 
-def test_names_of_sums_of_facts_and_of_tasks() -> None:
+def test_names_of_sums_of_facts_of_errors_and_of_tasks() -> None:
     def read(name: str) -> ScoreTable:
         return ScoreReading().table(WIDE.assign(**{name: 1.0, f"{name}_stderr": 0.1}))
 
-    for name in ("average", "Avg.", "AVG ↑", "Mean rank", "Average score", "total", "#"):
+    for name in ("average", "Avg.", "AVG ↑", "Mean rank", "Average score", "total", "#", "Mean (en)"):
         assert read(name).tasks == ("a", "b", "c"), name
-    for name in ("Params (M)", "# parameters", "num_params", "model size", "Year", "embed_dim"):
-        assert read(name).tasks[-1] == name and name in read(name).notes[0], name
+    for name in ("Params (M)", "# parameters", "num_params", "model size", "Year", "embed_dim", "Max Tokens"):
+        assert read(name).tasks == ("a", "b", "c") and name in read(name).notes[0], name
     for name in ("rank correlation", "Size estimation", "yearbook", "update", "averages"):
         assert read(name).tasks[-1] == name, name
     for options in ({"only": ["a", "mean"]}, {"lower_is_better": ["mean"]}, {"weights": {"mean": 2.0}}):
         table = ScoreReading(**options).table(WIDE.assign(mean=1.0))
         assert "mean" in table.tasks and not any("Left out" in note for note in table.notes), options
+    beside = ScoreReading().table(
+        pd.DataFrame({"model": ["x", "y"], "acc_mean": [1, 2], "acc_std": [0.2, 0.3], "f": 1})
+    )
+    assert beside.tasks == ("acc_mean", "f") and beside.stderr[:, 0].tolist() == [0.2, 0.3]
+    alone = ScoreReading().table(pd.DataFrame({"model": ["x", "y"], "acc_std": [0.2, 0.3], "f": [1, 2]}))
+    assert alone.tasks == ("f",) and "acc_std" in alone.notes[0]

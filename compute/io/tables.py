@@ -1,0 +1,362 @@
+"""Tables from files: CSV, TSV, JSON Lines, Excel and Parquet, whoever wrote them.
+
+The first bytes tell binary formats, the name's end the others; text and JSON may be compressed by gzip. Text is UTF-8,
+UTF-16 or else Windows-1252, its columns separated by commas, semicolons or tabs. Cells of text and Excel files are
+texts, so that what was written can be quoted; Parquet and JSON keep their types. Nothing is unpacked before its size is
+known: a file of some kilobytes can hold gigabytes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any
+
+import duckdb
+import pandas as pd
+
+from compute.types import BadInput, shortened
+
+TEXTS, JSONS, PARQUET, EXCEL = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), ".parquet", ".xlsx"
+ENDINGS = (".csv", ".tsv", *JSONS, PARQUET, EXCEL, ".csv.gz", ".tsv.gz", ".jsonl.gz")  # of tables; text may be any
+MOST_BYTES = 256 << 20  # of a table's texts, unpacked
+MOST_COLUMNS, MOST_LINE = 10_000, 1 << 20  # MOST_LINE: characters of the line that names the columns
+MOST_CELL = csv.field_size_limit()  # characters
+GZIP = b"\x1f\x8b"
+SEPARATORS = ",;\t"
+QUOTED = re.compile(r'"[^"]*"?')
+BLOCK, ROWS = 1 << 20, 20_000  # what is read at a time: bytes, and rows
+NAMED = 10  # rows that an error names
+KINDS = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
+MEMORY = "1GB"  # while Parquet is read; beyond it DuckDB uses the disk
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFile:
+    """A table as it was read; its rows count from 1, the first below the heading, blank ones not at all."""
+
+    title: str  # the file's name
+    frame: pd.DataFrame
+    comma: bool | None = None  # whether decimals have a comma, as far as the separator tells
+    uneven: tuple[tuple[int, int], ...] = ()  # row and number of cells of those that are left out for their width
+    stored: tuple[str, ...] = ()  # columns of images inside a Parquet file, which are not read
+    notes: tuple[str, ...] = ()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dictionary a row, None where a cell is empty that has a type."""
+        return self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
+
+
+def is_table(name: str | Path) -> bool:
+    """Whether a file's name ends as one of a table."""
+    return str(name).lower().endswith(ENDINGS)
+
+
+def read_table(
+    source: Path | bytes,
+    *,
+    name: str = "",
+    columns: Collection[str] = (),
+    uneven: bool = False,
+    most_bytes: int = MOST_BYTES,
+    most_rows: int | None = None,
+) -> TableFile:
+    """The table in a file or in bytes, which need a `name`.
+
+    `columns` are the only ones read of a Parquet file, in any case of letters. Rows of another width than the heading
+    are left out where `uneven`. Raises BadInput in one sentence that names the file and what to do, or all such rows.
+    """
+    title = name or Path(source).name
+    try:
+        with _opened(source) as file:
+            start = file.read(8)
+            ending = Path(title.lower().removesuffix(".gz")).suffix
+            if start.startswith(b"PAR1") or ending == PARQUET:
+                if isinstance(source, bytes):
+                    raise BadInput(f"{title} is a Parquet file. Save it as CSV")
+                return _parquet(source, title, columns, most_bytes=most_bytes)
+            file.seek(0)
+            if start.startswith(b"PK\x03\x04") or ending == EXCEL:
+                table = _excel(file, title, most_bytes=most_bytes)
+            elif ending in (*TEXTS, *JSONS):
+                text, notes = _decoded(file, title, most_bytes=most_bytes)
+                table = (_json_lines if ending in JSONS else _text)(text, title, notes, most_rows=most_rows)
+            else:
+                raise BadInput(f"{title} is no table: its name must end in {', '.join(ENDINGS)}. Save it as CSV")
+    except FileNotFoundError as error:
+        raise BadInput(f"There is no file {source}. Check the path") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BadInput(f"{title} is damaged: it cannot be unpacked ({error})") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{title} is damaged text ({error.reason}, byte {error.start}). Save it as UTF-8") from error
+    except OSError as error:
+        raise BadInput(f"{title} cannot be opened ({error.strerror or error})") from error
+    if table.uneven and not uneven:
+        listed = ", ".join(f"row {row:,} has {cells:,}" for row, cells in table.uneven[:NAMED])
+        more = f" and {len(table.uneven) - NAMED:,} rows more" if len(table.uneven) > NAMED else ""
+        raise BadInput(
+            f"{title}: the heading has {table.frame.shape[1]:,} cells, {listed}{more}. Name every column, and put a "
+            "text that contains the separator in quotes"
+        )
+    return table
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text, without their ends, blank ones at its end left out. Raises BadInput.
+
+    Only line feeds end a line (with the carriage return before them): other separators occur within texts.
+    """
+    try:
+        with _opened(path) as file:
+            text, _ = _decoded(file, path.name, most_bytes=MOST_BYTES)
+            lines = [line.rstrip("\r\n") for line in text]
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path.name} cannot be read as text ({error})") from error
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def _opened(source: Path | bytes) -> IO[bytes]:
+    if isinstance(source, bytes):
+        return gzip.open(io.BytesIO(source)) if source.startswith(GZIP) else io.BytesIO(source)
+    with open(source, "rb") as file:
+        packed = file.read(2) == GZIP
+    return gzip.open(source) if packed else open(source, "rb")
+
+
+def _decoded(file: IO[bytes], title: str, *, most_bytes: int) -> tuple[io.TextIOWrapper, tuple[str, ...]]:
+    """The file as text from its beginning, after one pass over its bytes. Raises BadInput."""
+    start = file.read(4)
+    file.seek(0)
+    wide = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}.get(start[:2], "")
+    if not wide and start.count(b"\0") == 2:
+        wide = "utf-16-le" if start[1:2] == b"\0" else "utf-16-be"
+    size, notes, encoding = 0, (), wide or "utf-8-sig"
+    utf8 = codecs.getincrementaldecoder("utf-8")()
+    while block := file.read(BLOCK):
+        size += len(block)
+        if size > most_bytes:
+            raise BadInput(f"{title} unpacks to more than {most_bytes / 1e6:,.0f} MB. Split it")
+        if not wide and b"\0" in block:
+            raise BadInput(f"{title} is not text. Save it as CSV in UTF-8")
+        if encoding == "utf-8-sig":
+            try:
+                utf8.decode(block)
+            except UnicodeDecodeError:
+                encoding = "cp1252"
+    if encoding == "utf-8-sig" and utf8.getstate()[0]:
+        encoding = "cp1252"
+    if encoding == "cp1252":
+        notes = (f"{title} is not UTF-8: read as Windows-1252 (Latin-1). If names look wrong, save it as UTF-8.",)
+    file.seek(0)
+    strict = "replace" if encoding == "cp1252" else "strict"
+    return io.TextIOWrapper(file, encoding=encoding, errors=strict, newline=""), notes
+
+
+def _text(file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None) -> TableFile:
+    first = "\n"
+    while first and not first.strip():
+        first = file.readline(MOST_LINE + 1)
+    bare = QUOTED.sub("", first)
+    separator = "\t" if Path(title.lower().removesuffix(".gz")).suffix == ".tsv" else max(SEPARATORS, key=bare.count)
+    if len(first) > MOST_LINE or bare.count(separator) >= MOST_COLUMNS:
+        raise BadInput(
+            f"{title}: its first line names more than {MOST_COLUMNS:,} columns, or has more than {MOST_LINE:,} "
+            "characters. Is it a table with a heading?"
+        )
+    loose = f'{separator} "' in first  # a blank between a separator and a quotation mark belongs to neither
+    reader = csv.reader(chain([first], file), delimiter=separator, strict=True, skipinitialspace=loose)
+    frames, uneven, count = [], [], 0
+    try:
+        names = [cell.strip() for cell in next(reader, [])]
+        while block := list(islice(reader, ROWS)):
+            filled = list(map(str.strip, map("".join, block)))
+            if not all(filled):
+                block = [row for row, text in zip(block, filled, strict=True) if text]
+            if most_rows is not None and count + len(block) > most_rows:
+                raise BadInput(f"{title} has more than {most_rows:,} rows. Split it")
+            widths = list(map(len, block))
+            if block and (min(widths) != len(names) or max(widths) != len(names)):
+                uneven += [(count + at, width) for at, width in enumerate(widths, 1) if width != len(names)]
+            count += len(block)
+            frames.append(_texts([row for row in block if len(row) == len(names)], len(names)))
+    except csv.Error as error:
+        if "field limit" in str(error):
+            raise BadInput(
+                f"{title}: a cell near line {reader.line_num:,} has more than {MOST_CELL:,} characters. Shorten it, or "
+                "check that every quotation mark is closed"
+            ) from error
+        raise BadInput(
+            f"{title} cannot be read from line {reader.line_num:,} on ({error}): put a cell that contains quotes in "
+            "quotes, and double each of its own"
+        ) from error
+    frame = pd.concat(frames, ignore_index=True) if frames else _texts([], len(names))
+    return TableFile(
+        title=title,
+        frame=_named(frame, names, title),
+        comma={",": False, ";": True}.get(separator),
+        uneven=tuple(uneven),
+        notes=notes,
+    )
+
+
+def _texts(rows: Sequence[Sequence[str]], width: int) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=range(width), dtype="str")
+
+
+def _named(frame: pd.DataFrame, names: Sequence[str], title: str) -> pd.DataFrame:
+    """The frame with its names; columns without a name or any content, as spreadsheets leave them, are left out."""
+    blank = [at for at, name in enumerate(names) if not name and not frame[at].str.strip().any()]
+    frame, names = frame.drop(columns=blank), [name for at, name in enumerate(names) if at not in blank]
+    _check_names(names, title)
+    return frame.set_axis(names, axis=1)
+
+
+def _check_names(names: Sequence[str], title: str) -> None:
+    if not any(names):
+        raise BadInput(f"{title} has no columns: its first line names them. Is it empty?")
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise BadInput(f"{title} has two columns {shortened(name)!r}: rename one")
+
+
+def _json_lines(file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None) -> TableFile:
+    columns: dict[str, list[Any]] = {}
+    kinds: dict[str, str] = {}
+    count = 0
+    for line in file:
+        if not line.strip():
+            continue
+        count += 1
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"{title}, row {count:,}: it is no JSON ({error})") from error
+        if not isinstance(row, dict):
+            raise BadInput(f"{title}, row {count:,}: it is no JSON object")
+        if most_rows is not None and count > most_rows:
+            raise BadInput(f"{title} has more than {most_rows:,} rows. Split it")
+        for key, value in row.items():
+            kind = KINDS.get(type(value), "")
+            if kind and kinds.setdefault(key, kind) != kind:
+                raise BadInput(f"{title}, row {count:,}: {key} is {kind}, in earlier rows {kinds[key]}")
+            if key not in columns and len(columns) >= MOST_COLUMNS:
+                raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns. Is it a table?")
+            cells = columns.setdefault(key, [])
+            cells += [None] * (count - 1 - len(cells))
+            cells.append(value)
+    if not count:
+        raise BadInput(f"{title} has no rows")
+    _check_names([key.strip() for key in columns], title)
+    typed = {}
+    for key, cells in columns.items():
+        cells += [None] * (count - len(cells))
+        kind = kinds.get(key, "")
+        whole = kind == "a number" and not any(isinstance(cell, float) for cell in cells)
+        types = {"a text": "str", "a number": "Int64" if whole else "float64", "true or false": "boolean"}
+        try:
+            typed[key] = pd.Series(cells, dtype=types.get(kind, "object"))
+        except OverflowError as error:
+            raise BadInput(f"{title}: {key} has a number beyond 64 bits") from error
+    return TableFile(title=title, frame=pd.DataFrame(typed), notes=notes)
+
+
+def _excel(file: IO[bytes], title: str, *, most_bytes: int) -> TableFile:
+    import openpyxl
+
+    try:
+        with zipfile.ZipFile(file) as archive:
+            size = sum(entry.file_size for entry in archive.infolist())
+        if size > most_bytes:
+            raise BadInput(f"{title} unpacks to {size / 1e6:,.0f} MB, more than {most_bytes / 1e6:,.0f} MB. Split it")
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        for sheet in book.worksheets:
+            sheet.reset_dimensions()  # they need not be true
+            rows = filter(any, (_cells(row) for row in sheet.iter_rows()))
+            if names := next(rows, []):
+                break
+        else:
+            raise BadInput(f"{title} has no sheet with a table")
+        if len(names) > MOST_COLUMNS:
+            raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns")
+        listed = list(rows)
+        notes = [f"{title}: only the sheet {sheet.title!r} is read."] if len(book.worksheets) > 1 else []
+    except BadInput:
+        raise
+    except Exception as error:  # whatever a damaged workbook raises
+        raise BadInput(f"{title} is no Excel workbook, or a damaged one ({error}). Save it as .xlsx or CSV") from error
+    uneven = tuple((at, len(row)) for at, row in enumerate(listed, 1) if len(row) > len(names))
+    whole = [[*row, *[""] * (len(names) - len(row))] for row in listed if len(row) <= len(names)]
+    frame = _named(_texts(whole, len(names)), names, title)
+    return TableFile(title=title, frame=frame, uneven=uneven, notes=tuple(notes))
+
+
+def _cells(row: Sequence[Any]) -> list[str]:
+    """The cells of a row of a sheet as it shows them, those at its end without content left out."""
+    cells = []
+    for cell in row:
+        value = cell.value
+        if isinstance(value, bool):
+            text = str(value).lower()
+        elif isinstance(value, int | float):
+            percent = "%" in (cell.number_format or "")
+            text = f"{value * 100:.12g}%" if percent else f"{value:.15g}"
+        else:
+            text = "" if value is None else str(value).strip()
+        cells.append(text)
+    while cells and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: int) -> TableFile:
+    """Texts and numbers; images stay in the file."""
+    try:
+        with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
+            table = connection.read_parquet(str(path))
+            kinds = {name: str(kind) for name, kind in zip(table.columns, table.types, strict=True)}
+            _check_names(list(kinds), title)
+            wanted = [name for name in _ordered(connection, path, kinds) if not columns or name.lower() in columns]
+            stored = tuple(name for name in wanted if "BLOB" in kinds[name])
+            read = [name for name in wanted if name not in stored]
+            if len(read) > MOST_COLUMNS:
+                raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns")
+            if not read:
+                return TableFile(title=title, frame=pd.DataFrame(index=range(len(table))), stored=stored)
+            quoted = ['"' + name.replace('"', '""') + '"' for name in read]
+            # Strings that repeat are stored once, and counted here without being copied.
+            sizes = ", ".join(f"coalesce(sum(strlen({name}::VARCHAR)), 0) + 8 * count(*)" for name in quoted)
+            size = sum(table.aggregate(sizes).fetchall()[0])
+            if size > most_bytes:
+                raise BadInput(
+                    f"{title} unpacks to {size / 1e6:,.0f} MB, more than {most_bytes / 1e6:,.0f} MB. Choose fewer "
+                    "columns, or split it"
+                )
+            frame = table.project(", ".join(quoted)).df()
+    except duckdb.Error as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise BadInput(f"{title} is no Parquet file, or a damaged one ({reason})") from error
+    return TableFile(title=title, frame=frame, stored=stored)
+
+
+def _ordered(connection: duckdb.DuckDBPyConnection, path: Path, names: Collection[str]) -> Iterator[str]:
+    """The columns, first those that pandas had as the index."""
+    rows = connection.execute("FROM parquet_kv_metadata(?) WHERE key = 'pandas'", [str(path)]).fetchall()
+    try:
+        index = json.loads(rows[0][2])["index_columns"] if rows else []
+    except (ValueError, KeyError, TypeError):
+        index = []
+    first = [name for name in index if isinstance(name, str) and name in names]
+    return iter(dict.fromkeys((*first, *names)))
