@@ -1,11 +1,14 @@
 """Opens the board: python app.py --help. A Space starts this file; an installed package starts it as `likeness`."""
 
-from leaderboard.start import start
+from leaderboard.host import options
 
 
 def main() -> None:
     """Serves where the command line, else the environment, says."""
-    start(program="python app.py")
+    chosen = options.read(program="python app.py")
+    from leaderboard.start import start  # slow to import: the help and a wrong option need none of it
+
+    start(chosen)
 
 
 if __name__ == "__main__":

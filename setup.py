@@ -1,21 +1,60 @@
-"""What pyproject.toml cannot state: `assets` and `docs` go into the package, part of requirements.txt is an extra."""
+"""What pyproject.toml cannot state: the package `likeness` is made of folders that lie side by side in a checkout.
 
+`compute` becomes `likeness.compute`, so that no name of ours can be that of somebody else's package, and the files that
+are copied import it by that name. An editable installation is the checkout itself, with its own names.
+"""
+
+import ast
+import re
+import sys
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
+PARTS = ("compute", "leaderboard")
 HEADING = "# To run models: of the installed package, the extra `compute`\n"
 app, models = Path("requirements.txt").read_text(encoding="utf-8").split(HEADING)
+packages = find_packages(include=["likeness", *PARTS, *(f"{part}.*" for part in PARTS)])
+folders = {}
+if "editable_wheel" not in sys.argv:
+    packages = [name if name == "likeness" else f"likeness.{name}" for name in packages]
+    packages += ["likeness.assets", "likeness.docs"]
+    folders = {f"likeness.{name}": name for name in (*PARTS, "assets", "docs")}
+
+
+class BuildAsOne(build_py):
+    def copy_file(self, infile, outfile, *rest, **how):
+        made = super().copy_file(infile, outfile, *rest, **how)
+        if Path(infile).parts[0] != "assets" and Path(infile).suffix in (".py", ".html", ".md"):
+            text = Path(infile).read_text(encoding="utf-8")
+            Path(outfile).write_text(as_installed(text, is_code=infile.endswith(".py")), encoding="utf-8")
+        return made
+
+
+def as_installed(text: str, *, is_code: bool) -> str:
+    """A file's text as the package has it: with `likeness.compute` imported, and the command as it is called there."""
+    lines = text.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(text)) if is_code else ():
+        if isinstance(node, ast.ImportFrom):
+            name, begin = node.module, len("from ")
+        elif isinstance(node, ast.Import):
+            name, begin = node.names[0].name, len("import ")
+            assert name.partition(".")[0] not in PARTS or node.names[0].asname, f"{name} is imported without `as`"
+        else:
+            continue
+        if name.partition(".")[0] in PARTS:
+            line, at = lines[node.lineno - 1], node.col_offset + begin
+            lines[node.lineno - 1] = f"{line[:at]}likeness.{line[at:]}"
+    return re.sub(r"python -m compute(?!\.)", "likeness", "".join(lines))
+
 
 setup(
-    packages=[
-        *find_packages(include=["compute", "compute.*", "leaderboard", "leaderboard.*"]),
-        "compute.assets",
-        "compute.docs",
-    ],
-    package_dir={"compute.assets": "assets", "compute.docs": "docs"},
-    package_data={"compute": ["**/*"], "leaderboard": ["**/*"], "compute.assets": ["**/*"], "compute.docs": ["*.md"]},
+    packages=packages,
+    package_dir=folders,
+    package_data={"": ["**/*"]},
     exclude_package_data={"": ["*.duckdb*", "**/__pycache__/*"]},
+    cmdclass={"build_py": BuildAsOne},
     install_requires=app,
     extras_require={
         "compute": models,

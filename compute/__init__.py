@@ -55,7 +55,7 @@ def __getattr__(name: str) -> Any:
         import compute.metrics as metrics
 
         return metrics
-    raise AttributeError(f"module 'compute' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

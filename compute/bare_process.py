@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from compute.paths import ROOT
+from compute.paths import IMPORTED_FROM
 
 try:
     import resource
@@ -27,7 +27,7 @@ PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "PYTHONHOME")
 
 def environment() -> dict[str, str]:
     """The little that the program needs: none of the server's variables, which may hold keys."""
-    paths = dict.fromkeys([str(ROOT), *(path for path in sys.path if path)])
+    paths = dict.fromkeys([str(IMPORTED_FROM), *(path for path in sys.path if path)])
     return {
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONSAFEPATH": "1",

@@ -1,18 +1,19 @@
 """Where the shipped files are, where own ones go, and the variables of the environment that move these.
 
-In a checkout, `assets` lies beside the packages, and own results beside it. An installed package has its assets within
-`compute`, and everything that is written goes to the user's data folder: never among the packages.
+In a checkout, `assets` lies beside the packages, and own results beside it. Of the installed package `likeness`, all of
+these are parts, and everything that is written goes to the user's data folder: never among the packages.
 """
 
 import os
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]  # the folder of both packages: the checkout, or site-packages
-IS_INSTALLED = (ROOT / "compute" / "assets").is_dir()
-BASE = ROOT / "compute" if IS_INSTALLED else ROOT  # the folder of `assets`: what the catalogue's paths start from
-ASSETS = BASE / "assets"
-DOCS = BASE / "docs"
+PACKAGE = __package__  # what `python -m` runs: compute, of the installed package likeness.compute
+IS_INSTALLED = PACKAGE != "compute"
+ROOT = Path(__file__).resolve().parents[1]  # of compute, leaderboard, assets, docs; the catalogue's paths start here
+IMPORTED_FROM = ROOT.parent if IS_INSTALLED else ROOT  # the folder in which Python finds this program
+ASSETS = ROOT / "assets"
+DOCS = ROOT / "docs"
 CATALOG = ASSETS / "catalog"
 SENTENCES = ASSETS / "calibration" / "sentences.csv"
 PUBLISHED = ASSETS / "published"

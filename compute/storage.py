@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from compute import drafts
 from compute.types import BadInput, CannotWrite, LikenessError, NotHere
+from compute.versions import install_command
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://")
 TOKENS = ("ETag", "etag", "xet_hash", "blob_id", "LastModified", "mtime", "created")  # what changes with an object
@@ -123,8 +124,8 @@ def _file_system(url: str) -> tuple[Any, str]:
     try:
         files, root = fsspec.core.url_to_fs(url.rstrip("/"), skip_instance_cache=False)
     except ImportError as error:
-        package = "s3fs" if scheme == "s3" else " ".join(str(error).split())[:200]
-        raise NotHere(f"Addresses that begin with {scheme}:// need another package: pip install {package}") from error
+        remedy = install_command("s3fs") if scheme == "s3" else " ".join(str(error).split())[:200]
+        raise NotHere(f"Addresses that begin with {scheme}:// need another package: {remedy}") from error
     except ValueError as error:
         raise BadInput(f"{url}: addresses that begin with {scheme}:// are unknown. Use s3:// or hf://") from error
     return files, root.rstrip("/")

@@ -1,4 +1,4 @@
-"""Installed packages: their exact versions, to be recorded, what of them identifies a run, and which are missing."""
+"""This program's name and version; installed packages: their versions, and how to install what is missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from importlib import metadata
 from typing import Any
 
 MISSING = "missing"
-OWN = "likeness"  # this program, as it is installed
+VERSION = "0.1.0"  # of this program; pyproject.toml reads it here
+DISTRIBUTION = "likeness-bench"  # its name in the index, where `likeness` is another project
+EXTRAS = {  # of the distribution, by package; what is not here comes with `compute`
+    "dreamsim": "perceptual",
+    "lpips": "perceptual",
+    "peft": "training",
+    "ray": "ray",
+    "s3fs": "s3",
+}
 
 
 def installed(packages: Iterable[str]) -> dict[str, str]:
@@ -37,10 +45,12 @@ def exact(settings: Mapping[str, Any]) -> dict[str, str]:
     return installed(sorted(named))
 
 
-def install_command() -> str:
-    """The command that installs everything that runs models, for an installed program or a checkout."""
-    is_own = installed([OWN])[OWN] != MISSING
-    return f'pip install "{OWN}[compute]"' if is_own else "pip install -r requirements.txt"
+def install_command(*packages: str) -> str:
+    """The command that installs the extras which bring these packages, of the installed program or of a checkout.
+    Without packages, everything that runs models."""
+    extras = ",".join(sorted({EXTRAS.get(name, "compute") for name in packages or ("torch",)}))
+    is_installed = installed([DISTRIBUTION])[DISTRIBUTION] != MISSING
+    return f'pip install "{DISTRIBUTION}[{extras}]"' if is_installed else f'pip install -e ".[{extras}]"'
 
 
 def without_package(error: ModuleNotFoundError) -> str:
@@ -49,4 +59,4 @@ def without_package(error: ModuleNotFoundError) -> str:
     name = (error.name or "").partition(".")[0]
     if not name or importlib.util.find_spec(name) is not None:
         return ""
-    return f"The package {name} is not installed. Install what runs models: {install_command()}"
+    return f"The package {name} is not installed: {install_command(name)}"

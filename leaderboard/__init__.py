@@ -19,7 +19,7 @@ def __getattr__(name: str) -> Any:
         from leaderboard.serving import serve
 
         return serve
-    raise AttributeError(f"module 'leaderboard' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -12,14 +12,13 @@ from compute.database.build import bring_up_to_date  # noqa: E402
 from compute.live.models import memory  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
 from leaderboard.api import mcp  # noqa: E402
-from leaderboard.host import accelerator, hub_data, options, own_models, start_anew, suite_file  # noqa: E402
+from leaderboard.host import accelerator, hub_data, own_models, start_anew, suite_file  # noqa: E402
+from leaderboard.host.options import Options  # noqa: E402
 
 
-def start(*, program: str, epilog: str | None = None) -> None:
-    """Fetches the database, or builds it when it is missing or out of date, then serves the app where the command line,
-    else the environment, says. `program` is how the help calls it, `epilog` what the help ends with. An error that a
-    user can mend is one line and exit code 1."""
-    chosen = options.read(program=program, epilog=epilog)
+def start(chosen: Options) -> None:
+    """Fetches the database, or builds it when it is missing or out of date, then serves the app. An error that a user
+    can mend is one line and exit code 1."""
     remarks: list[str] = []
     accelerator.claim()
     memory.tune_malloc()

@@ -35,7 +35,7 @@ def run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
             script.write_text(text, encoding="utf-8")
             runpy.run_path(str(script))
             count += 1
-        for line in re.findall(r"^python -m compute (.*)$", text, re.MULTILINE) if language == "bash" else ():
+        for line in re.findall(r"^likeness (.*)$", text, re.MULTILINE) if language == "bash" else ():
             words = shlex.split(line, comments=True)
             place = ["--results", str(folder / "results")] if words[0] in ("run", "frechet") else []
             result = CliRunner().invoke(app, [*words, *place])

@@ -677,8 +677,8 @@ def command_reference() -> str:
     app = command_line()
     command = typer.main.get_command(app)
     context = typer.Context(command, obj={MARKUP_MODE_KEY: app.rich_markup_mode})
-    text = get_docs_for_click(obj=command, ctx=context, name="python -m compute", title="Commands")
-    return text.strip().replace("&#x27;", "'").replace("&quot;", '"') + "\n"
+    text = get_docs_for_click(obj=command, ctx=context, name="likeness", title="Commands")
+    return text.strip().replace("python -m compute", "likeness").replace("&#x27;", "'").replace("&quot;", '"') + "\n"
 
 
 def test_the_command_reference_is_up_to_date() -> None:

@@ -18,7 +18,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FILES = (ROOT / "app.py", *sorted(path for name in ("compute", "leaderboard") for path in (ROOT / name).rglob("*.py")))
+FILES = (
+    ROOT / "app.py",
+    *sorted(path for name in ("compute", "leaderboard", "likeness") for path in (ROOT / name).rglob("*.py")),
+)
 HEAVY = ("torch", "torchvision", "umap", "sklearn", "skimage", "transformers", "timm", "open_clip", "numba", "ray")
 NOT_AT_START = (*HEAVY, "scipy.stats", "scipy.special", "openai")
 
@@ -78,8 +81,8 @@ ROOMS = (
     ("leaderboard.server",),
     ("leaderboard.start", "leaderboard.serving"),
     ("leaderboard",),  # the Python interface: its own names load on first use
-    ("leaderboard.command",),
-    ("leaderboard.__main__", "app"),
+    ("likeness",),
+    ("likeness.__main__", "app"),
 )
 RANKS = {room: rank for rank, row in enumerate(ROOMS) for room in row}
 

@@ -1,4 +1,4 @@
-"""The wheel holds the program, its assets and docs, and runs in an environment of its own; more in tests/slow."""
+"""The wheel holds the program as one package, `likeness`, and runs in an environment of its own; more in tests/slow."""
 
 from __future__ import annotations
 
@@ -7,13 +7,38 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
+import likeness.compute.types
 import pytest
 
+import compute.types
+from compute.__main__ import app
+from compute.versions import DISTRIBUTION, VERSION, install_command
+
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("compute", "leaderboard", "assets", "docs")
+FOLDERS = ("likeness", "compute", "leaderboard", "assets", "docs")
 DERIVED = shutil.ignore_patterns("__pycache__", "*.duckdb*")
+MOST_BYTES = 15_000_000  # of the wheel; 9.2 MB when this was written: most is shipped runs and the bundled model
+PIP = (sys.executable, "-m", "pip")
+INSIDE = """
+import importlib.util, sys, likeness, likeness.compute, likeness.leaderboard
+from likeness.compute import paths
+assert likeness.compute.rank and likeness.leaderboard.serve and paths.IS_INSTALLED
+assert (paths.CATALOG / "models.csv").is_file() and (paths.DOCS / "quickstart.md").is_file()
+print(likeness.__version__)
+print(*(name for name in ("compute", "leaderboard", "assets", "docs", "app") if importlib.util.find_spec(name)))
+"""
+HELP = """
+import sys
+from likeness.__main__ import main
+sys.argv[1:] = ["--help"]
+try:
+    main()
+finally:
+    print("loaded:", *({"torch", "pandas", "gradio", "duckdb"} & set(sys.modules)))
+"""
 
 
 def run(*words: object, **how: object) -> str:
@@ -22,29 +47,77 @@ def run(*words: object, **how: object) -> str:
     return ended.stdout
 
 
-def test_a_wheel_is_built_and_runs_outside_the_checkout(tmp_path: Path) -> None:
-    source = tmp_path / "source"
+def built(folder: Path) -> Path:
+    """The wheel, built by pip from a copy, so that the checkout gets no build folder."""
+    source = folder / "source"
     for name in FOLDERS:
         shutil.copytree(ROOT / name, source / name, ignore=DERIVED)
     for name in ("pyproject.toml", "setup.py", "requirements.txt", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    pip = (sys.executable, "-m", "pip")
-    run(*pip, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "-w", tmp_path, source)
-    (wheel,) = tmp_path.glob("*.whl")
+    (source / "assets" / "likeness.duckdb").write_bytes(b"a database that was built in the checkout")
+    run(*PIP, "wheel", "--no-deps", "--no-index", "--no-build-isolation", "-w", folder, source)
+    (wheel,) = folder.glob("likeness_bench-*.whl")
+    return wheel
+
+
+def environment(folder: Path, wheel: Path, *, sees: Path) -> Path:
+    """The Python of a fresh environment with the wheel, which finds the other packages in the folder `sees`."""
+    run(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
+    python = folder / "venv" / "bin" / "python"
+    packages = Path(run(python, "-c", "import site; print(site.getsitepackages()[0])").strip())
+    (packages / "others.pth").write_text(f"{sees}\n")
+    run(*PIP, "--python", python, "install", "--no-deps", "--no-index", wheel)
+    return python
+
+
+def own_packages() -> Path:
+    """Where the tests' own environment has its packages."""
+    return Path(pytest.__file__).parents[1]
+
+
+def test_a_wheel_is_built_and_runs_outside_the_checkout(tmp_path: Path) -> None:
+    wheel = built(tmp_path)
+    assert wheel.stat().st_size < MOST_BYTES
     with zipfile.ZipFile(wheel) as archive:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
-    files = {path.relative_to(source).as_posix() for name in FOLDERS for path in (source / name).rglob("*")}
-    files = {name for name in files if (source / name).is_file() and not name.startswith("build/")}
-    assert packed == {f"compute/{name}" if name.startswith(("assets/", "docs/")) else name for name in files}
+    files = {
+        path.relative_to(ROOT).as_posix()
+        for name in FOLDERS
+        for path in (ROOT / name).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and ".duckdb" not in path.name
+    }
+    assert packed == {name if name.startswith("likeness/") else f"likeness/{name}" for name in files}
 
-    run(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv")
-    python = tmp_path / "venv" / "bin" / "python"
-    packages = Path(run(python, "-c", "import site; print(site.getsitepackages()[0])").strip())
-    (packages / "others.pth").write_text(f"{Path(pytest.__file__).parents[1]}\n")  # what the wheel requires
-    run(*pip, "--python", python, "install", "--no-deps", "--no-index", wheel)
+    python = environment(tmp_path, wheel, sees=own_packages())
     bare = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LIKENESS_", "XDG_"))}
-    (tmp_path / "work").mkdir()
-    printed = run(
-        python.with_name("likeness"), "list", "suites", cwd=tmp_path / "work", env=bare | {"HOME": str(tmp_path)}
-    )
-    assert "mieb-lite" in printed and not any((tmp_path / "work").iterdir())
+    here = {"cwd": tmp_path / "work", "env": bare | {"HOME": str(tmp_path)}}
+    here["cwd"].mkdir()
+    assert run(python, "-c", INSIDE, **here) == f"{VERSION}\n\n"
+    command = python.with_name("likeness")
+    assert run(command, "--version", **here).strip() == VERSION
+    assert "mieb-lite" in run(command, "list", "suites", **here)
+    printed = run(python, "-c", HELP, **here)
+    assert printed.endswith("loaded:\n") and "likeness run" in printed and "python -m compute" not in printed
+    names = {one.name or one.callback.__name__ for one in app.registered_commands}
+    names |= {one.name for one in app.registered_groups}
+    assert all(f"\n  {name} " in printed for name in names) and "run" in names
+    options = ("--host", "--port", "--database", "--suite", "--images", "--models", "--root-path", "--offline")
+    assert all(f"\n  {option} " in printed for option in options)
+    assert not any(here["cwd"].iterdir())
+    (here["cwd"] / "scores.csv").write_text("model,task,value\ngood,x,1\ngood,y,1\nbad,x,0\nbad,y,0\n")
+    ranked = run(command, "rank", "scores.csv", **here)
+    assert 0 < ranked.index("| good ") < ranked.index("| bad ")
+
+
+def test_in_a_checkout_both_names_are_one_module() -> None:
+    assert likeness.compute.types is compute.types and likeness.compute.types.Model.__module__ == "compute.types"
+    assert likeness.compute.types.__spec__.name == "compute.types" and likeness.__version__ == VERSION
+    with pytest.raises(ModuleNotFoundError):
+        import_module("likeness.compute.none")
+
+
+def test_what_is_missing_is_installed_by_distribution_and_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert install_command() == 'pip install -e ".[compute]"', "a checkout's own"
+    monkeypatch.setattr("compute.versions.installed", lambda packages: dict.fromkeys(packages, VERSION))
+    assert install_command() == install_command("umap") == f'pip install "{DISTRIBUTION}[compute]"'
+    assert install_command("torch", "lpips", "peft") == f'pip install "{DISTRIBUTION}[compute,perceptual,training]"'

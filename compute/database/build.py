@@ -355,7 +355,7 @@ def add_computed(frames: dict[str, pd.DataFrame], stored: list[StoredRun], *, ca
     for run in stored:
         # As a reader finds it: from above the assets that it is shipped with, or from above the results.
         whole = run.folder.resolve()
-        own = whole.relative_to(paths.BASE) if whole.is_relative_to(paths.BASE) else Path(*whole.parts[-4:])
+        own = whole.relative_to(paths.ROOT) if whole.is_relative_to(paths.ROOT) else Path(*whole.parts[-4:])
         rows.append(replace(run.run, source=str(own), main=run.run.id in shown))
     frames["runs"] = _joined(frames["runs"], frame(rows), keys=["id"])
     frames["scores"] = _joined(
@@ -379,7 +379,7 @@ def other_model(row: Model, settings: Mapping[str, Any]) -> str:
         "weights": named.weights,
         "options": {name: value for name, value in named.options.items() if name not in NOTES},
     }
-    bundled = not Path(row.weights).is_absolute() and (paths.BASE / row.weights).is_dir()
+    bundled = not Path(row.weights).is_absolute() and (paths.ROOT / row.weights).is_dir()
     if row.weights and family and (bundled or row.weights.startswith(weights.PACKAGE)):
         with suppress(NotHere):
             now["revision"] = weights.revision(row, required=required_files(row))

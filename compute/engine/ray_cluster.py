@@ -30,6 +30,7 @@ from compute.features.passes import DistinctItems, Encoded, PlannedShard
 from compute.features.subject import ModelNeeded
 from compute.models.own.own_model import ADAPTER
 from compute.types import BadInput, CannotDo, LikenessError, Model, NotHere
+from compute.versions import install_command
 
 if TYPE_CHECKING:
     from compute.models.adapter import Hardware
@@ -81,7 +82,7 @@ class RayCluster:
         try:
             import ray
         except ImportError as error:
-            raise NotHere('--engine ray needs Ray, which is not installed: pip install "ray[data]"') from error
+            raise NotHere(f"--engine ray needs Ray, which is not installed: {install_command('ray')}") from error
         self._ray, self._own, self._mode = ray, not ray.is_initialized(), os.environ.get(MODE)
         address = address or os.environ.get("RAY_ADDRESS", "") or "local"
         if self._own:

@@ -28,7 +28,7 @@ from compute.content.items import content_key
 from compute.live import inputs
 from compute.live.inputs import Input
 from compute.live.models import memory
-from compute.paths import ROOT
+from compute.paths import IMPORTED_FROM
 from compute.types import BadInput
 
 WORKERS = 2
@@ -36,7 +36,7 @@ MEMORY = 300_000_000  # bytes of address space of a worker beyond what it has at
 SECONDS = 2  # of processor time for a file
 LONGEST = 30.0  # seconds by the clock for a file, where the system has no limits of its own
 PATIENCE = 30.0  # seconds that a file waits for a worker
-COMMAND = (sys.executable, "-S", "-m", "compute.live.decoder")
+COMMAND = (sys.executable, "-S", "-m", f"{__package__}.decoder")
 READY = b"ready"
 SHORT = 4_000  # bytes of a note
 CODECS = ("ascii", "latin-1", "utf-16", "utf-16-le", "utf-16-be", "unicode_escape")  # of names and comments in files
@@ -121,7 +121,7 @@ class DecoderProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=ROOT,
+            cwd=IMPORTED_FROM,
             env=bare_process.environment(),
             start_new_session=True,
         )

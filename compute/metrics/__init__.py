@@ -10,7 +10,7 @@ From Python, as `compute.metrics.<name>`; every docstring gives shapes, errors a
 - of features of real and generated images: `frechet`, `cfred`, `cmmd`, `kid`, `manifold` (precision to coverage),
   `vendi`, `inception_score`, `clipscore`.
 
->>> import compute
+>>> from likeness import compute
 >>> gains = [[0, 1, 1]]  # (queries, depth): relevant documents at ranks 2 and 3
 >>> ideal = compute.metrics.ideal_dcg(query=[0, 0], grade=[1, 1], queries=1, at=10)
 >>> compute.metrics.ndcg(gains, ideal=ideal, at=10).round(4).tolist()
@@ -68,7 +68,7 @@ def __getattr__(name: str) -> Any:
 
         functions = (cfred, clipscore, cmmd, frechet, inception_score, kid, manifold, vendi)
         return {function.__name__: function for function in functions}[name]
-    raise AttributeError(f"module 'compute.metrics' has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

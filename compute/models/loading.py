@@ -230,5 +230,6 @@ def _versions(row: Model, family: Adapter) -> dict[str, str]:
     installed = versions.installed(family.packages)
     missing = [package for package, version in installed.items() if version == versions.MISSING]
     if missing:
-        raise NotHere(f"{row.key} needs the package {missing[0]}, which is not installed: pip install {missing[0]}")
+        problem = f"{row.key} needs {', '.join(missing)}, not installed here"
+        raise NotHere(f"{problem}: {versions.install_command(*missing)}")
     return installed

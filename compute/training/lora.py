@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from compute.models.files import weights as files
 from compute.types import BadInput, NotHere
+from compute.versions import install_command
 
 if TYPE_CHECKING:
     import torch
@@ -94,7 +95,7 @@ def apply(base: DualEncoder, plan: TuningPlan) -> PeftModel:
     import torch
 
     if find_spec("peft") is None:
-        raise NotHere("LoRA needs the package peft, which is not installed: pip install peft. Or tune=full")
+        raise NotHere(f"LoRA needs the package peft: {install_command('peft')}. Or tune=full")
     from peft import LoraConfig, get_peft_model
 
     if base.row.adapter == "open_clip":

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from compute import bare_process
-from compute.paths import ROOT
+from compute.paths import IMPORTED_FROM
 from compute.types import BadInput
 
 MOST = 2  # queries at a time; of one visitor one
 STARTING = 20.0  # seconds until the process must have started, on a machine that does much else
 PATIENCE = 3.0  # seconds that it may run then: what `visitor_queries` allows itself
 MOST_BYTES = 40_000_000  # of an answer: six bytes a character at the most, with much room
-COMMAND = (sys.executable, "-S", "-m", "leaderboard.data.visitor_queries")
+COMMAND = (sys.executable, "-S", "-m", f"{__package__}.visitor_queries")
 BUSY = f"{MOST} queries are running at this moment, which is the most. Try again in a few seconds"
 OWN = "Your query before this one is still running. Try again when it has ended"
 STOPPED = (
@@ -73,7 +73,7 @@ class Sandbox:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             close_fds=True,
-            cwd=ROOT,
+            cwd=IMPORTED_FROM,
             env=bare_process.environment(),
             start_new_session=True,
         )

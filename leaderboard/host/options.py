@@ -12,6 +12,7 @@ from typing import Any
 
 from compute.paths import DATABASE
 from compute.types import BadInput
+from compute.versions import VERSION
 from leaderboard.web.security.access import Access, access
 
 
@@ -38,10 +39,12 @@ def read(
     parser = argparse.ArgumentParser(
         prog=program,
         epilog=epilog,
-        description="Serves the board on this machine. Its database "
-        "is built first where it is missing or out of date, or fetched from the data set "
-        "of the hub that LIKENESS_DATA names and renewed while the app runs.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,  # a command a line in `epilog`
+        description="Serves the board on this machine. Its database is built first where it is\n"
+        "missing or out of date, or fetched from the data set of the hub that\n"
+        "LIKENESS_DATA names and renewed while the app runs.",
     )
+    parser.add_argument("--version", action="version", version=VERSION)
     parser.add_argument(
         "--host", help="address to listen on; 0.0.0.0 for every network (GRADIO_SERVER_NAME, else 127.0.0.1)"
     )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
-from compute.paths import ROOT
+from compute.paths import IMPORTED_FROM
 
 TAIL = r"(?:/[^\s'\",;:()]*)?"
 ELSEWHERE = r"(?<![\w.:/<~-])/(?:[^\s'\",;:()/]+/)+[^\s'\",;:()]*"  # no address: that has its host before the path
@@ -27,8 +27,8 @@ def redact_paths(sentence: str) -> str:
 
     sentence = sentence.replace(f"the hub's cache {constants.HF_HUB_CACHE} ", "the hub's cache ")
     named = [
-        ROOT,
-        ROOT.resolve(),
+        IMPORTED_FROM,
+        IMPORTED_FROM.resolve(),
         os.path.expanduser("~"),
         constants.HF_HUB_CACHE,
         os.environ.get("TORCH_HOME", ""),

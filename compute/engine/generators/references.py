@@ -77,8 +77,8 @@ def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str
         files = [read_reference(path) for path in paths if path.is_file()]
         if not files:
             raise NotHere(
-                f"There is no saved reference {where}, nor {paths[0].name} or another backbone's. Save one: python -m "
-                f"compute frechet ... --save-reference {where}"
+                f"There is no saved reference {where}, nor {paths[0].name} or another backbone's. Save one: "
+                f"python -m compute frechet ... --save-reference {where}"
             )
     if len({reference.contents for reference in files}) > 1:
         raise BadInput(

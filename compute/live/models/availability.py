@@ -21,6 +21,7 @@ from compute.engine.estimate import weights as weights_of
 from compute.models.files import weights
 from compute.models.judges import endpoint
 from compute.types import Model
+from compute.versions import install_command
 
 READY, DOWNLOAD, IMPOSSIBLE = "ready", "download", "impossible"
 GROWTH = 1.3  # memory over the size of the weights: buffers, and what a forward pass takes
@@ -166,7 +167,7 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
         return _impossible(reason="published", why=why[0].upper() + why[1:])
     missing = [package for package in family.packages if not _installed(package)]
     if missing:
-        return _impossible(reason="package", why=f"Needs a package: pip install {' '.join(missing)}")
+        return _impossible(reason="package", why=f"Needs {', '.join(missing)}: {install_command(*missing)}")
     if family.variable:
         if not os.environ.get(family.variable, "").strip():
             return _impossible(reason="endpoint", why=f"Needs an endpoint: the host sets {family.variable}")

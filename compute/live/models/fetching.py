@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from compute.paths import ROOT
+from compute.paths import IMPORTED_FROM, PACKAGE
 from compute.types import Model, NotHere
 
 LOOK = 0.3  # seconds between two looks at the progress
@@ -66,8 +66,8 @@ class Fetcher:
 
 def _run(row: Model, *, room: int, stop: Callable[[], bool]) -> Iterator[DownloadProgress]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "compute", "fetch", "--models", row.key, "--room", str(room), "--lines"],
-        cwd=ROOT,
+        [sys.executable, "-m", PACKAGE, "fetch", "--models", row.key, "--room", str(room), "--lines"],
+        cwd=IMPORTED_FROM,
         env=os.environ | {"HF_HUB_DISABLE_PROGRESS_BARS": "1"},
         text=True,
         errors="replace",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from compute.models.files.checkpoint import existing, one_line
 from compute.models.files.weights import RequiredFiles
 from compute.types import BadInput, NotHere
+from compute.versions import install_command
 
 if TYPE_CHECKING:
     import torch
@@ -38,7 +39,9 @@ def merged(model: torch.nn.Module, folder: Path) -> torch.nn.Module:
     try:
         from peft import PeftModel
     except ImportError as error:
-        raise NotHere("This checkpoint is a LoRA, read by a package that is not installed: pip install peft") from error
+        raise NotHere(
+            f"This checkpoint is a LoRA, read by peft, which is missing: {install_command('peft')}"
+        ) from error
     config(folder)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

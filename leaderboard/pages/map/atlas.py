@@ -18,7 +18,7 @@ from cachetools import LRUCache
 
 from compute.analysis.maps.suites import COLUMNS, Recipe
 from compute.analysis.suite import ALL
-from compute.paths import ROOT
+from compute.paths import IMPORTED_FROM, PACKAGE
 from compute.types import ORIGINS, BadInput, LikenessError
 from leaderboard.data import suite_queries
 from leaderboard.web.parameters import Choice, MultiChoice, Number, Parameter
@@ -126,7 +126,7 @@ class Atlas:
             path, version = opening.path, opening.version
         worker = await asyncio.create_subprocess_exec(
             *command(recipe, path),
-            cwd=ROOT,
+            cwd=IMPORTED_FROM,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
@@ -167,7 +167,7 @@ def command(recipe: Recipe, database: Path) -> tuple[str, ...]:
     return (
         sys.executable,
         "-m",
-        "compute",
+        PACKAGE,
         "project",
         "--suites",
         ",".join(recipe.suites),

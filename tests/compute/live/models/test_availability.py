@@ -12,6 +12,7 @@ import pytest
 from compute.catalog import shipped
 from compute.live.models import availability, memory
 from compute.live.models.availability import DOWNLOAD, IMPOSSIBLE, READY, Network
+from compute.versions import install_command
 from tests.compute.models import checkpoints
 
 ROWS = {row.key: row for row in shipped().models}
@@ -96,7 +97,7 @@ def test_no_code_of_a_checkpoint_is_run() -> None:
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(availability, "_installed", lambda package: package != "lpips")
-    assert found("lpips-alex").why == "Needs a package: pip install lpips"
+    assert found("lpips-alex").why == f"Needs lpips: {install_command('lpips')}"
 
 
 def test_published_figures_alone_run_nothing() -> None:

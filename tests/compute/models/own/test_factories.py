@@ -65,8 +65,8 @@ def test_only_the_command_line_reaches_it() -> None:
     reached = {"compute.cli.models"} | importers("compute.cli.models")
     above = {importer for module in reached for importer in importers(module)}
     assert above - reached <= {"compute.__main__"}
-    assert importers("compute.__main__") <= {"leaderboard.command"}  # the installed command: it, too, is typed
-    assert importers("leaderboard.command") <= {"leaderboard.__main__"}
+    assert importers("compute.__main__") <= {"likeness.__main__"}  # the installed command: it, too, is typed
+    assert not importers("likeness.__main__")
 
 
 def test_no_other_file_runs_a_file_that_is_named() -> None:

@@ -1,0 +1,40 @@
+"""The command `likeness`, and python -m likeness.
+
+With a word first it is a command of the compute layer: `likeness run ...` is `python -m compute run ...`. Alone, or
+with options, it opens the app, as `python app.py` does.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    words = sys.argv[1:]
+    if words and not words[0].startswith("-"):
+        from compute.__main__ import app
+
+        app(prog_name="likeness")
+    else:
+        from leaderboard.host import options
+
+        chosen = options.read(program="likeness", epilog=_commands() if {"-h", "--help"} & set(words) else None)
+        from leaderboard.start import start
+
+        start(chosen)
+
+
+def _commands() -> str:
+    """Every command with what it does, one line each."""
+    from typer.main import get_command
+
+    from compute.__main__ import app
+
+    lines = (
+        f"  {name:20}  {command.get_short_help_str(90)}" for name, command in sorted(get_command(app).commands.items())
+    )
+    return "\n".join(("commands, each with its own --help:", *lines))
+
+
+if __name__ == "__main__":
+    main()
