@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Annotated
 
 import typer
 
 from compute.cli.models import Models, named_models
 from compute.cli.workspace import names, warn
-from compute.progress import Progress
 from compute.types import Model, NotHere
-
-MB = 1_000_000  # bytes
 
 
 def fetch(
@@ -21,7 +19,7 @@ def fetch(
 ):
     """Downloads the weights of models into the hub's cache, at the pinned revision; existing files stay.
 
-    An interrupted download resumes. A model too large for the memory or the disk is refused.
+    A model too large for the memory or the disk is refused.
     """
     from compute import models as adapters
     from compute.engine.workspace import catalog_with_own
@@ -34,7 +32,8 @@ def fetch(
 
 
 def _bring(row: Model, *, room: int, lines: bool) -> None:
-    """Fetches what the hub holds of the row, where that is what its weights are and the hub may be reached."""
+    """Checks what the hub holds of the row, where that is what its weights are and the hub may be reached; with `lines`
+    fetches it, in this thread, so that SIGTERM ends it as an interrupt does."""
     from huggingface_hub import constants
 
     from compute import models as adapters
@@ -44,18 +43,12 @@ def _bring(row: Model, *, room: int, lines: bool) -> None:
     if required is None or constants.is_offline_mode() or weights.own_folder(row) is not None:
         return
     files = hub_files.list_files(row, required=required)
-    whole, drawn = sum(file.size for file in files), 0
+    whole = sum(file.size for file in files)
     check(row, whole=whole, missing=hub_files.missing_bytes(row, files), room=room)
-    with Progress().bar(row.title, total=whole // MB, unit="MB") as more:
-
-        def come(done: int) -> None:
-            nonlocal drawn
-            if lines:
-                print(done, whole, flush=True)  # fails once nobody listens, which ends the download
-            more(done // MB - drawn)
-            drawn = done // MB
-
-        hub_files.fetch(row, files, progress=come)
+    if lines:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        # Printing fails once nobody listens, which ends the download.
+        hub_files.fetch(row, files, progress=lambda done: print(done, whole, flush=True))
 
 
 def check(row: Model, *, whole: int, missing: int, room: int) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from compute.catalog import shipped
@@ -15,16 +17,16 @@ ROW = next(row for row in shipped().models if row.key == KEY)
 WEIGHTS = "open_clip_model.safetensors"
 
 
-def ran(*options: str, **place: str) -> subprocess.CompletedProcess:
+def started(*options: str, **place: str) -> subprocess.Popen:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-    return subprocess.run(
-        [sys.executable, "-m", "compute", "fetch", *options],
-        env=kept | place,
-        text=True,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
+    command = [sys.executable, "-m", "compute", "fetch", *options]
+    return subprocess.Popen(command, env=kept | place, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def ran(*options: str, **place: str) -> subprocess.CompletedProcess:
+    process = started(*options, **place)
+    out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def test_it_fetches_nothing_without_a_network(tmp_path: Path) -> None:
@@ -53,3 +55,18 @@ def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_pa
         done = ran("--models", KEY, "--room", "1400000", "--lines", **place)
         assert done.stdout.splitlines()[0] == "0 1000000" and "1000000 1000000" in done.stdout.splitlines()
         assert done.returncode == 0 and (tmp_path / "hub").is_dir()
+
+
+def test_of_a_download_that_is_ended_nothing_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / WEIGHTS).write_bytes(b"0" * 1_000_000)
+    with model_hub.serving() as hub:
+        hub.publish(ROW.weights, folder, commit=ROW.revision)
+        hub.held = threading.Event()
+        process = started("--models", KEY, "--lines", HF_ENDPOINT=hub.address, HF_HOME=str(tmp_path / "hub"))
+        assert process.stdout.readline() == "0 1000000\n"
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode not in (0, -signal.SIGTERM)
+    assert not [path for path in (tmp_path / "hub").rglob("blobs/*") if path.is_file()]

@@ -1,4 +1,4 @@
-"""Downloads a model's weights in a separate process, which can be watched, stopped and resumed."""
+"""Downloads a model's weights in a separate process, which can be watched and stopped."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from compute.paths import IMPORTED_FROM, PACKAGE
 from compute.types import Model, NotHere
 
 LOOK = 0.3  # seconds between two looks at the progress
+GRACE = 5.0  # seconds that a stopped download has to end by itself
 LINE = re.compile(r"(\d+) (\d+)")  # what `compute fetch --lines` prints: bytes downloaded, bytes in all
 
 
@@ -45,7 +46,7 @@ class Fetcher:
         """Yields the progress until the end, with `room` bytes of memory for the loaded model (0: any number).
 
         `needed` says whether files are missing, and is called again when its turn comes. Raises NotHere where it
-        fails or is stopped. Closing the iterator stops it too; a visitor who waits for the same model then resumes it.
+        fails or is stopped. Closing the iterator stops it too; a visitor who waits for the same model then starts it.
         """
         if not needed():
             return
@@ -88,8 +89,12 @@ def _run(row: Model, *, room: int, stop: Callable[[], bool]) -> Iterator[Downloa
             raise NotHere(output.error or f"The download of {row.title} failed. Try again later")
         yield output.progress
     finally:
-        process.kill()  # a large file resumes from its partial copy
-        process.wait()
+        process.terminate()  # it removes the file that is not whole
+        try:
+            process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
         reader.join()
         process.stdout.close()
 
@@ -110,4 +115,4 @@ class _Output:
 
 
 def _stopped(row: Model) -> NotHere:
-    return NotHere(f"The download of {row.title} was stopped; the downloaded part is kept")
+    return NotHere(f"The download of {row.title} was stopped")

@@ -1,58 +1,33 @@
-"""A checkpoint's files on the hub: their sizes beforehand, and a download that resumes where it broke off.
-
-The hub's own client starts each file anew; a large one that broke off would never arrive over a poor connection.
-"""
+"""A checkpoint's files on the hub: their sizes before the first is fetched, and failures as sentences."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING
 
-from compute.models.files import digests
-from compute.models.files.weights import COMMIT, SMALL, RequiredFiles, cache_home
-from compute.types import LikenessError, Model, NotHere
+from compute.models.files.weights import COMMIT, SMALL, RequiredFiles
+from compute.types import Model, NotHere
 
-PART = 1 << 18  # bytes written at once: what a stop loses at most
-ATTEMPTS = 5  # at a file, one after another that brought nothing
-PAUSE = 1.0  # seconds between them
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import RepoSibling
+
 ANSWER = 10.0  # seconds that the hub has to list its files
-PASSING = (408, 429, 500, 502, 503, 504)  # what may succeed at the next attempt
 
 
-@dataclass(frozen=True, kw_only=True)
-class HubFile:
-    """One file; `sha256` is empty for a small one, which is stored in git."""
-
-    name: str
-    size: int  # bytes
-    sha256: str = ""
-
-
-def list_files(row: Model, *, required: RequiredFiles) -> tuple[HubFile, ...]:
+def list_files(row: Model, *, required: RequiredFiles) -> list[RepoSibling]:
     """What the hub holds of the row's files at its revision, the smallest first. Raises NotHere, as a sentence."""
     from huggingface_hub import HfApi
 
-    try:
+    with _readable_errors(row):
         info = HfApi().model_info(row.weights, revision=row.revision or None, files_metadata=True, timeout=ANSWER)
-    except Exception as error:  # of the hub's client and of whichever network library it stands on
-        raise _readable(row, error) from error
-    entries = {entry.rfilename: entry for entry in info.siblings or []}
-    missing = required.missing(list(entries))
+    names = [file.rfilename for file in info.siblings]
+    missing = required.missing(names)
     if missing:
         raise NotHere(f"{row.weights} at {info.sha} has no {', no '.join(missing)}")
-    files = [
-        HubFile(
-            name=name,
-            size=(entry.lfs.size if entry.lfs else entry.size) or 0,
-            sha256=entry.lfs.sha256 if entry.lfs else "",
-        )
-        for name, entry in entries.items()
-        if name in required.names(entries)
-    ]
-    return tuple(sorted(files, key=lambda file: (file.size, file.name)))
+    wanted = required.names(names)
+    return sorted((file for file in info.siblings if file.rfilename in wanted), key=lambda file: file.size)
 
 
 def fetch_configuration(row: Model, *, offline: bool = False) -> Path:
@@ -64,122 +39,56 @@ def fetch_configuration(row: Model, *, offline: bool = False) -> Path:
         revision = f" --revision {row.revision}" if row.revision else ""
         raise NotHere(f"{row.weights} is not on this machine, and it is offline: hf download {row.weights}{revision}")
     patterns = [*SMALL, *(f"*/{name}" for name in SMALL), "README.md"]
-    try:
+    with _readable_errors(row):
         return Path(snapshot_download(row.weights, revision=row.revision or None, allow_patterns=patterns))
-    except Exception as error:  # of the hub's client and of whichever network library it stands on
-        raise _readable(row, error) from error
 
 
-def missing_bytes(row: Model, files: tuple[HubFile, ...]) -> int:
-    """Bytes still to download."""
-    return sum(file.size - min(file.size, _stored_bytes(_blob(row, file))) for file in files)
+def missing_bytes(row: Model, files: list[RepoSibling]) -> int:
+    """Bytes of the files that are not in the hub's cache."""
+    from huggingface_hub import try_to_load_from_cache
+
+    return sum(
+        file.size
+        for file in files
+        if not isinstance(try_to_load_from_cache(row.weights, file.rfilename, revision=row.revision or None), str)
+    )
 
 
-def fetch(row: Model, files: tuple[HubFile, ...], *, progress: Callable[[int], None] = lambda count: None) -> None:
+def fetch(row: Model, files: list[RepoSibling], *, progress: Callable[[int], None]) -> None:
     """Downloads files into the hub's cache one after another; `progress` gets the number of bytes stored so far.
 
-    Weights are the largest and come last, since a checkpoint counts as downloaded once they are stored. Raises NotHere,
-    as a sentence; the part of a large file that arrived stays, and the next call resumes there.
+    Weights are the largest and come last, since a checkpoint counts as downloaded once they are stored. What `progress`
+    raises, or an interrupt, ends it; of a file that is not whole nothing stays. Raises NotHere, as a sentence.
     """
     from huggingface_hub import hf_hub_download
+    from huggingface_hub.utils import tqdm
 
-    stored = 0
-    try:
-        for file in files:
+    stored = sum(file.size for file in files) - missing_bytes(row, files)
+
+    class Counted(tqdm):
+        def update(self, n: float | None = 1) -> None:
+            nonlocal stored
+            stored += n
             progress(stored)
-            if file.sha256:
-                _fetch_large(row, file, lambda count, before=stored: progress(before + count))
-            hf_hub_download(row.weights, file.name, revision=row.revision or None)  # a large one is linked only
-            stored += file.size
-        progress(stored)
-    except LikenessError:
-        raise
+
+        def update_transfer(self, n: float | None = 1) -> None:
+            """What the network brought; `update` has what is stored of it."""
+
+        def set_transfer_postfix_str(self, postfix: str, refresh: bool = False) -> None:
+            """Its rate."""
+
+    progress(stored)
+    with _readable_errors(row):
+        for file in files:
+            hf_hub_download(row.weights, file.rfilename, revision=row.revision or None, tqdm_class=Counted)
+
+
+@contextmanager
+def _readable_errors(row: Model) -> Iterator[None]:
+    try:
+        yield
     except Exception as error:  # of the hub's client and of whichever network library it stands on
         raise _readable(row, error) from error
-
-
-def _fetch_large(row: Model, file: HubFile, progress: Callable[[int], None]) -> None:
-    """Completes one file's draft, and uses it if its SHA-256 is what the hub states."""
-    from huggingface_hub.utils import WeakFileLock
-
-    blob = _blob(row, file)
-    draft = _draft(blob)
-    lock = blob.parents[2] / ".locks" / blob.parents[1].name / f"{blob.name}.lock"  # the hub's client holds it too
-    for folder in (blob.parent, lock.parent):
-        folder.mkdir(parents=True, exist_ok=True)
-    with WeakFileLock(lock):
-        if blob.exists():
-            return
-        with draft.open("ab") as out:
-            _download(row, file, out, progress)
-        if digests.read(draft, algorithm="sha256") == file.sha256:
-            draft.replace(blob)
-            return
-        draft.unlink()
-        raise NotHere(
-            f"{file.name} of {row.weights} arrived damaged: its SHA-256 is not the one that the hub states. Try again"
-        )
-
-
-def _download(row: Model, file: HubFile, out: BinaryIO, progress: Callable[[int], None]) -> None:
-    from huggingface_hub.errors import HfHubHTTPError
-
-    failures = 0
-    progress(out.tell())
-    while (before := out.tell()) < file.size:
-        problem = "it ended early"
-        try:
-            _resume(row, file, out, progress)
-        except HfHubHTTPError as error:
-            if error.response.status_code not in PASSING:
-                raise
-            problem = f"the answer was {error.response.status_code}"
-        except OSError:  # of the disk, or of who is told
-            raise
-        except Exception as error:  # of whichever network library the hub's client stands on
-            problem = type(error).__name__
-        if out.tell() >= file.size:
-            break
-        failures = failures + 1 if out.tell() <= before else 0
-        if failures == ATTEMPTS:
-            raise NotHere(
-                f"The connection broke off while {file.name} of {row.weights} was coming ({problem}). What "
-                "has come is kept: try again later"
-            )
-        progress(out.tell())
-        time.sleep(PAUSE)
-
-
-def _resume(row: Model, file: HubFile, out: BinaryIO, progress: Callable[[int], None]) -> None:
-    """Requests the rest. The network library takes the hub's token off where it is sent on to another host."""
-    from huggingface_hub import constants, get_session, hf_hub_url
-    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
-
-    start = out.tell()
-    headers = {**build_hf_headers(), "Accept-Encoding": "identity", **({"Range": f"bytes={start}-"} if start else {})}
-    url = hf_hub_url(row.weights, file.name, revision=row.revision or None)
-    with get_session().stream("GET", url, headers=headers, timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT) as response:
-        hf_raise_for_status(response)
-        if response.status_code != 206:  # not the rest: all of it
-            out.seek(0)
-            out.truncate()
-        for part in response.iter_bytes(PART):
-            out.write(part)
-            out.flush()
-            progress(out.tell())
-
-
-def _blob(row: Model, file: HubFile) -> Path:
-    """Where the hub's cache keeps a large file's content."""
-    return cache_home(row) / "blobs" / (file.sha256 or "-")
-
-
-def _draft(blob: Path) -> Path:
-    return blob.with_name(f"{blob.name}.incomplete")
-
-
-def _stored_bytes(blob: Path) -> int:
-    return next((path.stat().st_size for path in (blob, _draft(blob)) if path.exists()), 0)
 
 
 def _readable(row: Model, error: Exception) -> NotHere:

@@ -25,12 +25,11 @@ PATIENCE = 60.0  # seconds that bytes are held back at most
 
 @dataclass(kw_only=True)
 class Repository:
-    """A model's files at one commit. `sizes` states other sizes than files have; `tampered` sends other bytes."""
+    """A model's files at one commit. `sizes` states other sizes than files have."""
 
     commit: str
     files: dict[str, bytes]
     sizes: dict[str, int] = field(default_factory=dict)
-    tampered: set[str] = field(default_factory=set)
 
     def size(self, name: str) -> int:
         return self.sizes.get(name, len(self.files[name]))
@@ -71,7 +70,6 @@ class Hub:
         self.repositories: dict[str, Repository] = {}
         self.status = 200  # another one is the answer to whatever is asked
         self.held: threading.Event | None = None  # until it is set, a large file stops in its middle
-        self.cuts = 0  # so many times a large file's connection ends in its middle
         self.asked: list[str] = []
         self.tokens: dict[str, set[str]] = {"hub": set(), "store": set()}
         self.address = ""
@@ -156,11 +154,6 @@ def handler(hub: Hub) -> type[Handler]:
         def large(self, repository: Repository, name: str, first: int) -> None:
             content = repository.files[name]
             whole, middle = len(content), len(content) // 2
-            if name in repository.tampered:
-                content = bytes(whole)
-            with hub.lock:
-                cut = hub.cuts > 0
-                hub.cuts -= cut
             try:
                 self.send_response(206 if first else 200)
                 self.send_header("ETag", f'"{repository.digest(name)}"')
@@ -171,9 +164,6 @@ def handler(hub: Hub) -> type[Handler]:
                 for at in range(first, whole, PART):
                     if hub.held and at >= middle:
                         hub.held.wait(PATIENCE)
-                    if cut and at >= middle:
-                        self.close_connection = True
-                        break
                     self.wfile.write(content[at : at + PART])
             except OSError:  # the other side has left
                 self.close_connection = True
