@@ -16,8 +16,8 @@ from typing import Any
 
 from compute import drafts
 from compute.content import decoding
+from compute.io.tables import read_table
 from compute.tasks import parquet
-from compute.tasks.generators.rows import column_of, optional_column, read_rows
 from compute.tasks.generators.sets import some
 from compute.types import BadInput
 
@@ -97,15 +97,16 @@ def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequen
 
 
 def read_votes(path: Path, *, prompts: Sequence[str]) -> Iterator[tuple[str, str, int]]:
-    """Generator, prompt and number of votes, for every row of a table of votes (CSV, TSV, JSON Lines, Parquet).
+    """Generator, prompt and number of votes, for every row of a table of votes (`compute.io.tables`).
 
     Assumed: a row a vote, or a row a count in a column of COUNTS; the generator in one of CHOSEN; the prompt as text in
     `prompt`, or by its row among `prompts` in a column of POSITIONS; it is empty for a row that there is not. Raises
     BadInput naming the columns there are.
     """
-    rows = read_rows(path)
-    generator = column_of(rows, CHOSEN, of=path.name, what="generators chosen")
-    count, prompt, position = (optional_column(rows, names) for names in (COUNTS, (PROMPT.lower(),), POSITIONS))
+    table = read_table(path)
+    rows = table.rows()
+    generator = table.column(CHOSEN, what="generators chosen")
+    count, prompt, position = map(table.named, (COUNTS, (PROMPT.lower(),), POSITIONS))
     if not prompt and not position:
         raise BadInput(
             f"{path.name} names no prompt (prompt, or its row as {', '.join(POSITIONS)}); it has: "

@@ -1,16 +1,16 @@
-"""Reads a table of scores from a CSV file, whoever made it; every row is checked before any is stored."""
+"""Reads a table of scores from a file, whoever made it; every row is checked before any is stored."""
 
 from __future__ import annotations
 
-import csv
-import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 from compute.catalog import Catalog
 from compute.importing.figures import Imported, fingerprint, outside
+from compute.io.numbers import number
+from compute.io.tables import read_table
 from compute.types import KINDS, BadInput, LikenessError, Metric, Model, Run, Score, Task, UnknownKey, suggestion
 
 REQUIRED = ("benchmark", "model", "task", "metric", "value")
@@ -33,16 +33,17 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
     source, printed. A model that is not in the catalogue is declared by a row that fills `model_title` and
     `model_kind`; a task by `task_title`, `task_category` and `higher_is_better`, which also declares its metric where
     that is new. What the catalogue lists may be declared again in its own words. Raises BadInput naming the file, the
-    line and what next.
+    row (from 1, below the heading) and what next.
     """
+    table = read_table(path)
+    frame = table.frame.astype("str").fillna("").rename(columns=str.strip)
+    _check_columns(list(frame), path.name)
     reader = _ScoresReader(catalog=catalog, name=path.name)
-    for line, row in _rows(path):
+    for row, cells in enumerate(table.rows() and frame.to_dict("records"), start=1):
         try:
-            reader.read(row)
+            reader.read({name: cell.strip() for name, cell in cells.items()})
         except LikenessError as error:
-            raise BadInput(f"{path.name}, line {line}: {error}") from error
-    if not reader.scores:
-        raise BadInput(f"{path.name}: holds no scores below its heading; add a row for every score")
+            raise BadInput(f"{path.name}, row {row}: {error}") from error
     return Imported(
         runs=tuple(reader.runs.values()),
         scores=tuple(reader.scores.values()),
@@ -52,41 +53,16 @@ def read_scores_csv(path: Path, *, catalog: Catalog) -> Imported:
     )
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Every row as text with the number of its last line; blank rows are passed over."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            columns = [column.strip() for column in next(reader, [])]
-            _check_columns(columns, path.name)
-            for cells in reader:
-                if not any(cell.strip() for cell in cells):
-                    continue
-                if len(cells) != len(columns):
-                    raise BadInput(
-                        f"{path.name}, line {reader.line_num}: has {len(cells)} cells, the heading has "
-                        f"{len(columns)}; put text with commas in quotes"
-                    )
-                yield reader.line_num, {name: cell.strip() for name, cell in zip(columns, cells, strict=True)}
-    except OSError as error:
-        raise BadInput(f"{path} cannot be opened ({error.strerror}): give a CSV file of scores") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(f"{path.name}: is not CSV text in UTF-8 ({error}); save it as such") from error
-
-
 def _check_columns(columns: list[str], name: str) -> None:
     known = (*REQUIRED, *OPTIONAL, *DECLARING["model"], *DECLARING["task"])
     for column in columns:
         if column not in known:
             raise BadInput(
-                f"{name}, line 1: no column is called {column!r}.{suggestion(column, known)} "
-                f"Known columns: {', '.join(known)}"
+                f"{name}: no column is called {column!r}.{suggestion(column, known)} Known columns: {', '.join(known)}"
             )
-        if columns.count(column) > 1:
-            raise BadInput(f"{name}, line 1: the column {column!r} stands twice; keep one")
     for column in REQUIRED:
         if column not in columns:
-            raise BadInput(f"{name}, line 1: the column {column!r} is missing; required are {', '.join(REQUIRED)}")
+            raise BadInput(f"{name}: the column {column!r} is missing; required are {', '.join(REQUIRED)}")
 
 
 class _ScoresReader:
@@ -210,7 +186,9 @@ class _ScoresReader:
     def add(self, row: dict[str, str], *, model: str, task: Task, metric: Metric) -> None:
         """Adds the score of a row. Raises BadInput."""
         numbers = {
-            column: _number(row, column) for column in ("value", "n", "stderr", "low", "high") if row.get(column)
+            column: number(row[column], name=column)
+            for column in ("value", "n", "stderr", "low", "high")
+            if row.get(column)
         }
         for column in numbers.keys() - {"n", "stderr"}:
             if reason := outside(numbers[column], metric):
@@ -253,16 +231,6 @@ class _ScoresReader:
             printed=row.get("printed", ""),
             **{**numbers, "n": None if n is None else int(n)},
         )
-
-
-def _number(row: dict[str, str], column: str) -> float:
-    try:
-        value = float(row[column])
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in row[column]:
-        raise BadInput(f"{column} is {row[column][:40]!r}; write a plain number such as 0.851")
-    return value
 
 
 def _check_key(key: str) -> None:

@@ -42,12 +42,13 @@ def has_decimal_comma(columns: Iterable[pd.Series], *, separator: bool | None = 
 
     `separator` is what the file's own separator suggests (`TableFile.comma`): it decides where no cell does.
     """
+    texts = [column.dropna().astype("str").drop_duplicates() for column in columns if not _is_numeric(column)]
+    if not any(cells.str.contains(",", regex=False).any() for cells in texts):
+        return False
     point = comma = either = False
-    for column in columns:
-        if _is_numeric(column):
-            continue
-        for cell in column.dropna().unique():
-            for part in _parts(str(cell)):
+    for cells in texts:
+        for cell in cells:
+            for part in _parts(cell):
                 if "," not in part and "." not in part:
                     continue
                 with_point, with_comma = (_number(part, comma=each) is not None for each in (False, True))
@@ -67,7 +68,11 @@ def read_numbers(column: pd.Series, *, comma: bool | None = False) -> Numbers:
         return Numbers(values=column.to_numpy(float, na_value=np.nan), errors=nothing, percent=np.zeros(n, bool))
     texts = column.astype("str").str.strip().fillna("")
     codes, distinct = pd.factorize(texts)
-    read = [_cell(text, comma) for text in distinct]
+    plain = np.full(len(distinct), np.nan) if comma else pd.to_numeric(distinct.astype(object), errors="coerce")
+    read = [
+        (value, np.nan, "") if value == value else _cell(text, comma)
+        for text, value in zip(distinct, plain.tolist(), strict=True)
+    ]
     if not n:
         return Numbers(values=nothing, errors=nothing, percent=np.zeros(0, bool))
     values, errors = (np.array([cell[at] for cell in read], float)[codes] for at in (0, 1))
@@ -77,11 +82,12 @@ def read_numbers(column: pd.Series, *, comma: bool | None = False) -> Numbers:
     return Numbers(values=values, errors=errors, percent=percent, wrong=wrong)
 
 
-def number(value: object, *, title: str) -> float:
-    """One number, finite. Raises BadInput that begins with `title`."""
-    read = read_numbers(pd.Series([value]), comma=has_decimal_comma([pd.Series([value])]))
-    if read.wrong or not np.isfinite(read.values[0]):
-        raise BadInput(f"{title} {read.wrong.get(0, 'is not a finite number')}")
+def number(text: str, *, name: str) -> float:
+    """One finite number without a sign of percent. Raises BadInput that begins with the `name`."""
+    column = pd.Series([text], dtype="str")
+    read = read_numbers(column, comma=has_decimal_comma([column]))
+    if read.wrong or read.percent[0] or not np.isnan(read.errors[0]) or not np.isfinite(read.values[0]):
+        raise BadInput(f"{name} is {text[:40]!r}; write a plain number such as 0.851")
     return float(read.values[0])
 
 

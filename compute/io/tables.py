@@ -17,15 +17,17 @@ import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 
+from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.types import BadInput, shortened
 
 TEXTS, JSONS, PARQUET, EXCEL = (".csv", ".tsv", ".txt"), (".jsonl", ".ndjson"), ".parquet", ".xlsx"
@@ -49,13 +51,39 @@ class TableFile:
     title: str  # the file's name
     frame: pd.DataFrame
     comma: bool | None = None  # whether decimals have a comma, as far as the separator tells
-    uneven: tuple[tuple[int, int], ...] = ()  # row and number of cells of those that are left out for their width
+    uneven: tuple[tuple[int, list[str]], ...] = ()  # rows and their cells that are left out for their width
     stored: tuple[str, ...] = ()  # columns of images inside a Parquet file, which are not read
     notes: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dictionary a row, None where a cell is empty that has a type."""
+        """A dictionary a row, None where a cell is empty that has a type. Raises BadInput where there is none."""
+        if not len(self.frame):
+            raise BadInput(f"{self.title} has no rows")
         return self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
+
+    def named(self, names: Iterable[str]) -> str:
+        """The column with the first of these names that any has, in any case of letters; empty where none has."""
+        known = {str(column).lower(): column for column in reversed(self.frame.columns)}
+        return next((known[name] for name in names if name in known), "")
+
+    def column(self, names: Collection[str], *, what: str) -> str:
+        """As `named`. Raises BadInput naming what there is."""
+        if column := self.named(names):
+            return column
+        raise BadInput(
+            f"{self.title} has no column of {what} ({', '.join(names)}); it has: {', '.join(map(str, self.frame))}"
+        )
+
+    def numbers(self, column: str) -> Numbers:
+        """A column of finite numbers. Raises BadInput naming every cell that is none."""
+        cells = self.frame[column]
+        read = read_numbers(cells, comma=has_decimal_comma([cells], separator=self.comma))
+        wrong = dict.fromkeys(np.flatnonzero(~np.isfinite(read.values)).tolist(), "is not a finite number") | read.wrong
+        if wrong:
+            listed = [f"row {row + 1:,}: {shortened(str(cells[row]))!r} {wrong[row]}" for row in sorted(wrong)[:NAMED]]
+            more = f". And {len(wrong) - NAMED:,} cells more" if len(wrong) > NAMED else ""
+            raise BadInput(f"{self.title}, column {column!r}, {'; '.join(listed)}{more}")
+        return read
 
 
 def is_table(name: str | Path) -> bool:
@@ -67,12 +95,13 @@ def read_table(
     source: Path | bytes,
     *,
     name: str = "",
+    ending: str = "",
     columns: Collection[str] = (),
     uneven: bool = False,
     most_bytes: int = MOST_BYTES,
     most_rows: int | None = None,
 ) -> TableFile:
-    """The table in a file or in bytes, which need a `name`.
+    """The table in a file or in bytes, which need a `name`; `ending` stands for that of the name.
 
     `columns` are the only ones read of a Parquet file, in any case of letters. Rows of another width than the heading
     are left out where `uneven`. Raises BadInput in one sentence that names the file and what to do, or all such rows.
@@ -81,7 +110,7 @@ def read_table(
     try:
         with _opened(source) as file:
             start = file.read(8)
-            ending = Path(title.lower().removesuffix(".gz")).suffix
+            ending = ending or Path(title.lower().removesuffix(".gz")).suffix
             if start.startswith(b"PAR1") or ending == PARQUET:
                 if isinstance(source, bytes):
                     raise BadInput(f"{title} is a Parquet file. Save it as CSV")
@@ -91,7 +120,10 @@ def read_table(
                 table = _excel(file, title, most_bytes=most_bytes)
             elif ending in (*TEXTS, *JSONS):
                 text, notes = _decoded(file, title, most_bytes=most_bytes)
-                table = (_json_lines if ending in JSONS else _text)(text, title, notes, most_rows=most_rows)
+                if ending in JSONS:
+                    table = _json_lines(text, title, notes, most_rows=most_rows)
+                else:
+                    table = _text(text, title, notes, tabs=ending == ".tsv", most_rows=most_rows)
             else:
                 raise BadInput(f"{title} is no table: its name must end in {', '.join(ENDINGS)}. Save it as CSV")
     except FileNotFoundError as error:
@@ -103,7 +135,7 @@ def read_table(
     except OSError as error:
         raise BadInput(f"{title} cannot be opened ({error.strerror or error})") from error
     if table.uneven and not uneven:
-        listed = ", ".join(f"row {row:,} has {cells:,}" for row, cells in table.uneven[:NAMED])
+        listed = ", ".join(f"row {row:,} has {len(cells):,}" for row, cells in table.uneven[:NAMED])
         more = f" and {len(table.uneven) - NAMED:,} rows more" if len(table.uneven) > NAMED else ""
         raise BadInput(
             f"{title}: the heading has {table.frame.shape[1]:,} cells, {listed}{more}. Name every column, and put a "
@@ -165,12 +197,14 @@ def _decoded(file: IO[bytes], title: str, *, most_bytes: int) -> tuple[io.TextIO
     return io.TextIOWrapper(file, encoding=encoding, errors=strict, newline=""), notes
 
 
-def _text(file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_rows: int | None) -> TableFile:
+def _text(
+    file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, tabs: bool, most_rows: int | None
+) -> TableFile:
     first = "\n"
     while first and not first.strip():
         first = file.readline(MOST_LINE + 1)
     bare = QUOTED.sub("", first)
-    separator = "\t" if Path(title.lower().removesuffix(".gz")).suffix == ".tsv" else max(SEPARATORS, key=bare.count)
+    separator = "\t" if tabs else max(SEPARATORS, key=bare.count)
     if len(first) > MOST_LINE or bare.count(separator) >= MOST_COLUMNS:
         raise BadInput(
             f"{title}: its first line names more than {MOST_COLUMNS:,} columns, or has more than {MOST_LINE:,} "
@@ -189,7 +223,7 @@ def _text(file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, most_ro
                 raise BadInput(f"{title} has more than {most_rows:,} rows. Split it")
             widths = list(map(len, block))
             if block and (min(widths) != len(names) or max(widths) != len(names)):
-                uneven += [(count + at, width) for at, width in enumerate(widths, 1) if width != len(names)]
+                uneven += [(count + at, row) for at, row in enumerate(block, 1) if len(row) != len(names)]
             count += len(block)
             frames.append(_texts([row for row in block if len(row) == len(names)], len(names)))
     except csv.Error as error:
@@ -217,14 +251,16 @@ def _texts(rows: Sequence[Sequence[str]], width: int) -> pd.DataFrame:
 
 
 def _named(frame: pd.DataFrame, names: Sequence[str], title: str) -> pd.DataFrame:
-    """The frame with its names; columns without a name or any content, as spreadsheets leave them, are left out."""
-    blank = [at for at, name in enumerate(names) if not name and not frame[at].str.strip().any()]
-    frame, names = frame.drop(columns=blank), [name for at, name in enumerate(names) if at not in blank]
-    _check_names(names, title)
+    """The frame with its names; last columns without a name or any content, as spreadsheets add them, are left out."""
+    width = len(names)
+    while width and not names[width - 1] and not frame[width - 1].str.strip().any():
+        width -= 1
+    frame, names = frame.iloc[:, :width], names[:width]
+    check_names(names, title)
     return frame.set_axis(names, axis=1)
 
 
-def _check_names(names: Sequence[str], title: str) -> None:
+def check_names(names: Sequence[str], title: str) -> None:
     if not any(names):
         raise BadInput(f"{title} has no columns: its first line names them. Is it empty?")
     name, count = Counter(names).most_common(1)[0]
@@ -259,7 +295,7 @@ def _json_lines(file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, m
             cells.append(value)
     if not count:
         raise BadInput(f"{title} has no rows")
-    _check_names([key.strip() for key in columns], title)
+    check_names([key.strip() for key in columns], title)
     typed = {}
     for key, cells in columns.items():
         cells += [None] * (count - len(cells))
@@ -297,7 +333,7 @@ def _excel(file: IO[bytes], title: str, *, most_bytes: int) -> TableFile:
         raise
     except Exception as error:  # whatever a damaged workbook raises
         raise BadInput(f"{title} is no Excel workbook, or a damaged one ({error}). Save it as .xlsx or CSV") from error
-    uneven = tuple((at, len(row)) for at, row in enumerate(listed, 1) if len(row) > len(names))
+    uneven = tuple((at, row) for at, row in enumerate(listed, 1) if len(row) > len(names))
     whole = [[*row, *[""] * (len(names) - len(row))] for row in listed if len(row) <= len(names)]
     frame = _named(_texts(whole, len(names)), names, title)
     return TableFile(title=title, frame=frame, uneven=uneven, notes=tuple(notes))
@@ -327,7 +363,7 @@ def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: in
         with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
             table = connection.read_parquet(str(path))
             kinds = {name: str(kind) for name, kind in zip(table.columns, table.types, strict=True)}
-            _check_names(list(kinds), title)
+            check_names(list(kinds), title)
             wanted = [name for name in _ordered(connection, path, kinds) if not columns or name.lower() in columns]
             stored = tuple(name for name in wanted if "BLOB" in kinds[name])
             read = [name for name in wanted if name not in stored]
@@ -335,19 +371,11 @@ def _parquet(path: Path, title: str, columns: Collection[str], *, most_bytes: in
                 raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns")
             if not read:
                 return TableFile(title=title, frame=pd.DataFrame(index=range(len(table))), stored=stored)
-            quoted = ['"' + name.replace('"', '""') + '"' for name in read]
-            # Strings that repeat are stored once, and counted here without being copied.
-            sizes = ", ".join(f"coalesce(sum(strlen({name}::VARCHAR)), 0) + 8 * count(*)" for name in quoted)
-            size = sum(table.aggregate(sizes).fetchall()[0])
-            if size > most_bytes:
-                raise BadInput(
-                    f"{title} unpacks to {size / 1e6:,.0f} MB, more than {most_bytes / 1e6:,.0f} MB. Choose fewer "
-                    "columns, or split it"
-                )
+            quoted = list(map(_quoted, read))
+            _check_unpacked(table, quoted, title, most_bytes=most_bytes)
             frame = table.project(", ".join(quoted)).df()
     except duckdb.Error as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise BadInput(f"{title} is no Parquet file, or a damaged one ({reason})") from error
+        raise BadInput(f"{title} is no Parquet file, or a damaged one ({_first_line(error)})") from error
     return TableFile(title=title, frame=frame, stored=stored)
 
 
@@ -360,3 +388,32 @@ def _ordered(connection: duckdb.DuckDBPyConnection, path: Path, names: Collectio
         index = []
     first = [name for name in index if isinstance(name, str) and name in names]
     return iter(dict.fromkeys((*first, *names)))
+
+
+def check_unpacked(path: Path, columns: Iterable[str], *, most_bytes: int) -> None:
+    """Raises BadInput for a Parquet file whose columns unpack to more, without doing so, and for a damaged one."""
+    try:
+        with duckdb.connect(config={"memory_limit": MEMORY, "threads": 1}) as connection:
+            table = connection.read_parquet(str(path))
+            _check_unpacked(table, map(_quoted, columns), path.name, most_bytes=most_bytes)
+    except duckdb.Error as error:
+        raise BadInput(f"{path.name} is no Parquet file, or a damaged one ({_first_line(error)})") from error
+
+
+def _check_unpacked(table: duckdb.DuckDBPyRelation, columns: Iterable[str], title: str, *, most_bytes: int) -> None:
+    # Strings that repeat are stored once, and counted here without being copied.
+    sizes = [f"coalesce(sum(strlen({column}::VARCHAR)), 0) + 8 * count(*)" for column in columns]
+    size = sum(table.aggregate(", ".join(sizes)).fetchall()[0]) if sizes else 0
+    if size > most_bytes:
+        raise BadInput(
+            f"{title} unpacks to {size / 1e6:,.0f} MB, more than {most_bytes / 1e6:,.0f} MB. Choose fewer columns, or "
+            "split it"
+        )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

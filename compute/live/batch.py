@@ -5,15 +5,13 @@ Nothing is written to disk. Images are read when their row comes, and only the m
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
 
 from cachetools import LRUCache
 
+from compute.io.tables import read_table
 from compute.live import examples, inputs
 from compute.live.archive import LONGEST_NAME, Archive
 from compute.live.decoder import POOL, DecoderUnavailable
@@ -24,16 +22,12 @@ from compute.types import BadInput, LikenessError
 LARGEST_FILE = 50_000_000  # bytes of the CSV or ZIP
 LARGEST_TABLE = 8_000_000  # bytes of the table in it
 ROWS = 200
-CELLS = 1_000_000  # separators and line breaks of a table, those within texts included
 PREVIEW = 200  # characters of a cell that messages and results repeat
 DECODED = 48_000_000  # bytes of decoded images in memory for the next rows; one takes 16 MB at most
-SEPARATORS = ",;\t"
 REQUIRED, OPTIONAL = ("first", "second"), ("name",)
 EXAMPLE = re.compile(r"example:([\w-]+)", re.IGNORECASE)
 IMAGE = re.compile(r"(?is).+\.(png|jpe?g|jfif|webp|gif|bmp|tiff?|avif|hei[cf]|jxl|jp2|svg|ico|psd)")
 ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
-WIDE = (b"\xff\xfe", b"\xfe\xff")  # how UTF-16 begins
-SAVE = "Save it as CSV in UTF-8 and add it again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,60 +81,39 @@ class Batch:
 def read(data: bytes) -> Batch:
     """A CSV, or a ZIP of one CSV with images, as pairs. Raises BadInput, as a sentence, where the whole file fails.
 
-    The CSV is UTF-8 with commas, semicolons or tabs between its cells; its heading names `first` and `second`, in any
-    case and order, and may name `name`. Other columns are ignored. What is wrong with one row stands in that row.
+    The heading of the CSV (`compute.io.tables`) names `first` and `second`, in any case and order, and may name `name`.
+    Other columns are ignored. What is wrong with one row stands in that row.
     """
     archive = Archive(data) if data.startswith((b"PK\x03\x04", b"PK\x05\x06")) else None
     table = archive.table() if archive else ""
     if archive:
         data = archive.read(table, most=LARGEST_TABLE)
-    elif len(data) > LARGEST_TABLE:
-        raise BadInput(f"The CSV has {len(data) / 1e6:.0f} MB, more than {LARGEST_TABLE // 1_000_000} MB. Split it")
-    whole = Batch(rows=tuple(_rows(_text(data))), archive=archive, table=table)
+    whole = Batch(rows=tuple(_rows(data)), archive=archive, table=table)
     return replace(whole, rows=tuple(replace(row, problem=row.problem or _problem(whole, row)) for row in whole.rows))
 
 
-def _text(data: bytes) -> str:
-    if data.startswith(WIDE):
-        raise BadInput(f"The table is UTF-16 text. {SAVE}")
-    try:
-        return data.decode("utf-8-sig").lstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise BadInput(f"The file is neither CSV text in UTF-8 nor a ZIP. {SAVE}") from error
-
-
-def _rows(text: str) -> list[PairRow]:
-    if sum(map(text.count, (*SEPARATORS, "\n", "\r"))) > CELLS:
-        raise BadInput(f"The table has more than {CELLS:,} separators and line breaks. Split it")
-    reader = _reader(text, _separator(text))
-    rows: list[PairRow] = []
-    try:
-        columns = _names(next(reader))
-        for column in (*REQUIRED, *OPTIONAL):
-            if columns.count(column) > 1:
-                raise BadInput(f"The column {column} stands twice in the heading. Keep one of them")
-        for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                continue
-            if len(rows) == ROWS:
-                raise BadInput(f"The table has more than {ROWS} rows. Split it: at most {ROWS} are scored at once")
-            rows.append(_row(len(rows) + 1, [cell.strip() for cell in cells], columns))
-    except csv.Error as error:
-        if "field limit" in str(error):
+def _rows(data: bytes) -> list[PairRow]:
+    file = read_table(data, name="The table", ending=".csv", uneven=True, most_bytes=LARGEST_TABLE, most_rows=ROWS)
+    columns = [str(column).lower() for column in file.frame]
+    for column in (*REQUIRED, *OPTIONAL):
+        if columns.count(column) > 1:
+            raise BadInput(f"The column {column} stands twice in the heading. Keep one of them")
+        if column in REQUIRED and column not in columns:
             raise BadInput(
-                f"A cell near line {reader.line_num} has more than {csv.field_size_limit():,} characters. Shorten it: "
-                f"a text may have {inputs.LONGEST:,}"
-            ) from error
-        raise BadInput(
-            f"The table cannot be read from line {reader.line_num} on ({error}): put a cell that contains quotes "
-            "in quotes, and double each of its own"
-        ) from error
-    if not rows:
+                "The table needs a heading with the columns first and second, and may have the column name. Its first "
+                f"line reads {', '.join(columns)[:80]!r}"
+            )
+    uneven, whole = dict(file.uneven), iter(file.frame.to_numpy().tolist())
+    count = len(uneven) + len(file.frame)
+    if not count:
         raise BadInput("The table has no rows below its heading. Add one for every pair")
-    return rows
+    return [
+        _row(number, uneven[number] if number in uneven else next(whole), columns) for number in range(1, count + 1)
+    ]
 
 
 def _row(number: int, cells: list[str], columns: list[str]) -> PairRow:
+    cells = [cell.strip() for cell in cells]
     by_column = dict(zip(columns, cells, strict=False))
     first, second = (by_column.get(column, "") for column in REQUIRED)
     problem = ""
@@ -175,26 +148,3 @@ def _problem(batch: Batch, row: PairRow) -> str:
             return f"{name} is the name of an image, but no image came with the CSV. Put both in one ZIP"
         return f"There is no image {name} in the ZIP. Check its name; if it is meant as a text, change its ending"
     return ""
-
-
-def _separator(text: str) -> str:
-    """The separator with which the first line names the required columns. Raises BadInput where none does."""
-    for separator in SEPARATORS:
-        try:
-            if set(REQUIRED) <= set(_names(next(_reader(text, separator), []))):
-                return separator
-        except csv.Error:
-            continue
-    line = text.partition("\n")[0].strip()[:80]
-    raise BadInput(
-        "The table needs a heading with the columns first and second, and may have the column name. "
-        + (f"Its first line reads {line!r}" if line else "It is empty")
-    )
-
-
-def _reader(text: str, separator: str) -> Any:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
-
-
-def _names(cells: list[str]) -> list[str]:
-    return [cell.strip().lower() for cell in cells]

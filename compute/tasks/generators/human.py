@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from compute.arrays import Floats
-from compute.tasks.generators.rows import column_of, optional_column, read_rows
+from compute.io.tables import TableFile, read_table
 from compute.types import BadInput
 
 NAMES = ("generator", "model", "name")
@@ -42,7 +40,7 @@ class HumanTable:
 
 
 def read(path: Path) -> HumanTable:
-    """A table (CSV, TSV, JSON Lines, Parquet) in one of these forms, by its columns:
+    """A table (`compute.io.tables`) in one of these forms, by its columns:
 
     - `generator` with `rate` (a share, 0.8 or 80%), `elo`, `rating` or `score`, or `rank`; a rank may stand beside;
     - `winner`, `loser` and perhaps `votes`: a row a comparison;
@@ -53,64 +51,61 @@ def read(path: Path) -> HumanTable:
     Raises BadInput naming the file, the row and what is wrong.
     """
     wanted = {*NAMES, *RATES, *RATINGS, *RANKS, *WINNERS, *LOSERS, *COUNTS, *FIRST, *SECOND, *CHOICES, *PROMPTS}
-    rows = read_rows(path, columns=tuple(wanted))
-    title = path.name
-    if optional_column(rows, LOSERS):
-        return _won(rows, title)
-    if optional_column(rows, FIRST) and optional_column(rows, SECOND):
-        return _chosen(rows, title)
-    if optional_column(rows, PROMPTS) and optional_column(rows, COUNTS):
-        return _per_prompt(rows, title)
-    return _rated(rows, title)
+    table = read_table(path, columns=wanted)
+    table.rows()  # there must be some
+    if table.named(LOSERS):
+        return _won(table)
+    if table.named(FIRST) and table.named(SECOND):
+        return _chosen(table)
+    if table.named(PROMPTS) and table.named(COUNTS):
+        return _per_prompt(table)
+    return _rated(table)
 
 
-def _rated(rows: Sequence[Mapping[str, Any]], title: str) -> HumanTable:
-    key = column_of(rows, NAMES, of=title, what="generators")
-    rate, rating, rank = (optional_column(rows, names) for names in (RATES, RATINGS, RANKS))
+def _rated(table: TableFile) -> HumanTable:
+    title = table.title
+    names = _texts(table, NAMES, what="generators")
+    rate, rating, rank = (table.named(names) for names in (RATES, RATINGS, RANKS))
     column = rate or rating or rank
     if not column:
-        raise BadInput(f"{title} has no rate, rating or rank; it has: {', '.join(map(str, rows[0]))}")
-    values, ranks = {}, {}
-    for at, row in enumerate(rows, start=1):
-        name = str(row[key]).strip()
-        if name in values:
-            raise BadInput(f"{title}, row {at}: duplicate generator {name!r}. Leave one row of each")
-        values[name] = _number(row[column], f"{title}, row {at} ({name}): {column}", share=column == rate)
-        if rank:
-            ranks[name] = _number(row[rank], f"{title}, row {at} ({name}): {rank}")
-    if column == rate and max(values.values()) > 1:  # percent without the sign, throughout
-        values = {name: value / 100 for name, value in values.items()}
-    if column == rate and not all(0 <= value <= 1 for value in values.values()):
+        raise BadInput(f"{title} has no rate, rating or rank; it has: {', '.join(map(str, table.frame))}")
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise BadInput(f"{title}, row {at + 1}: duplicate generator {name!r}. Leave one row of each")
+    read = table.numbers(column)
+    values = np.where(read.percent & (column == rate), read.values / 100, read.values)
+    if column == rate and values.max() > 1:  # percent without the sign, throughout
+        values = values / 100
+    if column == rate and not ((values >= 0) & (values <= 1)).all():
         raise BadInput(f"{title}: {rate} is a share of votes, from 0 to 1 or from 0% to 100%")
     return HumanTable(
         title=title,
         metric="human_rate" if column == rate else "elo" if column == rating else "human_rank",
-        names=tuple(values),
-        values=values,
-        ranks=ranks or None,
+        names=tuple(names),
+        values=dict(zip(names, values.tolist(), strict=True)),
+        ranks=dict(zip(names, table.numbers(rank).values.tolist(), strict=True)) if rank else None,
     )
 
 
-def _won(rows: Sequence[Mapping[str, Any]], title: str) -> HumanTable:
-    winner, loser = column_of(rows, WINNERS, of=title, what="winners"), column_of(rows, LOSERS, of=title, what="losers")
-    count = optional_column(rows, COUNTS)
+def _won(table: TableFile) -> HumanTable:
     pairs: dict[tuple[str, str], float] = defaultdict(float)
-    for at, row in enumerate(rows, start=1):
-        first, second = str(row[winner]).strip(), str(row[loser]).strip()
+    winners, losers = _texts(table, WINNERS, what="winners"), _texts(table, LOSERS, what="losers")
+    for at, (first, second, count) in enumerate(zip(winners, losers, _counts(table), strict=True), start=1):
         if first == second:
-            raise BadInput(f"{title}, row {at}: {first!r} is compared with itself")
-        pairs[first, second] += _count(row[count], f"{title}, row {at}: {count}") if count else 1.0
-    return _voted(pairs, title)
+            raise BadInput(f"{table.title}, row {at}: {first!r} is compared with itself")
+        pairs[first, second] += count
+    return _voted(pairs, table.title)
 
 
-def _chosen(rows: Sequence[Mapping[str, Any]], title: str) -> HumanTable:
-    left, right = (column_of(rows, names, of=title, what="names") for names in (FIRST, SECOND))
-    choice = column_of(rows, CHOICES, of=title, what="choices")
+def _chosen(table: TableFile) -> HumanTable:
+    left, right = (table.column(names, what="names") for names in (FIRST, SECOND))
+    columns = (_texts(table, [name], what="names") for name in (left, right))
     pairs: dict[tuple[str, str], float] = defaultdict(float)
-    for at, row in enumerate(rows, start=1):
-        first, second, said = (str(row[name]).strip() for name in (left, right, choice))
+    for at, (first, second, said) in enumerate(
+        zip(*columns, _texts(table, CHOICES, what="choices"), strict=True), start=1
+    ):
         if first == second:
-            raise BadInput(f"{title}, row {at}: {first!r} is compared with itself")
+            raise BadInput(f"{table.title}, row {at}: {first!r} is compared with itself")
         if said.lower() in TIES:
             pairs[first, second] += 0.5
             pairs[second, first] += 0.5
@@ -119,20 +114,14 @@ def _chosen(rows: Sequence[Mapping[str, Any]], title: str) -> HumanTable:
         elif said in (second, right, "second"):
             pairs[second, first] += 1
         else:
-            raise BadInput(f"{title}, row {at}: the choice {said!r} is none of {first!r}, {second!r}, tie")
-    return _voted(pairs, title)
+            raise BadInput(f"{table.title}, row {at}: the choice {said!r} is none of {first!r}, {second!r}, tie")
+    return _voted(pairs, table.title)
 
 
-def _per_prompt(rows: Sequence[Mapping[str, Any]], title: str) -> HumanTable:
-    key, prompt = (
-        column_of(rows, NAMES, of=title, what="generators"),
-        column_of(rows, PROMPTS, of=title, what="prompts"),
-    )
-    count = column_of(rows, COUNTS, of=title, what="votes")
+def _per_prompt(table: TableFile) -> HumanTable:
+    names, prompts = _texts(table, NAMES, what="generators"), _texts(table, PROMPTS, what="prompts")
     shown: dict[str, dict[str, float]] = defaultdict(dict)
-    for at, row in enumerate(rows, start=1):
-        name, text = str(row[key]).strip(), str(row[prompt])
-        votes = _count(row[count], f"{title}, row {at}: {count}")
+    for name, text, votes in zip(names, prompts, _counts(table), strict=True):
         shown[text][name] = shown[text].get(name, 0.0) + votes
     pairs: dict[tuple[str, str], float] = defaultdict(float)
     for votes in shown.values():
@@ -141,10 +130,10 @@ def _per_prompt(rows: Sequence[Mapping[str, Any]], title: str) -> HumanTable:
                 if first != second:
                     pairs[first, second] += won
     note = (
-        f"{title}: every vote is taken as one over all other generators of its prompt, as if all were shown; its "
+        f"{table.title}: every vote is taken as one over all other generators of its prompt, as if all were shown; its "
         "comparisons depend on each other, so the intervals of the strengths are too narrow"
     )
-    return _voted(pairs, title, notes=(note,))
+    return _voted(pairs, table.title, notes=(note,))
 
 
 def _voted(pairs: Mapping[tuple[str, str], float], title: str, notes: tuple[str, ...] = ()) -> HumanTable:
@@ -158,20 +147,19 @@ def _voted(pairs: Mapping[tuple[str, str], float], title: str, notes: tuple[str,
     return HumanTable(title=title, metric="elo", names=tuple(names), values={}, wins=wins, notes=notes)
 
 
-def _number(value: Any, name: str, *, share: bool = False) -> float:
-    text = str(value).strip()
-    percent = share and text.endswith("%")
-    try:
-        number = float(text.removesuffix("%") if percent else text) / (100 if percent else 1)
-    except ValueError:
-        raise BadInput(f"{name} is not a number: {text[:40]!r}") from None
-    if not math.isfinite(number):
-        raise BadInput(f"{name} is not finite: {text[:40]!r}")
-    return number
+def _texts(table: TableFile, names: Collection[str], *, what: str) -> list[str]:
+    """A column of names. Raises BadInput where there is none."""
+    column = table.frame[table.column(names, what=what)]
+    return column.astype("str").fillna("").str.strip().tolist()
 
 
-def _count(value: Any, name: str) -> float:
-    number = _number(value, name)
-    if number < 0:
-        raise BadInput(f"{name} is negative: {number:g}")
-    return number
+def _counts(table: TableFile) -> list[float]:
+    """Votes by row, one each where they are not counted. Raises BadInput."""
+    column = table.named(COUNTS)
+    if not column:
+        return [1.0] * len(table.frame)
+    counts = table.numbers(column).values
+    if (counts < 0).any():
+        row = int((counts < 0).argmax())
+        raise BadInput(f"{table.title}, row {row + 1}: {column} is negative: {counts[row]:g}")
+    return counts.tolist()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compute.tasks.generators.rows import column_of, read_rows
+from compute.io.tables import read_lines, read_table
 from compute.tasks.generators.sets import some, stem
 from compute.types import BadInput
 
@@ -37,17 +37,19 @@ class Prompts:
 
 
 def read(path: Path) -> Prompts:
-    """The prompts in a file: a table (CSV, TSV, JSON Lines, Parquet) of images and prompts, or a text, a prompt a line.
+    """The prompts in a file: a table (`compute.io.tables`) of images and prompts, or a text, a prompt a line.
 
     A table has a column of IMAGE_COLUMNS and one of PROMPT_COLUMNS, in any case of letters; an image goes by its path
     within its folder without the ending. The lines of a .txt go with the images in the order of their names. Raises
     BadInput for a missing file or column, and for an empty prompt, with its row.
     """
     if path.suffix.lower() == ".txt":
-        return _lines(path)
-    rows = read_rows(path)
-    image = column_of(rows, IMAGE_COLUMNS, of=path.name, what="images")
-    prompt = column_of(rows, PROMPT_COLUMNS, of=path.name, what="prompts")
+        lines = read_lines(path)
+        ids = [f"line {row}" for row in range(1, len(lines) + 1)]
+        return checked(title=path.name, ids=ids, texts=lines, ordered=True)
+    table = read_table(path)
+    rows = table.rows()
+    image, prompt = table.column(IMAGE_COLUMNS, what="images"), table.column(PROMPT_COLUMNS, what="prompts")
     return checked(title=path.name, ids=[stem(str(row[image])) for row in rows], texts=[row[prompt] for row in rows])
 
 
@@ -74,16 +76,6 @@ def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered:
             raise BadInput(f"{title}, row {at} ({key}): the prompt is empty. Write one, or remove the row")
         clean.append(text.strip())
     return Prompts(title=title, ids=tuple(ids), texts=tuple(clean), ordered=ordered)
-
-
-def _lines(path: Path) -> Prompts:
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path.name} cannot be read as UTF-8 text ({error})") from error
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return checked(title=path.name, ids=[f"line {row}" for row in range(1, len(lines) + 1)], texts=lines, ordered=True)
 
 
 def _short(text: str) -> str:

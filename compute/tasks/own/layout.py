@@ -6,13 +6,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from compute.io.tables import ENDINGS, is_table
 from compute.tasks.own import table as tables
 from compute.tasks.own.faults import Faults
 from compute.tasks.own.files import is_image_name
 from compute.tasks.own.finding import CORPUS, QRELS, QUERIES
 from compute.tasks.own.labelled import TEST, TRAIN, UNUSED
 from compute.tasks.own.shapes import RETRIEVAL, TaskShape
-from compute.tasks.own.table import FORMATS, SPLIT, OwnTable
+from compute.tasks.own.table import SPLIT, OwnTable
 from compute.types import BadInput
 
 BEIR = "corpus.jsonl, queries.jsonl and qrels/test.tsv"
@@ -42,11 +43,9 @@ def _manifest(path: Path) -> Path | None:
     """The one manifest at a path or in the folder there. Raises BadInput for several."""
     if not path.is_dir():
         return path
-    named = [path / f"{name}{end}" for name in MANIFESTS for end in FORMATS]
+    named = [path / f"{name}{end}" for name in MANIFESTS for end in ENDINGS]
     present = [file for file in named if file.is_file()]
-    present = present or sorted(
-        file for file in path.iterdir() if file.suffix.lower() in FORMATS and not file.name.startswith(".")
-    )
+    present = present or sorted(file for file in path.iterdir() if is_table(file) and not file.name.startswith("."))
     if len(present) > 1:
         raise BadInput(
             f"{path} has several manifests: {', '.join(file.name for file in present[:5])}. Name the file itself"
@@ -61,13 +60,13 @@ def retrieval_files(folder: Path) -> dict[str, Path]:
     or the only one. Raises BadInput for a folder that has but some of them.
     """
     found = {
-        name: [folder / f"{name}{end}" for end in FORMATS if (folder / f"{name}{end}").is_file()]
+        name: [folder / f"{name}{end}" for end in ENDINGS if (folder / f"{name}{end}").is_file()]
         for name in (QUERIES, CORPUS, QRELS)
     }
     if not found[QUERIES] and not found[CORPUS]:
         return {}
     if not found[QRELS] and (folder / QRELS).is_dir():
-        splits = sorted(file for file in (folder / QRELS).iterdir() if file.suffix.lower() in FORMATS)
+        splits = sorted(file for file in (folder / QRELS).iterdir() if is_table(file))
         found[QRELS] = splits if len(splits) == 1 else [file for file in splits if file.stem == TEST]
         if splits and not found[QRELS]:
             raise BadInput(f"{folder / QRELS} has {', '.join(file.name for file in splits)} and no {TEST}: name one so")

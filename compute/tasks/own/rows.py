@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from compute.content.items import Column, content_key
+from compute.io.numbers import has_decimal_comma, read_numbers
 from compute.tasks.own import files
 from compute.tasks.own.faults import Faults
 from compute.tasks.own.table import OwnTable
@@ -175,7 +176,8 @@ class OwnRows:
         import pandas as pd
 
         codes = self.texts(name)
-        distinct = pd.to_numeric(pd.Series(codes.listed(), dtype=object), errors="coerce").to_numpy(dtype=float)
+        cells = pd.Series(codes.listed(), dtype=object)
+        distinct = read_numbers(cells, comma=has_decimal_comma([cells], separator=self.table.comma)).values
         distinct = np.append(np.where(right(distinct), distinct, np.nan), np.nan)
         values = distinct[codes.codes]
         self.fault(

@@ -1,4 +1,4 @@
-"""A manifest as it is read: CSV, TSV, JSON lines or Parquet, its values as Arrow arrays, never a Python object a row.
+"""A manifest as it is read (`compute.io.tables`), its values as Arrow arrays, never a Python object a row.
 
 Images inside a Parquet file stay there until they are read.
 """
@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -18,16 +17,15 @@ import numpy as np
 
 from compute.content import items
 from compute.content.items import Column
-from compute.delimited import heading
+from compute.io.tables import ENDINGS, PARQUET, check_names, check_unpacked, is_table, read_table
 from compute.tasks import parquet
 from compute.tasks.own.faults import Faults
-from compute.types import BadInput, shortened
+from compute.types import BadInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK = 16 << 20  # bytes that are parsed at a time; no row of JSON lines may be longer
-PARQUET = ".parquet"
+MOST_BYTES = 4 << 30  # of a manifest's texts
 SPLIT = "split"  # the column that says which rows train and which test
 
 
@@ -42,6 +40,8 @@ class OwnTable:
     stored: Mapping[str, Callable[..., Column]] = field(default_factory=dict)
     class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of columns of class numbers
     digest: str = ""  # of the file's content
+    comma: bool | None = False  # whether decimals have a comma, as far as the file's separator tells
+    notes: tuple[str, ...] = ()  # on how the file was read, and what of a folder was not
 
     def __len__(self) -> int:
         return self.values.num_rows
@@ -53,22 +53,32 @@ class OwnTable:
 
 
 def read(path: Path, *, faults: Faults, folder: Path | None = None) -> OwnTable:
-    """A manifest by the end of its name, one of FORMATS. Rows of another width are faults.
+    """A manifest by the end of its name, one of ENDINGS. Rows of another width are faults.
 
     Paths of images begin at `folder`, by default the manifest's.
 
     Raises BadInput for a file that cannot be read as what its name says, or that has no row.
     """
+    import pyarrow as pa
+
     if not path.is_file():
         raise BadInput(f"There is no file {path}")
-    if path.suffix.lower() not in FORMATS:
-        raise BadInput(f"{path.name} is no manifest: its name must end in {', '.join(FORMATS)}")
-    try:
-        table = FORMATS[path.suffix.lower()](path, faults)
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path.name} is not UTF-8 ({error.reason}, byte {error.start}): save it as UTF-8") from error
-    except OSError as error:
-        raise BadInput(f"{path.name} cannot be read ({error.strerror or error})") from error
+    if not is_table(path):
+        raise BadInput(f"{path.name} is no manifest: its name must end in {', '.join(ENDINGS)}")
+    if path.suffix.lower() == PARQUET:
+        table = of_parquet(parquet.Table((path,), path.name), folder=path.parent, digest=digest_of(path))
+    else:
+        file = read_table(path, uneven=True, most_bytes=MOST_BYTES)
+        for row, cells in file.uneven:
+            faults.at(path.name, row, f"it has {len(cells)} values for {file.frame.shape[1]} columns")
+        table = OwnTable(
+            title=path.name,
+            values=_plain(pa.Table.from_pandas(file.frame, preserve_index=False)),
+            folder=path.parent,
+            digest=digest_of(path),
+            comma=file.comma,
+            notes=file.notes,
+        )
     if not len(table) and not faults.count:
         raise BadInput(f"{path.name} has no rows")
     return replace(table, folder=folder) if folder else table
@@ -80,88 +90,19 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
-def of_values(title: str, values: Mapping[str, list[str]], *, folder: Path | None) -> OwnTable:
+def of_values(
+    title: str, values: Mapping[str, list[str]], *, folder: Path | None, notes: tuple[str, ...] = ()
+) -> OwnTable:
     """A table of texts in memory, as an image folder gives it."""
     import pyarrow as pa
 
     return OwnTable(
         title=title,
         folder=folder,
+        notes=notes,
         values=pa.table({name: pa.array(column, pa.large_string()) for name, column in values.items()}),
         digest=items.content_key(json.dumps([sorted(values), *(values[name] for name in sorted(values))])).decode(),
     )
-
-
-def _csv(path: Path, faults: Faults) -> OwnTable:
-    import pyarrow as pa
-    from pyarrow import csv as reader
-
-    delimiter, header = heading(path)
-    _check_names(path.name, header)
-    uneven: list[tuple[int, int]] = []
-
-    def skip(row: reader.InvalidRow) -> str:
-        uneven.append((row.number, row.actual_columns))
-        return "skip"
-
-    try:
-        values = reader.read_csv(
-            path,
-            read_options=reader.ReadOptions(use_threads=False, block_size=BLOCK),  # threads give no rows' numbers
-            parse_options=reader.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip, ignore_empty_lines=True
-            ),
-            convert_options=reader.ConvertOptions(column_types=dict.fromkeys(header, pa.large_string())),
-        )
-    except pa.ArrowInvalid as error:
-        reason = _first_line(error)
-        if "UTF8" in reason:
-            raise BadInput(f"{path.name} is not UTF-8: save it as UTF-8") from error
-        raise BadInput(f"{path.name} cannot be read as CSV ({reason})") from error
-    for number, width in uneven:  # the parser's row 1 is the header
-        faults.at(path.name, number - 1, f"it has {width} values for {len(header)} columns")
-    return OwnTable(title=path.name, values=values, folder=path.parent, digest=digest_of(path))
-
-
-def _json_lines(path: Path, faults: Faults) -> OwnTable:
-    import pyarrow as pa
-    from pyarrow import json as reader
-
-    with path.open(encoding="utf-8-sig") as file:
-        file.readline(BLOCK)  # raises UnicodeDecodeError for UTF-16
-    if not path.stat().st_size:
-        raise BadInput(f"{path.name} has no rows")
-    try:
-        values = reader.read_json(path, read_options=reader.ReadOptions(block_size=BLOCK))
-    except pa.ArrowInvalid as error:
-        raise BadInput(_bad_line(path) or f"{path.name} cannot be read as JSON lines ({_first_line(error)})") from error
-    _check_names(path.name, values.column_names)
-    return OwnTable(title=path.name, values=_plain(values), folder=path.parent, digest=digest_of(path))
-
-
-def _bad_line(path: Path) -> str:
-    """Which line is no JSON object or has a value of another kind than the first; Arrow counts rows by block."""
-    kinds: dict[str, str] = {}
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        for row, line in enumerate((line for line in file if line.strip()), start=1):
-            try:
-                value = json.loads(line)
-            except (json.JSONDecodeError, RecursionError):
-                return f"{path.name}, row {row:,}: it is no JSON"
-            if not isinstance(value, dict):
-                return f"{path.name}, row {row:,}: it is no JSON object"
-            for name, content in value.items():
-                kind = KINDS.get(type(content), "")
-                if kind and kinds.setdefault(name, kind) != kind:
-                    return f"{path.name}, row {row:,}: {name} is {kind}, in earlier rows {kinds[name]}"
-    return ""
-
-
-KINDS = {str: "a text", int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object"}
-
-
-def _parquet(path: Path, faults: Faults) -> OwnTable:
-    return of_parquet(parquet.Table((path,), path.name), folder=path.parent, digest=digest_of(path))
 
 
 def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> OwnTable:
@@ -170,9 +111,11 @@ def of_parquet(table: parquet.Table, *, folder: Path | None, digest: str) -> Own
     import pyarrow.parquet as pq
 
     schema = table.schema
-    _check_names(table.title, schema.names)
+    check_names(schema.names, table.title)
     in_bytes = [field.name for field in schema if _is_bytes(field.type)]
     others = [name for name in schema.names if name not in in_bytes]
+    for file in table.files:
+        check_unpacked(file, others, most_bytes=MOST_BYTES)
     values = pa.concat_tables([pq.read_table(file, columns=others) for file in table.files])
     if not others:
         values = pa.table({"row": np.arange(len(table))})
@@ -206,24 +149,3 @@ def _plain(values: pa.Table) -> pa.Table:
         if kind != column.type:
             values = values.set_column(at, column.name, values.column(at).cast(kind))
     return values
-
-
-def _check_names(title: str, names: Sequence[str]) -> None:
-    if not any(name.strip() for name in names):
-        raise BadInput(f"{title} has no columns: its first line names them")
-    name, count = Counter(names).most_common(1)[0]
-    if count > 1:
-        raise BadInput(f"{title} has two columns {shortened(name)!r}: rename one")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
-
-
-FORMATS: dict[str, Callable[[Path, Faults], OwnTable]] = {
-    ".csv": _csv,
-    ".tsv": _csv,
-    ".jsonl": _json_lines,
-    ".ndjson": _json_lines,
-    PARQUET: _parquet,
-}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compute.tables import read_csv
+from compute.io.tables import read_table
 from compute.tasks.pairbench import sources
 from compute.tasks.pairbench.sources import SourceImages
 from compute.types import BadInput
@@ -87,39 +87,22 @@ def read(path: Path, *, images: Path | None = None) -> tuple[SourceImages, dict[
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    if not path.is_file():
-        raise BadInput(f"There is no file {path}: give a table of images and captions")
-    match path.suffix.lower():
-        case ".csv":
-            rows = read_csv(path).to_dict("records")
-        case ".parquet":
-            rows = _parquet_rows(path)
-        case _:
-            try:
-                text = path.read_text(encoding="utf-8")
-                whole = text.lstrip().startswith("[")
-                rows = json.loads(text) if whole else [json.loads(line) for line in text.splitlines()]
-            except ValueError as error:
-                raise BadInput(f"{path.name} is neither a CSV, a Parquet nor a JSON table ({error})") from error
-    if not rows or not all(isinstance(row, dict) for row in rows):
-        raise BadInput(f"{path.name} holds no rows with named columns: it needs image and caption")
-    return rows
-
-
-def _parquet_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a Parquet table; of images within it only that they are."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-        texts = [field.name for field in file.schema_arrow if field.name not in IMAGE or pa.types.is_string(field.type)]
-        rows = file.read(columns=texts).to_pylist()
-    except (pa.ArrowInvalid, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise BadInput(f"{path.name} is no Parquet file, or a damaged one ({reason})") from error
-    binary = [name for name in file.schema_arrow.names if name not in texts]
-    return [row | dict.fromkeys(binary) for row in rows]
+    """The rows of a table, or of What's Up's own list in JSON; of images inside Parquet only that they are."""
+    if path.suffix.lower() == ".json":
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+            rows = json.loads(text) if text.lstrip().startswith("[") else None
+        except (ValueError, OSError) as error:
+            raise BadInput(f"{path.name} cannot be read as JSON ({error})") from error
+        if rows is not None:
+            if not rows or not all(isinstance(row, dict) for row in rows):
+                raise BadInput(f"{path.name} holds no rows with named columns: it needs image and caption")
+            return rows
+    table = read_table(path, ending=".jsonl" if path.suffix.lower() == ".json" else "")
+    rows = [row | dict.fromkeys(table.stored) for row in table.rows()]
+    return [
+        {name: getattr(value, "tolist", lambda value=value: value)() for name, value in row.items()} for row in rows
+    ]
 
 
 def _parsed(row: Mapping[str, Any], where: str) -> tuple[tuple[str, ...], str, list[str]]:

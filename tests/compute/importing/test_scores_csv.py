@@ -42,6 +42,11 @@ def test_a_table_of_scores_is_read(tmp_path: Path, catalog: Catalog) -> None:
     assert imported.models == imported.tasks == imported.metrics == ()
 
 
+def test_the_semicolons_and_commas_of_a_spreadsheet_are_read(tmp_path: Path, catalog: Catalog) -> None:
+    text = "\ufeffbenchmark;model;task;metric;value\nmieb;org/known;mieb/cifar10;accuracy;0,851\n"
+    assert [score.value for score in read(tmp_path, text, catalog).scores] == [0.851]
+
+
 def test_a_score_can_have_an_interval_of_its_own(tmp_path: Path, catalog: Catalog) -> None:
     imported = read(tmp_path, f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.851,0.8,0.85\n", catalog)
     assert [(score.low, score.high) for score in imported.scores] == [(0.8, 0.85)]
@@ -77,13 +82,13 @@ def test_a_known_model_or_task_can_be_declared_again_as_it_is(tmp_path: Path, ca
 
 ROW = "mieb,org/known,mieb/cifar10,accuracy,0.5\n"
 REFUSED = {
-    "empty file": ("", "line 1: the column 'benchmark' is missing"),
-    "missing column": ("benchmark,model,task,value\n", "line 1: the column 'metric' is missing"),
-    "too few cells": (f"{HEAD}\nmieb,org/known\n", "line 2: has 2 cells, the heading has 5"),
-    "empty model": (f"{HEAD}\nmieb,,mieb/cifar10,accuracy,0.5\n", "line 2: model is empty"),
+    "empty file": ("", "no columns"),
+    "missing column": ("benchmark,model,task,value\n", "the column 'metric' is missing"),
+    "too few cells": (f"{HEAD}\nmieb,org/known\n", "the heading has 5 cells, row 1 has 2"),
+    "empty model": (f"{HEAD}\nmieb,,mieb/cifar10,accuracy,0.5\n", "row 1: model is empty"),
     "unknown benchmark": (
         f"{HEAD}\n{ROW}mieeb,org/known,mieb/cifar10,accuracy,0.5\n",
-        "line 3: no benchmark 'mieeb'. Did you mean 'mieb'?",
+        "row 2: no benchmark 'mieeb'. Did you mean 'mieb'?",
     ),
     "unknown model": (
         f"{HEAD}\nmieb,org/knwn,mieb/cifar10,accuracy,0.5\n",
@@ -96,7 +101,7 @@ REFUSED = {
     "text": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,good\n", "value is 'good'"),
     "NaN": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,nan\n", "value is 'nan'"),
     "percent": (f"{HEAD}\nmieb,org/known,mieb/cifar10,accuracy,85.1\n", "proportions are fractions"),
-    "duplicate": (f"{HEAD}\n{ROW}{ROW}", "line 3: org/known on mieb/cifar10, default, accuracy stands twice"),
+    "duplicate": (f"{HEAD}\n{ROW}{ROW}", "row 2: org/known on mieb/cifar10, default, accuracy stands twice"),
     "negative error": (f"{HEAD},stderr\nmieb,org/known,mieb/cifar10,accuracy,0.5,-1\n", "stderr is '-1'"),
     "half an interval": (f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,0.4,\n", "only one end"),
     "interval reversed": (f"{HEAD},low,high\nmieb,org/known,mieb/cifar10,accuracy,0.5,0.6,0.4\n", "above high"),
@@ -129,7 +134,7 @@ REFUSED = {
         f"{HEAD},task_title,task_category,higher_is_better\nmieb,org/known,mieb/new,accuracy,0.5,New,Any,false\n",
         "of accuracy more is better",
     ),
-    "open quote": (f'{HEAD}\nmieb,"org/known,mieb/cifar10,accuracy,0.5\n', "is not CSV text"),
+    "open quote": (f'{HEAD}\nmieb,"org/known,mieb/cifar10,accuracy,0.5\n', "quotes"),
 }
 
 
@@ -146,7 +151,5 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path, catalog: Catalog) ->
         (tmp_path / "scores.csv").write_bytes(content)
         with pytest.raises(BadInput, match="scores.csv"):
             read_scores_csv(tmp_path / "scores.csv", catalog=catalog)
-    with pytest.raises(BadInput, match="No such file"):
+    with pytest.raises(BadInput, match="no file"):
         read_scores_csv(tmp_path / "missing.csv", catalog=catalog)
-    with pytest.raises(BadInput, match="cannot be opened"):
-        read_scores_csv(tmp_path, catalog=catalog)

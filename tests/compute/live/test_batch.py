@@ -36,8 +36,10 @@ def test_texts_and_examples_are_pairs() -> None:
         b"\n\r\nsecond\tfirst\tname\na dog\ta cat\tone\n\n",
         b' first, second , "name"\n" a cat ",a dog , "one"\n,,\n',
         b"first,second,name\ra cat,a dog,one",
+        "first;second;name\na cat;a dog;one".encode("utf-16"),
+        b"name,first,second,\none,a cat,a dog\n",
     ],
-    ids=["bom", "semicolons", "tabs and blank lines", "spaces", "old line ends"],
+    ids=["bom", "semicolons", "tabs and blank lines", "spaces", "old line ends", "UTF-16", "a short row"],
 )
 def test_forms_of_csv(data: bytes) -> None:
     assert batch.read(data).rows == (PairRow(number=1, name="one", first="a cat", second="a dog"),)
@@ -52,11 +54,10 @@ def test_cells_in_quotes_hold_anything() -> None:
     ("data", "sentence"),
     [
         (b"\xef\xbb\xbf \n\n", "empty"),
-        (b"left,right\na,b\n", "left,right"),
+        (b"left,right\na,b\n", "left, right"),
         (b"first,second,First\na,b,c\n", "twice"),
         (b"first,second\n ,\n", "no rows"),
         (b'first,second\na,b\n"a,b\n', "line 3"),
-        ("first,second\na,b".encode("utf-16"), "UTF-16"),
         (RED, "UTF-8"),
         (b"first,second\n" + b"a" * 200_000 + b",b\n", "131,072"),
         (b"first,second\n" + b"a,b\n" * 201, "200 rows"),
@@ -140,6 +141,7 @@ def test_only_the_last_images_are_kept() -> None:
     assert sum(image.nbytes for image in found._decoded.values()) <= batch.DECODED
 
 
-def test_a_table_of_nothing_but_separators_is_refused_before_it_is_read() -> None:
-    with pytest.raises(BadInput, match="separators"):
-        batch.read(b"first,second\n" + b"," * 1_000_001)
+def test_a_table_of_nothing_but_separators_is_refused() -> None:
+    for data in (b"first,second\n" + b"," * 1_000_001, b"first,second" + b",a" * 900_000 + b"\na,b\n"):
+        with pytest.raises(BadInput, match="no rows|columns"):
+            batch.read(data)

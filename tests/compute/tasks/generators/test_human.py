@@ -52,7 +52,7 @@ def test_wrong_tables_name_the_row(tmp_path: Path) -> None:
         (("winner,loser", "a,a"), "itself"),
         (("winner,loser,votes", "a,b,-1"), "negative"),
         (("first,second,choice", "a,b,c"), "choice"),
-        (("generator,rate", "a,1,2"), "line 2"),
+        (("generator,rate", "a,1,2"), "row 1 has 3"),
     ):
         with pytest.raises(BadInput, match=word):
             human.read(written(tmp_path, *lines))

@@ -150,7 +150,7 @@ def test_a_csv_a_parquet_and_json_lines_say_the_same(tmp_path):
         ([("0009.png", *ROWS[0][1:])], r"row 1: there is no image 0009.png in .*--images"),
         ([ROWS[0], ROWS[0]], r"row 2: 0000.png stands in the table twice"),
         ([("0000.png", "", "", "")], "row 1: it has no caption"),
-        ([], "holds no rows"),
+        ([], "has no rows"),
     ],
     ids=["no relation", "no image", "twice", "no caption", "empty"],
 )
@@ -163,7 +163,7 @@ def test_a_table_that_cannot_be_used_is_refused_in_words(tmp_path, rows, message
 
 
 def test_files_that_are_no_tables_are_refused_in_words(tmp_path):
-    for name, words in (("a.json", "neither a CSV"), ("b.parquet", "no Parquet file"), ("c.csv", "no column 'image'")):
+    for name, words in (("a.json", "no JSON"), ("b.parquet", "no Parquet file"), ("c.csv", "no column 'image'")):
         (tmp_path / name).write_text("x\ny" if name.endswith("csv") else "{{")
         with pytest.raises(BadInput, match=words):
             whatsup.read(tmp_path / name)
