@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compute.io.images import FORMATS
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 VERSION = 1  # part of every encoding's identity: raise it when a rule above changes
 MEGAPIXELS = 64  # larger images are refused by their header, before a pixel is decoded
-# Named one by one, so that no file can start a reader that runs other programs (EPS) or that holds no picture.
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "JPEG2000", "AVIF")
 LARGE = 16_000_000  # pixels: larger images are decoded one at a time, whatever the number of threads
 BAND = 1_000_000  # pixels that are scaled at once
 DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits, of which PNG and TIFF greys use 16

@@ -192,7 +192,7 @@ def own_suites(
     made = None
     if is_suite_file(suite):
         images = reading.images if reading else ()
-        made = suite_of_file(Path(suite), root=root, data=data, images=images, offline=offline)
+        made = suite_of_file(Path(suite), root=root, data=data, images=images, offline=offline, warn=warn)
     elif data is None:
         if not suite:
             raise BadInput(
@@ -202,7 +202,7 @@ def own_suites(
     elif not suite and manifest_of_pairs(data):
         made = suite_making.from_file(Path(data), suite=suite_making.PAIRBENCH)
     elif not suite or (same is not None and same.shape not in (own_suite.PAIRS, *own_suite.COMPARISONS)):
-        made = _read(data, reading, same=same, source=_reader(root, offline=offline))
+        made = _read(data, reading, same=same, source=_reader(root, offline=offline), warn=warn)
     elif suite == suite_making.PAIRBENCH and _holds_images(Path(data)):
         raise BadInput(
             f"{data} is a folder of images. Make pairs of them first: python -m compute pairs make --images {data} "
@@ -241,6 +241,7 @@ def suite_of_file(
     data: Path | str | None = None,
     images: Sequence[Path] = (),
     offline: bool = False,
+    warn: Warn = lambda words: None,
 ) -> OwnSuite:
     """The suite that a file of one's own states, its data read and checked; content keys are stored below `root`.
 
@@ -256,10 +257,14 @@ def suite_of_file(
         )
     source, stated = _reader(root, offline=offline), suite_file.parse(path, images=images)
     read = {index: task.read(source=source) for index, task in enumerate(stated.tasks) if task.file}
+    for note in dict.fromkeys(note for part in read.values() for note in part.notes):
+        warn(note)
     return suite_file.suite(stated, read, catalog=shipped())
 
 
-def _read(data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None, source: Source) -> OwnSuite:
+def _read(
+    data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None, source: Source, warn: Warn
+) -> OwnSuite:
     """The suite that data of one's own make; where it is known, `same`, they must be its data."""
     from compute.catalog.own import suite_making
     from compute.tasks.own import OwnReading, read
@@ -269,6 +274,8 @@ def _read(data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None
         file = same.data[0]
         reading = replace(reading, shape=reading.shape or file.shape, columns=reading.columns or file.columns)
     part = read(data, shape=reading.shape, columns=reading.columns, images=reading.images, source=source)
+    for note in part.notes:
+        warn(note)
     made = suite_making.of_data({part.shape.key: part}, name=reading.name or part.name)
     if same is not None and made.digest != same.digest:
         raise BadInput(
@@ -315,10 +322,10 @@ def _extended(suites: Sequence[OwnSuite], root: Path, warn: Warn) -> Catalog:
 
 def _holds_images(folder: Path) -> bool:
     """Whether images lie in a folder or in the folders there; the files of a data set lie in <org>/<name>/."""
-    from compute.tasks.pairbench.sources import SUFFIXES
+    from compute.io.images import is_image_name
 
     return folder.is_dir() and any(
-        path.suffix.lower() in SUFFIXES and path.is_file() for pattern in ("*", "*/*") for path in folder.glob(pattern)
+        is_image_name(path.name) and path.is_file() for pattern in ("*", "*/*") for path in folder.glob(pattern)
     )
 
 

@@ -23,6 +23,7 @@ def understood(part: OwnData, items: Mapping[str, Data]) -> list[tuple[str, str]
     ]
     if part.ignored:
         facts.append(("Not read", ", ".join(part.ignored)))
+    facts += [("Note", note) for note in part.notes]
     if not items:
         return facts
     known = part.facts

@@ -12,7 +12,7 @@ import numpy as np
 
 from compute.content import decoding
 from compute.content.items import Column, content_key
-from compute.tasks.pairbench.sources import SUFFIXES
+from compute.io.images import is_image_name
 from compute.types import BadInput, BadItem
 
 NAMED = 3  # items that a sentence names; the rest is counted
@@ -83,11 +83,12 @@ def scanned(
     label: Callable[[int], str],
     prompts: Sequence[str] | None = None,
     skip_bad: bool = False,
+    notes: Sequence[str] = (),
 ) -> ImageSet:
     """A set whose images are read once, one at a time, for their content keys and headers.
 
-    `label` names an image in messages. Raises BadItem for an image that cannot be read, which `skip_bad` leaves out,
-    and BadInput for ids that repeat or a set without images.
+    `label` names an image in messages; `notes` go before the set's own warnings. Raises BadItem for an image that
+    cannot be read, which `skip_bad` leaves out, and BadInput for ids that repeat or a set without images.
     """
     repeated = [key for key, count in Counter(ids).items() if count > 1]
     if repeated:
@@ -116,7 +117,7 @@ def scanned(
         read=lambda row: read(int(rows[row])),
         name=lambda row: label(int(rows[row])),
     )
-    lines = odd.sentences(name)
+    lines = [*notes, *odd.sentences(name)]
     if bad:
         lines.append(f"{name}: {some(bad, noun='image')} left out, as they cannot be read")
     copies = len(keys) - len(set(keys))
@@ -142,5 +143,4 @@ def some(names: Iterable[str], *, noun: str) -> str:
 def stem(name: str) -> str:
     """A path without the ending of an image file: `a/0001.png` -> `a/0001`, `v1.5` stays."""
     name = name.replace("\\", "/").removeprefix("./")
-    ending = PurePosixPath(name).suffix
-    return name[: -len(ending)] if ending.lower() in SUFFIXES else name
+    return name[: -len(PurePosixPath(name).suffix)] if is_image_name(name) else name

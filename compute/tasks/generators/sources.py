@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from compute.io.images import SUCH_AS, endings, image_files
 from compute.tasks import parquet
 from compute.tasks.generators import tars
 from compute.tasks.generators.prompts import PROMPT_COLUMNS
 from compute.tasks.generators.sets import ImageSet, scanned, stem
-from compute.tasks.pairbench.sources import SUFFIXES
 from compute.tasks.source import Source
 from compute.types import BadInput
 
@@ -37,19 +37,23 @@ def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = Fal
         return _from_hub(name, text, source=source, skip_bad=skip_bad)
     path = Path(where)
     if path.is_dir():
-        if files := _images(path):
+        found = image_files(path)
+        if files := sorted(found.names, key=natural):
             return scanned(
                 name,
                 ids=[stem(file) for file in files],
                 read=lambda at: _content(path / files[at]),
                 label=lambda at: f"{path.name}/{files[at]}",
                 skip_bad=skip_bad,
+                notes=found.notes(path),
             )
         if shards := sorted(path.glob("*.tar")):
             return from_tars(name, shards, skip_bad=skip_bad)
         if tables := sorted(path.rglob("*.parquet")):
             return from_table(name, parquet.Table(tuple(tables), path.name), skip_bad=skip_bad)
-        raise BadInput(f"{path} holds no image ({', '.join(SUFFIXES)}), no .tar of WebDataset and no Parquet")
+        raise BadInput(
+            f"{path} holds no image ({SUCH_AS}), no .tar of WebDataset and no Parquet. {' '.join(found.notes(path))}"
+        )
     if not path.exists():
         raise BadInput(f"There is no {path}: give a folder of images, a .tar of WebDataset, Parquet, or {HUB}ORG/NAME")
     if path.suffix == ".tar":
@@ -61,9 +65,9 @@ def opened(name: str, where: str | Path, *, source: Source, skip_bad: bool = Fal
 
 def from_tars(name: str, shards: Sequence[Path], *, skip_bad: bool = False) -> ImageSet:
     """The samples of WebDataset shards, with the prompts that they store. Raises BadInput, BadItem."""
-    samples = tars.samples(list(shards), suffixes=SUFFIXES)
+    samples = tars.samples(list(shards), suffixes=endings())
     if not samples:
-        raise BadInput(f"{name}: the shards hold no image ({', '.join(SUFFIXES)})")
+        raise BadInput(f"{name}: the shards hold no image ({SUCH_AS})")
     members = [sample.image for sample in samples]
     texts = [sample.prompt for sample in samples]
     if any(texts) and None in texts:
@@ -138,16 +142,6 @@ def _from_hub(name: str, address: str, *, source: Source, skip_bad: bool) -> Ima
     folder = source.folder(repo, revision=revision)
     table = parquet.table(folder, repo=repo, config=parts["config"] or "default", split=parts["split"] or "train")
     return from_table(name, table, skip_bad=skip_bad)
-
-
-def _images(folder: Path) -> list[str]:
-    """The image files below a folder, in the natural order of their names: 2 before 10."""
-    names = (
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
-    )
-    return sorted(names, key=natural)
 
 
 def natural(name: str) -> list[tuple[int, int, str]]:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from compute.content.items import content_key, unreadable
+from compute.io.images import endings
 from compute.tasks.own.faults import LISTED
-from compute.tasks.pairbench.sources import MAX_FILE, SUFFIXES
+from compute.tasks.pairbench.sources import MAX_FILE
 from compute.tasks.parquet import NO_KEY
 from compute.tasks.source import stored_keys
 from compute.types import suggestion
@@ -106,13 +107,8 @@ def _nearest(path: str) -> str:
 
 
 def are_image_names(names: pa.LargeStringArray) -> np.ndarray:
-    """(n,) bool, as `is_image_name` of each."""
+    """(n,) bool: whether each text is the name of an image's file, by its end."""
     import pyarrow.compute as pc
 
-    ends = "|".join(re.escape(suffix) for suffix in SUFFIXES)
+    ends = "|".join(map(re.escape, endings()))
     return np.asarray(pc.match_substring_regex(names, f"(?i)({ends})$"), dtype=bool)
-
-
-def is_image_name(name: str) -> bool:
-    """Whether a text is the name of an image's file, by its end."""
-    return name.lower().endswith(SUFFIXES)

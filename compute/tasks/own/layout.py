@@ -3,13 +3,12 @@ it (corpus.jsonl, queries.jsonl and qrels/test.tsv)."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from compute.io.images import image_files, unused_note
 from compute.io.tables import ENDINGS, is_table
 from compute.tasks.own import table as tables
 from compute.tasks.own.faults import Faults
-from compute.tasks.own.files import is_image_name
 from compute.tasks.own.finding import CORPUS, QRELS, QUERIES
 from compute.tasks.own.labelled import TEST, TRAIN, UNUSED
 from compute.tasks.own.shapes import RETRIEVAL, TaskShape
@@ -83,38 +82,22 @@ def class_folder(folder: Path) -> OwnTable:
 
     Raises BadInput for a folder without images in folders of their own, and for images beside these.
     """
-    beside = [file.name for file in sorted(folder.iterdir()) if file.is_file() and is_image_name(file.name)]
-    if beside:
+    found = image_files(folder)
+    parts = [(name, name.split("/")[:-1]) for name in found.names]
+    if beside := [name for name, folders in parts if not folders]:
         raise BadInput(
             f"{folder} has {len(beside):,} images in no folder of a class, such as {beside[0]}: put them into one, or "
             "list the images in a manifest"
         )
-    parts = _folders(folder)
-    split_up = bool(parts) and all(name.lower() in (TRAIN, TEST, *UNUSED) for name in parts)
-    rows = [
-        (image.relative_to(folder).as_posix(), name, split)
-        for split in (parts if split_up else ("",))
-        for name in _folders(folder / split)
-        for image in _images(folder / split / name)
-    ]
+    split_up = bool(parts) and all(folders[0].lower() in (TRAIN, TEST, *UNUSED) for _, folders in parts)
+    rows = [(name, folders[split_up], folders[0]) for name, folders in parts if len(folders) > split_up]
+    of_no_class = [name for name, folders in parts if len(folders) <= split_up]
+    notes = unused_note(folder.name, [*of_no_class, *found.unused])
     if not rows:
         raise BadInput(
             f"{folder} has neither a manifest (such as manifest.csv) nor images in a folder for each class. See "
-            "docs/your-data.md"
+            f"docs/your-data.md. {' '.join(notes)}".strip()
         )
     paths, labels, splits = map(list, zip(*rows, strict=True))
     values = {"name": paths, "item": paths, "label": labels} | ({SPLIT: splits} if split_up else {})
-    return tables.of_values(folder.name, values, folder=folder)
-
-
-def _folders(folder: Path) -> list[str]:
-    return sorted(part.name for part in folder.iterdir() if part.is_dir() and not part.name.startswith("."))
-
-
-def _images(folder: Path) -> list[Path]:
-    """The images below a class's folder, sorted; links to further folders are not followed."""
-    found = []
-    for below, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [Path(below) / name for name in sorted(names) if is_image_name(name) and not name.startswith(".")]
-    return found
+    return tables.of_values(folder.name, values, folder=folder, paths=("item",), notes=notes)

@@ -51,6 +51,11 @@ class OwnData:
     read: Mapping[str, OwnRows] = field(repr=False)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """How its files were read, and which are not used."""
+        return tuple(note for rows in self.read.values() for note in rows.table.notes)
+
+    @property
     def name(self) -> str:
         """What a suite of it is called: the file's name without its end, the folder's, or the data set's."""
         if self.path is None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from compute.content.items import Column, content_key
+from compute.io.images import SUCH_AS
 from compute.io.numbers import has_decimal_comma, read_numbers
 from compute.tasks.own import files
 from compute.tasks.own.faults import Faults
@@ -201,7 +202,7 @@ class OwnRows:
             self.images[name] = OwnContent(modality="image", name=column, title=title, stored=stored)
             return self.images[name]
         codes = self.texts(name, required=required)
-        named = files.are_image_names(codes.distinct)
+        named = files.are_image_names(codes.distinct) | (column in self.table.paths)
         images = bool(len(named)) and np.dot(named, codes.counts) * 2 > codes.counts.sum()
         if images and only == "text":
             self.whole(f"{column} holds paths of images, and texts are needed")
@@ -215,7 +216,7 @@ class OwnRows:
         self.fault(
             name,
             np.append(~named, False)[codes.codes] & (codes.codes >= 0),
-            lambda at: f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {', '.join(files.SUFFIXES)}",
+            lambda at: f"is {shortened(codes.at(at))!r}, no image: a file's name ends in {SUCH_AS}",
         )
         found = files.located(
             [text if is_image else "\0" for text, is_image in zip(codes.listed(), named.tolist(), strict=True)],

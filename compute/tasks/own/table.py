@@ -38,6 +38,7 @@ class OwnTable:
     folder: Path | None = None  # that paths of images begin at; None: they may not be paths
     # Columns of images' bytes: the images, given `cache`, the folder where content keys are stored.
     stored: Mapping[str, Callable[..., Column]] = field(default_factory=dict)
+    paths: tuple[str, ...] = ()  # columns of images' paths, whatever these end in
     class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of columns of class numbers
     digest: str = ""  # of the file's content
     comma: bool | None = False  # whether decimals have a comma, as far as the file's separator tells
@@ -91,7 +92,7 @@ def digest_of(path: Path) -> str:
 
 
 def of_values(
-    title: str, values: Mapping[str, list[str]], *, folder: Path | None, notes: tuple[str, ...] = ()
+    title: str, values: Mapping[str, list[str]], *, folder: Path, paths: tuple[str, ...], notes: tuple[str, ...]
 ) -> OwnTable:
     """A table of texts in memory, as an image folder gives it."""
     import pyarrow as pa
@@ -99,6 +100,7 @@ def of_values(
     return OwnTable(
         title=title,
         folder=folder,
+        paths=paths,
         notes=notes,
         values=pa.table({name: pa.array(column, pa.large_string()) for name, column in values.items()}),
         digest=items.content_key(json.dumps([sorted(values), *(values[name] for name in sorted(values))])).decode(),

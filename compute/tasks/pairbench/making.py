@@ -252,6 +252,8 @@ def make(
     if count and count < len(images.names):
         chosen = np.sort(_random(seed, "sample")[1].permutation(len(images.names))[:count])
         images = replace(images, names=tuple(images.names[at] for at in chosen))
+    for note in images.notes:
+        report(note)
     left_out: list[str] = []
 
     def leave_out(error: BadItem) -> None:
@@ -285,7 +287,10 @@ def make(
         "applications": applications,
         "strengths": STRENGTHS,
         "second_counterpart": second_counterpart,
-        "notes": [SECOND_COUNTERPART] if second_counterpart and any(split.spatial for split in splits) else [],
+        "notes": [
+            *([SECOND_COUNTERPART] if second_counterpart and any(split.spatial for split in splits) else []),
+            *images.notes,
+        ],
         "near_copies": [
             [item.name, items[at + 1 + other].name]
             for at, item in enumerate(items[:-1])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from compute.content.items import content_key
+from compute.io.images import SUCH_AS, image_files, is_image_name
 from compute.tasks import parquet
 from compute.tasks.source import Source
 from compute.types import BadInput, NotHere
 
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".jp2", ".avif")
 MAX_FILE = 1 << 30  # bytes of an image's file: above any image within the limit of pixels
 # What `about` says of each kind of source, all of it texts.
 FIELDS = {"folder": ("path",), "parquet": ("path", "column"), "hub": ("repo", "revision", "config", "split", "column")}
@@ -28,18 +28,16 @@ class SourceImages:
     names: tuple[str, ...]
     read: Callable[[str], bytes]
     about: Mapping[str, str]  # how `opened` finds them again; paths as given to the function that made this
+    notes: tuple[str, ...] = ()  # on files that are not used
 
 
 def from_folder(folder: Path) -> SourceImages:
     """The image files below a folder, by their path within it. Raises BadInput where there is none."""
-    found = sorted(
-        path.relative_to(folder).as_posix()
-        for path in _directory(folder).rglob("*")
-        if path.suffix.lower() in SUFFIXES and path.is_file() and not path.name.startswith(".")
-    )
-    if not found:
-        raise BadInput(f"{folder} holds no image: it needs files ending in {', '.join(SUFFIXES)}")
-    return _files(folder, found)
+    found = image_files(_directory(folder))
+    notes = found.notes(folder)
+    if not found.names:
+        raise BadInput(f"{folder} holds no image: it needs files ending in {SUCH_AS}. {' '.join(notes)}".strip())
+    return replace(_files(folder, found.names), notes=notes)
 
 
 def of_names(folder: Path, names: Iterable[str]) -> SourceImages:
@@ -52,9 +50,8 @@ def of_names(folder: Path, names: Iterable[str]) -> SourceImages:
     below = [
         name for name in names if "\0" not in name and not Path(name).is_absolute() and ".." not in Path(name).parts
     ]
-    return _files(
-        folder, [name for name in below if Path(name).suffix.lower() in SUFFIXES and (folder / name).is_file()]
-    )
+    named = (name for name in below if is_image_name(name) or not Path(name).suffix)
+    return _files(folder, [name for name in named if (folder / name).is_file()])
 
 
 def _directory(folder: Path) -> Path:

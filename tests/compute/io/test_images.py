@@ -1,0 +1,72 @@
+"""Which files of a folder count as images: the same for data of one's own, sets to compare and sources of pairs."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from compute.io.images import ImageFiles, image_files
+from compute.tasks import own
+from compute.tasks.generators import sources
+from compute.tasks.pairbench.sources import from_folder
+from compute.tasks.source import Source
+from compute.types import BadInput
+
+
+def image(path: Path, colour: int = 0, *, kind: str = "PNG") -> None:
+    """A small image, whatever its name says."""
+    data = io.BytesIO()
+    Image.new("RGB", (32, 32), (colour, 9, 99)).save(data, kind)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.getvalue())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two classes whose files end in many ways, and one that nothing can read."""
+    for at, name in enumerate(("0.png", "1.JFIF", "2.Jpe", "3", "4.avif")):
+        image(tmp_path / "red ball" / name, at, kind="JPEG" if at in (1, 2) else "PNG")
+        image(tmp_path / "blue ball" / "more" / name, 10 + at)
+    for name in ("IMG_0.HEIC", "IMG_1.HEIC", "IMG_2.HEIC", "LICENSE"):
+        (tmp_path / "green ball").mkdir(exist_ok=True)
+        (tmp_path / "green ball" / name).write_bytes(b"ftypheic" * 9)
+    for name in (".hidden.png", "Thumbs.db", ".cache/0.png"):
+        image(tmp_path / name)
+    return tmp_path
+
+
+def test_images_are_told_by_their_ends_or_by_their_content(folder: Path) -> None:
+    assert image_files(folder) == ImageFiles(
+        names=tuple(
+            f"{kind}/{at}"
+            for kind in ("blue ball/more", "red ball")
+            for at in ("0.png", "1.JFIF", "2.Jpe", "3", "4.avif")
+        ),
+        unused=("green ball/IMG_0.HEIC", "green ball/IMG_1.HEIC", "green ball/IMG_2.HEIC", "green ball/LICENSE"),
+    )
+
+
+def test_every_reader_of_a_folder_says_what_it_does_not_use(folder: Path) -> None:
+    data = own.read(folder)
+    assert data.facts.counts == "10 images of 2 classes"
+    generated = sources.opened("mine", folder, source=Source())
+    pairs = from_folder(folder)
+    assert len(generated) == len(pairs.names) == 10
+    for notes in (data.notes, generated.warnings, pairs.notes):
+        assert "4 files are not used" in notes[0] and "green ball/IMG_0.HEIC" in notes[0] and "1 more" in notes[0]
+
+
+def test_a_folder_of_nothing_else_says_what_it_holds(folder: Path) -> None:
+    for read in (own.read, from_folder, lambda path: sources.opened("mine", path, source=Source())):
+        with pytest.raises(BadInput, match="IMG_0.HEIC"):
+            read(folder / "green ball")
+
+
+def test_images_of_a_split_in_no_class_are_said(tmp_path: Path) -> None:
+    for name in ("train/a/0.png", "train/b/1.png", "test/a/2.png", "test/b/3.png", "test/4.png"):
+        image(tmp_path / name, int(Path(name).stem))
+    data = own.read(tmp_path)
+    assert data.facts.counts.startswith("2 images of 2 classes") and "test/4.png" in data.notes[0]
