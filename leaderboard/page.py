@@ -16,7 +16,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
 from leaderboard.html.components import scripted
 from leaderboard.html.templates import macro
-from leaderboard.live.panel import Panel
+from leaderboard.live.live import Live
 from leaderboard.web.errors import Handler, explain, guarded
 from leaderboard.web.parameters import Parameter, parse, renewed
 from leaderboard.web.sending.downloads import Downloads
@@ -36,7 +36,7 @@ class Site:
     suite_cache: SuiteCache
     blocks: gr.Blocks
     assets: str  # address of the scripts' folders, relative to the app's root
-    panel: Panel  # what visitors try live
+    live: Live  # what visitors try
     data: HubData | None = None  # the data set of the hub that the database comes from
     downloads: Downloads = field(default_factory=Downloads)  # files that are being made or sent
 

@@ -18,8 +18,8 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from compute.live.decoder import POOL
-from compute.live.models import memory
 from compute.paths import DATABASE
+from compute.processes import return_freed_regularly
 from compute.types import Model
 from leaderboard.api import endpoints, mcp
 from leaderboard.data import suite_queries
@@ -31,7 +31,7 @@ from leaderboard.host.hub_data import HubData
 from leaderboard.host.rebuilt import RebuiltData
 from leaderboard.html import docs_page
 from leaderboard.html.error_page import error_page
-from leaderboard.live.panel import Panel
+from leaderboard.live.live import Live, calibrations
 from leaderboard.page import SITE, Site
 from leaderboard.pages import MOVED, VIEWS
 from leaderboard.search import routes as search
@@ -86,12 +86,12 @@ def build(
     """
     db = source if isinstance(source, Database) else Database(source)
     suite_cache = SuiteCache(db)
-    panel = Panel(suite_cache, own=own_models)
+    live = Live(partial(calibrations, suite_cache), own=own_models)
     with StatelessBlocks(title=SITE, analytics_enabled=False) as blocks:
         first, *others = VIEWS
-        site = Site(db=db, suite_cache=suite_cache, blocks=blocks, assets=static.address(), panel=panel, data=data)
+        site = Site(db=db, suite_cache=suite_cache, blocks=blocks, assets=static.address(), live=live, data=data)
         first.draw(site)
-        endpoints.add(suite_cache, panel)
+        endpoints.add(suite_cache, live)
     for view in others:
         with blocks.route(view.title, f"/{view.key}", show_in_navbar=False):
             view.draw(site)
@@ -149,7 +149,7 @@ def build(
 def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
     """Serves the app until it is interrupted. `launch`: what `build` returns, with the address to listen on."""
     start(blocks, launch)
-    Thread(target=memory.return_freed_regularly, daemon=True).start()
+    Thread(target=return_freed_regularly, daemon=True).start()
     blocks.block_thread()
 
 

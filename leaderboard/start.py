@@ -9,7 +9,7 @@ from functools import partial
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # nothing leaves the machine while browsing
 
 from compute.database.build import bring_up_to_date  # noqa: E402
-from compute.live.models import memory  # noqa: E402
+from compute.processes import long_lived, tune_malloc  # noqa: E402
 from compute.types import LikenessError  # noqa: E402
 from leaderboard.api import mcp  # noqa: E402
 from leaderboard.host import accelerator, hub_data, own_models, start_anew, suite_file  # noqa: E402
@@ -21,7 +21,7 @@ def start(chosen: Options) -> None:
     can mend is one line and exit code 1."""
     remarks: list[str] = []
     accelerator.claim()
-    memory.tune_malloc()
+    tune_malloc()
     try:
         key, models = "", ()
         if chosen.suite:
@@ -33,7 +33,7 @@ def start(chosen: Options) -> None:
         if fetched is None and bring_up_to_date(chosen.database, report=partial(print, flush=True)):
             start_anew.once()
         _tell(remarks)  # once: not before the program begins anew
-        with memory.long_lived():
+        with long_lived():
             with mcp.defer_import():
                 from leaderboard import server
             opens_on = suite_file.address(chosen.database, key, path=chosen.suite) if key else ""

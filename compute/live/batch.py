@@ -16,7 +16,7 @@ from compute.live import examples, inputs
 from compute.live.archive import LONGEST_NAME, Archive
 from compute.live.decoder import POOL, DecoderUnavailable
 from compute.live.inputs import Input
-from compute.live.question import LiveQuestion
+from compute.live.questions import LiveQuestion
 from compute.types import BadInput, LikenessError
 
 LARGEST_FILE = 50_000_000  # bytes of the CSV or ZIP

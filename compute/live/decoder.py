@@ -23,11 +23,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import BinaryIO
 
-from compute import bare_process
+from compute import bare_process, processes
 from compute.content.items import content_key
 from compute.live import inputs
 from compute.live.inputs import Input
-from compute.live.models import memory
 from compute.paths import IMPORTED_FROM
 from compute.types import BadInput
 
@@ -203,7 +202,7 @@ def main() -> None:
             bare_process.allow(SECONDS)
             _send(target, *_reply(data, name.decode(errors="replace")))
             del data
-            memory.return_freed()
+            processes.return_freed()
 
 
 def _prepare() -> None:

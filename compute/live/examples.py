@@ -14,7 +14,7 @@ import numpy as np
 
 from compute.content.items import content_key
 from compute.live.inputs import Input, text, thumbnail
-from compute.live.question import LiveQuestion
+from compute.live.questions import LiveQuestion
 from compute.tasks.drawing.photographs import photo_path
 from compute.types import BadInput
 
@@ -51,7 +51,7 @@ class Example:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyQuestion:
-    """A question about examples, ready to ask. `mode` and `question` (the attribute) as in compute.live.modes.
+    """A question about examples, ready to ask. `mode` and `question` (the attribute) as in compute.live.questions.
 
     `expected` is the index of the right option; of a pair it is None, and the two match. Which models get it is
     computed, never written down.

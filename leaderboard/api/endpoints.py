@@ -43,7 +43,7 @@ class LivePart(Protocol):
         """Raises where this visitor sends too many requests."""
         ...
 
-    def models(self, mode: str) -> Rows:
+    def records(self, mode: str) -> Rows:
         """Every model that can answer in a mode, or in any: key, title, kind, abilities, state, reason."""
         ...
 
@@ -78,7 +78,7 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
         Args:
             mode: pair, choice, odd or quality: only models that can compare in this way. Empty: all models.
         """
-        return live.models(str(mode or "").strip())
+        return live.records(str(mode or "").strip())
 
     def list_suites() -> list[dict[str, Any]]:
         """Lists the suites of tasks on which models are ranked, each a table that leaderboard returns.
@@ -294,7 +294,7 @@ def _score_pair(
     inputs = [_input(value, name) for value, name in ((first, "first"), (second, "second"))]
     listed = models.split(",") if isinstance(models, str) else models
     keys = list(dict.fromkeys(filter(None, (str(key).strip() for key in listed or ()))))
-    known = [row["key"] for row in live.models("")]
+    known = [row["key"] for row in live.records("")]
     for key in keys:
         _known("model", key, known, lister="list_models")
     answers = live.score(inputs, keys, request)

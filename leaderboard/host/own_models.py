@@ -62,7 +62,7 @@ def record(
 
 def _check(row: Model) -> None:
     """Raises NotHere where something else than a lack of memory or weights keeps the model from running."""
-    from compute.live.models.availability import IMPOSSIBLE, availability
+    from compute.live.roster import IMPOSSIBLE, availability
 
     state = availability(row, network=lambda: True, room=sys.maxsize)
     if state.state == IMPOSSIBLE:

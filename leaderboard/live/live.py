@@ -1,8 +1,10 @@
-"""Asks models about visitors' inputs, for the Try page and the endpoints. Loads models only inside functions."""
+"""Asks models about visitors' inputs, for the Try page and the endpoints, within each visitor's rate."""
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
@@ -10,30 +12,32 @@ from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from compute.analysis.domain import Calibrations
+from compute.analysis.calibrated import Reference
+from compute.analysis.domain import Calibrations, restored
+from compute.catalog import shipped
 from compute.catalog.own import models as own_models
-from compute.live import domains, examples, inputs
+from compute.live import answers, changes, examples, inputs
+from compute.live.changes import ChangedPair, Curve, PairRating
 from compute.live.decoder import POOL
+from compute.live.fetching import DownloadProgress, Fetcher
 from compute.live.inputs import Input, check_length
-from compute.live.question import Answer, LiveQuestion
+from compute.live.pool import Pool
+from compute.live.questions import Answer, LiveQuestion
+from compute.live.roster import Network, Roster, requests_per_question
+from compute.live.subject import LiveSubject, PatchMap
 from compute.models import abilities
 from compute.tasks.data import CONDITIONS
 from compute.types import BadInput, Model, NotHere
+from leaderboard.data import model_queries
+from leaderboard.data.memo import shared
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.accelerator import on_gpu
 from leaderboard.live.uploads import Uploads
 from leaderboard.web.errors import explain
 from leaderboard.web.redact import hide, redact_paths
-
-if TYPE_CHECKING:
-    from compute.live.changed_pair import ChangedPair, PairRating
-    from compute.live.curves import Curve
-    from compute.live.models.fetching import DownloadProgress, Fetcher
-    from compute.live.models.pool import Pool
-    from compute.live.models.roster import Roster
-    from compute.live.models.subject import LiveSubject
-    from compute.live.patches import PatchMap
+from leaderboard.web.visitors import Rate, visitor
 
 QUEUE = "accelerator"  # the concurrency_id of every event that runs a model: one at a time
 MOST_MODELS = 12  # in one question
@@ -46,12 +50,17 @@ OUT_OF_TIME = (
 MISSING = "Its weights are not on this machine; the Try page downloads them"
 PRESS = "It answers through the host's endpoint, which is asked only when Compare is pressed"
 IN_WORDS = "It answers in words through the host's endpoint, which is asked in comparisons only"
+OFTEN_TO_JUDGES = "Judges answer a limited number of questions a minute from each visitor, since each costs the host"
+VARIABLE = "LIKENESS_RATE"  # comparisons a minute per visitor; 0: no limit
+ON_A_SPACE = 20.0
+BURST = 10  # at once, before the rate applies
+FILES = 4  # uploads per comparison, on average
+JUDGE_VARIABLE = "LIKENESS_JUDGE_RATE"  # questions to judges a minute per visitor; 0: no limit
+JUDGE_RATE = 30.0  # wherever the app runs: each question is two requests that the host pays for
+JUDGE_BURST = 2 * MOST_MODELS  # two comparisons with nothing but judges
 Cache = MutableMapping[tuple, Any]
 # Counts a question to a judge: 0.0 where it may be asked, else the seconds until it may.
 JudgeAllowance = Callable[[], float]
-
-
-OFTEN_TO_JUDGES = "Judges answer a limited number of questions a minute from each visitor, since each costs the host"
 
 
 class TooMany(BadInput):
@@ -63,42 +72,45 @@ class TooMany(BadInput):
 
 
 class Live:
-    """Visitors' uploads, the models in memory, and their answers. One for the whole app.
+    """Visitors' uploads, the models in memory, their answers, and how often each visitor may ask. One for the app.
 
-    `own` are models of the host's, beside those of the catalogue.
+    `own` are models of the host's, beside those of the catalogue; `calibrations()` gives the models' distributions.
     """
 
-    def __init__(self, *, own: Sequence[Model] = (), clock: Callable[[], float] = time.monotonic) -> None:
-        self.uploads, self.own, self._clock = Uploads(), tuple(own), clock
+    def __init__(
+        self,
+        calibrations: Callable[[], Calibrations] = Calibrations,
+        *,
+        own: Sequence[Model] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.calibrations, self.own, self._clock = calibrations, tuple(own), clock
+        self.uploads, self.pool, self.fetcher = Uploads(), Pool(), Fetcher()
+        self.rate, self.judge_rate = rate(), judge_rate()
         hide(folder for row in self.own for folder in own_models.folders(row))
         self.run = on_gpu(self._run)
+        self.wanted: set[str] = set()  # keys of the models that a visitor has asked
         self._shared: dict[tuple, Any] = {}  # vectors of the unrelated examples, the same for everyone
         self._downloads: dict[str, Event] = {}  # by session: set to stop its download
 
     @cached_property
-    def pool(self) -> Pool:
-        """The models in memory."""
-        from compute.live.models.availability import memory_of
-        from compute.live.models.loading import load
-        from compute.live.models.pool import Pool
-
-        return Pool(load=load, size=memory_of)
-
-    @cached_property
     def roster(self) -> Roster:
         """The models of the catalogue and of the host, and whether they can run."""
-        from compute.catalog import shipped
-        from compute.live.models.availability import Network
-        from compute.live.models.roster import Roster
-
         return Roster(shipped().models, own=self.own, pool=self.pool, network=Network().reachable)
 
-    @cached_property
-    def fetcher(self) -> Fetcher:
-        """Downloads weights."""
-        from compute.live.models.fetching import Fetcher
+    # ---- visitors
 
-        return Fetcher()
+    def admit(self, request: Any) -> None:
+        """Counts a visitor's request, Gradio's or Starlette's; None counts as one visitor. Raises TooMany."""
+        if self.rate and (wait := self.rate.allow(sender(request))):
+            raise TooMany("You have sent many questions in a short time", wait)
+
+    def judges(self, request: Any, *, pressed: object) -> JudgeAllowance | None:
+        """What counts this visitor's questions to judges; None where the visitor has not `pressed` (True) for them."""
+        if pressed is not True:
+            return None
+        judge_rate, name = self.judge_rate, sender(request)
+        return lambda: judge_rate.allow(name) if judge_rate else 0.0
 
     # ---- questions
 
@@ -152,50 +164,38 @@ class Live:
         *,
         session: str = "",
         cache: Cache | None = None,
-        calibrations: Calibrations,
         controls: bool = True,
         judges: JudgeAllowance | None = None,
     ) -> Iterator[Answer]:
         """Each model's answer in turn; one that fails says why, and the others go on. None is started after LONGEST.
 
         Results for earlier inputs come from `cache`, else from the session. With `controls`, a pair is compared with
-        unrelated examples too by a model none of whose `calibrations` gives it a percentile. Without `judges` no model
+        unrelated examples too by a model none of whose distributions gives it a percentile. Without `judges` no model
         is asked that answers through the host's endpoint: that costs the host, and is for a visitor's press to start.
         """
-        from compute.live import answers
-
-        until = self._clock() + LONGEST
+        until, calibrations = self._clock() + LONGEST, self.calibrations()
+        if session:
+            self.wanted.update(row.key for row in models)
         for row in models:
-            own = calibrations.of(row.key, domains.pairing(question))
-            job = partial(answers.timed, question=question, calibrations=own, controls=controls)
+            own = calibrations.of(row.key, question.pairing)
+            job = partial(answers.answer, question=question, calibrations=own, controls=controls)
             key = ("answer", question.key, own.key, controls)
             answer = self._result(
                 row, key, job, inputs=question.inputs, until=until, session=session, cache=cache, judges=judges
             )
-            if isinstance(answer, str):
-                answer = Answer(model=row.key, problem=answer)
-            yield answer
+            yield Answer(row=row, problem=answer) if isinstance(answer, str) else answer
 
     def curves(
-        self,
-        image: Input,
-        other: Input | None,
-        models: Sequence[Model],
-        *,
-        kind: str,
-        calibrations: Calibrations,
-        session: str = "",
+        self, image: Input, other: Input | None, models: Sequence[Model], *, kind: str, session: str = ""
     ) -> Iterator[tuple[Model, Curve | str]]:
         """Each model's scores as `image` is perturbed more and more, with `other` or itself; or why there are none.
 
         No model is started after LONGEST.
         """
-        from compute.live import curves
-
-        until = self._clock() + LONGEST
+        until, calibrations = self._clock() + LONGEST, self.calibrations()
         for row in models:
             own = calibrations.of(row.key, abilities.pairing_of(image.modality, (other or image).modality))
-            job = partial(curves.curve, image=image, other=other, kind=kind, calibrations=own)
+            job = partial(changes.curve, image=image, other=other, kind=kind, calibrations=own)
             key = ("curve", kind, image.key, other and other.key, own.key)
             pair = (image, other) if other else (image,)
             yield row, self._result(row, key, job, inputs=pair, until=until, session=session)
@@ -215,20 +215,18 @@ class Live:
         earlier scores come, else None: a judge's answer takes seconds or costs the host. One condition counts as one
         question to a judge.
         """
-        from compute.live import changed_pair
-
         results = self.uploads.results(session) if session else {}
         for row, condition in product(models, CONDITIONS):
             name = ("rating", *pair.key, condition)
             failed = ("failed", row.key, *name)
-            in_words = changed_pair.answers_in_words(row)
+            in_words = changes.answers_in_words(row)
             rating = results.get(("rating", row.key, *name[1:]))
-            if rating is None and (problem := changed_pair.cannot(row)):
+            if rating is None and (problem := changes.cannot(row)):
                 rating = problem
             elif rating is None and (condition not in conditions or (in_words and judges is None)):
                 rating = results.get(failed)
             elif rating is None:
-                job = partial(changed_pair.rate, pair=pair, condition=condition)
+                job = partial(changes.rate, pair=pair, condition=condition)
                 images = pair.inputs(row, condition)
                 rating = self._result(row, name, job, inputs=images, session=session, cache=results, judges=judges)
                 if in_words and isinstance(rating, str):
@@ -237,11 +235,8 @@ class Live:
 
     def patches(self, first: Input, second: Input, row: Model, *, session: str = "") -> PatchMap:
         """Where two images agree according to one model. Raises BadInput where it has no patch tokens or fails."""
-        from compute.live import patches
-
-        job = partial(patches.agree, first=first, second=second)
-        key = ("patches", first.key, second.key)
-        patch_map = self._result(row, key, job, inputs=(first, second), session=session)
+        job = partial(LiveSubject.patches, first=first, second=second)
+        patch_map = self._result(row, ("patches", first.key, second.key), job, inputs=(first, second), session=session)
         if isinstance(patch_map, str):
             raise BadInput(f"{row.title}: {patch_map}")
         return patch_map
@@ -264,8 +259,6 @@ class Live:
         """
         if cache is None:
             cache = self.uploads.results(session) if session else {}
-        from compute.live.models.availability import requests_per_question
-
         key = (name[0], row.key, *name[1:])
         with suppress(KeyError):
             return cache[key]
@@ -303,8 +296,6 @@ class Live:
 
         Arguments and results can be pickled: ZeroGPU runs it in a forked process.
         """
-        from compute.live.models.subject import LiveSubject
-
         with self.pool.use(row) as model:
             subject = LiveSubject(row=row, model=model, inputs={each.key: each for each in inputs}, cache=dict(known))
             result = job(subject)
@@ -320,6 +311,20 @@ class Live:
     def needs_loading(self, row: Model) -> bool:
         """Whether the model must be read from disk before it answers."""
         return bool(row.weights) and row.key not in self.pool.loaded()
+
+    # ---- for programs
+
+    def records(self, mode: str) -> list[dict[str, Any]]:
+        """As endpoints.LivePart says."""
+        return self.roster.records(mode)
+
+    def score(
+        self, inputs: Sequence[tuple[str, str | bytes]], models: Sequence[str], request: Any = None
+    ) -> list[dict[str, Any]]:
+        """As endpoints.LivePart says; no input is stored."""
+        question, rows = self.pair(inputs, models)
+        judges = self.judges(request, pressed=True)  # a program names the models that it asks
+        return [_record(answer, question.pairing) for answer in self.answers(question, rows, cache={}, judges=judges)]
 
     # ---- downloads
 
@@ -361,3 +366,72 @@ class Live:
         """Whether the model's weights are still to be downloaded, checked again."""
         self.roster.forget(row)
         return self.roster.availability(row).is_downloadable
+
+
+@shared
+def calibrations(suite_cache: SuiteCache) -> Calibrations:
+    """Every model's distributions and their domains."""
+    rows = model_queries.calibrations(suite_cache.db).to_dict("records")
+    records = model_queries.calibration_domains(suite_cache.db)["record"]
+    return Calibrations(
+        references=tuple(Reference(**row) for row in rows),
+        domains=tuple(restored(json.loads(record)) for record in records),
+    )
+
+
+def _record(answer: Answer, pairing: str) -> dict[str, Any]:
+    """One model's answer about a pair, for programs; None for what is unknown."""
+    standing = answer.standings[0] if answer.standings else None
+    return {
+        "model": answer.row.key,
+        "title": answer.row.title,
+        "pairing": pairing,
+        "percentile": standing and round(standing.percentile, 2),
+        "reading": standing.reading if standing else "",
+        "above_unrelated": standing and standing.above_unrelated,
+        "above_matching": standing and standing.above_matching,
+        "calibrated_on": answer.reference.source if answer.reference else "",
+        "synthetic": bool(answer.reference and answer.reference.synthetic),
+        "no_percentile": answer.why,
+        "nearer_than_unrelated": list(answer.controls) if answer.controls else None,
+        "score": answer.scores[0] if answer.scores else None,
+        "score_is": answer.unit,
+        "replies": list(answer.replies),
+        "seconds": round(answer.seconds, 4),
+        "problem": answer.problem,
+    }
+
+
+def rate(*, files: int = 1) -> Rate | None:
+    """The rate limit for a visitor: LIKENESS_RATE a minute, else a default on a Space and no limit elsewhere; for
+    uploads, so many `files` a comparison.
+
+    Raises BadInput where the variable is not a number.
+    """
+    default = ON_A_SPACE if os.environ.get("SYSTEM") == "spaces" else 0.0
+    return _rate(VARIABLE, default=default, burst=BURST, files=files)
+
+
+def judge_rate() -> Rate | None:
+    """The rate limit for a visitor's questions to judges: LIKENESS_JUDGE_RATE a minute, else JUDGE_RATE everywhere.
+
+    Raises BadInput where the variable is not a number.
+    """
+    return _rate(JUDGE_VARIABLE, default=JUDGE_RATE, burst=JUDGE_BURST)
+
+
+def _rate(variable: str, *, default: float, burst: int, files: int = 1) -> Rate | None:
+    value = os.environ.get(variable, "")
+    try:
+        a_minute = float(value or default)
+    except ValueError:
+        a_minute = math.nan
+    if not 0 <= a_minute < math.inf:
+        raise BadInput(f"{variable} is a number of requests a minute, 0 for no limit; got {value[:40]!r}")
+    return Rate(a_minute=a_minute * files, burst=burst * files) if a_minute else None
+
+
+def sender(request: Any) -> str:
+    """The visitor's address in a request, Gradio's or Starlette's; None counts as one visitor."""
+    request = getattr(request, "request", request)
+    return "unknown" if request is None else visitor(request)

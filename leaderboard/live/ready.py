@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 from compute.analysis.calibrated import MATCHING, UNRELATED
 from compute.live.examples import COMPARISONS, ReadyQuestion
-from compute.live.question import LiveQuestion
+from compute.live.questions import Answer
+from compute.live.roster import DEFAULT, Listed
 from compute.types import Model
-from leaderboard.live.calibrated import CalibratedAnswer
-
-if TYPE_CHECKING:
-    from compute.live.models.roster import Listed, Roster
+from leaderboard.host.accelerator import is_lent
+from leaderboard.live.live import Live
 
 RIGHT, WRONG, OUTSIDE = "right", "wrong", "outside"
 SILENT, FAILED = "silent", "failed"  # nothing that is right or wrong; no answer at all
@@ -23,21 +24,13 @@ log = logging.getLogger(__name__)
 
 
 class ReadyAnswers:
-    """The verdicts by comparison and model. `ask(question, row)` gives one model's answer.
+    """The verdicts by comparison and model. A model that no visitor has asked leaves memory after its answers.
 
-    With `is_borrowed` no model is asked: nobody's quota of a lent GPU is spent on a question that nobody asked.
+    Where a GPU is lent no model is asked: nobody's quota is spent on a question that nobody asked.
     """
 
-    def __init__(
-        self,
-        *,
-        roster: Callable[[], Roster],
-        ask: Callable[[LiveQuestion, Model], CalibratedAnswer],
-        comparisons: Sequence[ReadyQuestion] = COMPARISONS,
-        is_borrowed: bool = False,
-    ) -> None:
-        self._roster, self._ask, self._comparisons = roster, ask, comparisons
-        self._is_borrowed = is_borrowed
+    def __init__(self, live: Live, *, comparisons: Sequence[ReadyQuestion] = COMPARISONS) -> None:
+        self._live, self._comparisons = live, comparisons
         self._verdicts: dict[tuple[str, str], str] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -47,12 +40,19 @@ class ReadyAnswers:
 
         `download` is the one model that a click adds, where none that is ready got it; `why` says why none is asked.
         """
-        if self._is_borrowed:
+        if is_lent():
             return {"done": True, "comparisons": {}, "why": BORROWED}
-        listed = {ready.key: self._listed(ready) for ready in self._comparisons}
-        missing = list(self._missing(listed))
+        roster = self._live.roster
+        listed = {ready.key: roster.listed(mode=ready.mode, kinds=ready.live.kinds) for ready in self._comparisons}
+        asked = [(ready, each.row) for ready in self._comparisons for each in listed[ready.key] if each.first]
+        order = list(dict.fromkeys(row.key for _, row in asked))
+        missing = [(ready, row) for ready, row in asked if (ready.key, row.key) not in self._verdicts]
+        missing.sort(key=lambda pair: order.index(pair[1].key))  # one model after another: each is loaded once
         if missing:
-            self._start(missing)
+            with self._lock:
+                if self._thread is None or not self._thread.is_alive():
+                    self._thread = threading.Thread(target=self._run, args=(missing,), daemon=True, name="ready")
+                    self._thread.start()
         return {
             "why": "",
             "done": not missing,
@@ -64,30 +64,17 @@ class ReadyAnswers:
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _listed(self, ready: ReadyQuestion) -> list[Listed]:
-        return self._roster().listed(mode=ready.mode, kinds=ready.live.kinds)
-
-    def _missing(self, listed: dict[str, list[Listed]]) -> Iterator[tuple[ReadyQuestion, Model]]:
-        """One model after another, so that each is loaded once."""
-        asked = [(ready, each.row) for ready in self._comparisons for each in listed[ready.key] if each.first]
-        order = list(dict.fromkeys(row.key for _, row in asked))
-        for ready, row in sorted(asked, key=lambda pair: order.index(pair[1].key)):
-            if (ready.key, row.key) not in self._verdicts:
-                yield ready, row
-
-    def _start(self, missing: Sequence[tuple[ReadyQuestion, Model]]) -> None:
-        with self._lock:
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, args=(missing,), daemon=True, name="ready")
-                self._thread.start()
-
     def _run(self, missing: Sequence[tuple[ReadyQuestion, Model]]) -> None:
-        for ready, row in missing:
-            try:
-                self._verdicts[ready.key, row.key] = verdict(ready, self._ask(ready.live, row))
-            except Exception:
-                log.exception("The ready comparison %s could not be asked of %s", ready.key, row.key)
-                self._verdicts[ready.key, row.key] = FAILED
+        for row, questions in groupby(missing, key=itemgetter(1)):
+            for ready, _ in questions:
+                try:
+                    (answer,) = self._live.answers(ready.live, [row], cache={})
+                    self._verdicts[ready.key, row.key] = verdict(ready, answer)
+                except Exception:
+                    log.exception("The ready comparison %s could not be asked of %s", ready.key, row.key)
+                    self._verdicts[ready.key, row.key] = FAILED
+            if row.key not in self._live.wanted:
+                self._live.pool.drop(row)
 
     def _record(self, ready: ReadyQuestion, listed: Sequence[Listed]) -> dict[str, Any]:
         asked = [each for each in listed if each.first]
@@ -96,44 +83,36 @@ class ReadyAnswers:
             kind: [each.row.title for each in asked if verdicts[each.row.key] == kind]
             for kind in (RIGHT, WRONG, OUTSIDE, SILENT, FAILED)
         }
-        done = all(verdicts.values())
-        return titles | {"done": done, "download": _offer(listed) if done and not titles[RIGHT] else None}
+        done, download = all(verdicts.values()), None
+        offered = next((each for each in listed if each.row.key == DEFAULT and not each.availability.is_ready), None)
+        if done and not titles[RIGHT] and offered:
+            download = {
+                "key": offered.row.key,
+                "title": offered.row.title,
+                "bytes": offered.availability.bytes,
+                "state": offered.availability.state,
+            }
+        return titles | {"done": done, "download": download}
 
 
-def verdict(ready: ReadyQuestion, calibrated: CalibratedAnswer) -> str:
+def verdict(ready: ReadyQuestion, answer: Answer) -> str:
     """Whether a model got a ready comparison: RIGHT, WRONG, SILENT, FAILED, or OUTSIDE what it was calibrated on, where
     even a right answer may be luck.
 
     Of a pair that matches: RIGHT where it scores as matching pairs, WRONG where as unrelated ones; without a percentile
     by the nearer of their medians; without a distribution RIGHT where it is nearer than every unrelated example.
     """
-    answer = calibrated.answer
     if answer.problem:
         return FAILED
-    if calibrated.is_outside:
+    if answer.is_outside:
         return OUTSIDE
     if ready.expected is not None:
         return SILENT if answer.pick is None else RIGHT if answer.pick == ready.expected else WRONG
-    if calibrated.standings:
-        return {MATCHING: RIGHT, UNRELATED: WRONG}.get(calibrated.standings[0].reading, SILENT)
-    if calibrated.direction:
-        return {MATCHING: RIGHT, UNRELATED: WRONG}[calibrated.direction[0]]
+    if answer.standings:
+        return {MATCHING: RIGHT, UNRELATED: WRONG}.get(answer.standings[0].reading, SILENT)
+    if answer.direction:
+        return {MATCHING: RIGHT, UNRELATED: WRONG}[answer.direction[0]]
     if answer.controls is None:
         return SILENT
     below, total = answer.controls
     return RIGHT if below == total else WRONG
-
-
-def _offer(listed: Sequence[Listed]) -> dict[str, Any] | None:
-    """The model that one click downloads, where it can answer and is not ready."""
-    from compute.live.models.roster import DEFAULT
-
-    offered = next((each for each in listed if each.row.key == DEFAULT and not each.availability.is_ready), None)
-    if offered is None:
-        return None
-    return {
-        "key": offered.row.key,
-        "title": offered.row.title,
-        "bytes": offered.availability.bytes,
-        "state": offered.availability.state,
-    }

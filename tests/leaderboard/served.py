@@ -7,7 +7,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.live.panel import Panel
+from leaderboard.live.live import Live
 from leaderboard.page import Site
 from leaderboard.server import routes
 
@@ -20,5 +20,5 @@ def rows_of(data: dict) -> list[dict]:
 
 def client(suite_cache: SuiteCache, *, raises: bool = True) -> TestClient:
     """Every route that the pages hand to the server; with `raises`, an error that no boundary caught fails the test."""
-    site = Site(db=suite_cache.db, suite_cache=suite_cache, blocks=gr.Blocks(), assets="", panel=Panel(suite_cache))
+    site = Site(db=suite_cache.db, suite_cache=suite_cache, blocks=gr.Blocks(), assets="", live=Live())
     return TestClient(Starlette(routes=routes(site)), raise_server_exceptions=raises)

@@ -21,7 +21,7 @@ def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(
     read = options.read
     monkeypatch.delenv("LIKENESS_DATA", raising=False)
     monkeypatch.setattr(accelerator, "claim", lambda: None)
-    monkeypatch.setattr(start.memory, "tune_malloc", lambda: None)
+    monkeypatch.setattr(start, "tune_malloc", lambda: None)
     monkeypatch.setattr(options, "read", lambda **words: read(["--models", "./mine"], **words))
     monkeypatch.setattr(own_models, "record", record)
     with pytest.raises(SystemExit) as ended:

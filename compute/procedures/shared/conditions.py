@@ -223,7 +223,7 @@ def questions(pairs: RatedPairs) -> list[Question]:
         for number in set(numbers)
     }
     return [
-        Question(item=item, parts=tuple(_parts(prompts[number], *sides, row)), schema=SCHEMA, longest=ANSWER_TOKENS)
+        Question(item=item, parts=tuple(parts(prompts[number], *sides, row)), schema=SCHEMA, longest=ANSWER_TOKENS)
         for sides, items in (
             ((pairs.first, pairs.second), pairs.names),
             ((pairs.second, pairs.first), [f"{name} (reverse)" for name in pairs.names]),
@@ -255,7 +255,7 @@ def text(kind: str, *, condition: str, transformation: str) -> str:
     return TEXTS[kind, condition, transformation]
 
 
-def _parts(prompt: str, first: Column, second: Column, row: int) -> Iterator[str | Picture]:
+def parts(prompt: str, first: Column, second: Column, row: int) -> Iterator[str | Picture]:
     """The prompt with the pair's contents where it says data1 and data2, neighbouring texts joined."""
     written = ""
     for piece in re.split(f"({_FIRST}|{_SECOND})", prompt):

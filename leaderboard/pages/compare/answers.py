@@ -12,15 +12,12 @@ from markupsafe import Markup
 from compute.analysis.calibrated import MATCHING, UNRELATED, Reference
 from compute.analysis.domain import SCENES, Calibrations, described
 from compute.catalog.own.models import source_of
-from compute.live.domains import pairing
-from compute.live.modes import ATTRIBUTES
-from compute.live.question import LiveQuestion
+from compute.live.questions import ATTRIBUTES, Answer, LiveQuestion
 from compute.rounding import rounded
 from compute.types import LETTERS
 from leaderboard.data.related_figures import RelatedFigure, missing_sentence
 from leaderboard.html.formatting import number, percent
 from leaderboard.html.templates import render
-from leaderboard.live.calibrated import CalibratedAnswer
 from leaderboard.live.live import OUT_OF_TIME
 from leaderboard.pages.compare.strips import strip
 
@@ -49,7 +46,7 @@ Headline = tuple[str, str, str]  # the sentence: before its bold part, that part
 
 def result(
     question: LiveQuestion,
-    answers: Sequence[CalibratedAnswer],
+    answers: Sequence[Answer],
     *,
     pending: Sequence[str],
     records: Mapping[str, Sequence[RelatedFigure]],
@@ -63,29 +60,29 @@ def result(
         mode=question.mode,
         at=time.monotonic_ns(),
         headline=headline(question, answers) if answers else loading,
-        has_axis=any(strip(each) for each in answers if not each.answer.problem),
+        has_axis=any(strip(each) for each in answers if not each.problem),
         rows=[
-            _row(question, each, records.get(each.row.key, ()), calibrations.of(each.row.key, pairing(question)))
+            _row(question, each, records.get(each.row.key, ()), calibrations.of(each.row.key, question.pairing))
             for each in answers
         ],
         directions=any(each.why for each in answers),
         scenes=SCENES,
         pending=", ".join(pending),
         late="" if pending else _late(answers),
-        pairs=PAIRS.get(pairing(question)),
+        pairs=PAIRS.get(question.pairing),
         distributions=list(
             dict.fromkeys((each.source, each.synthetic, each.n_unrelated, each.n_matching) for each in known)
         ),
         uncalibrated=any(
-            not (each.reference or each.why or each.answer.problem) and each.answer.unit not in ("rating", "votes")
+            not (each.reference or each.why or each.problem) and each.unit not in ("rating", "votes")
             for each in answers
         ),
     )
 
 
-def headline(question: LiveQuestion, answers: Sequence[CalibratedAnswer]) -> Headline:
+def headline(question: LiveQuestion, answers: Sequence[Answer]) -> Headline:
     """The answer in one sentence: what most models say, and how many of them."""
-    able = [each for each in answers if not each.answer.problem]
+    able = [each for each in answers if not each.problem]
     if not able:
         return "None of these models could answer; the reasons are below.", "", ""
     if question.mode == "pair":
@@ -97,7 +94,7 @@ def headline(question: LiveQuestion, answers: Sequence[CalibratedAnswer]) -> Hea
             return f"No model has a percentile for this image.{_outside(able)}", "", ""
         span = f"between the {_ordinal(min(known))} and {_ordinal(max(known))} percentile"
         return f"{attribute}: {span} of each model's reference images.{_outside(able)}", "", ""
-    counts = [sum(each.answer.pick == option for each in able) for option in range(len(question.options))]
+    counts = [sum(each.pick == option for each in able) for option in range(len(question.options))]
     total, most = sum(counts), max(counts)
     if not total:
         return "No model picks an option: each sees a tie or gives no readable answer.", "", ""
@@ -106,7 +103,7 @@ def headline(question: LiveQuestion, answers: Sequence[CalibratedAnswer]) -> Hea
     leader = counts.index(most)
     rest = f" as {ROLES.get(question.mode) or BEST[question.attribute]}"
     rest += f"; {_picks(counts, but=leader)}." if most < total else "."
-    if close := sum(each.margin is not None and each.margin < CLOSE for each in able if each.answer.pick is not None):
+    if close := sum(each.margin is not None and each.margin < CLOSE for each in able if each.pick is not None):
         whom = "it" if total == 1 else f"{close} of them" if close < total else "all of them"
         rest += f" For {whom} the best two are almost tied."
     if silent := len(able) - total:
@@ -117,7 +114,7 @@ def headline(question: LiveQuestion, answers: Sequence[CalibratedAnswer]) -> Hea
     return subject, LETTERS[leader], rest
 
 
-def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
+def _headline_of_pair(able: Sequence[Answer]) -> Headline:
     counts = Counter(READINGS[each.standings[0].reading] for each in able if each.standings)
     only = ""
     if not counts:
@@ -125,7 +122,7 @@ def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
         only = " These are directions: none has a percentile."
     total = counts.total()
     if not total:
-        rated = sum(each.answer.unit == "rating" for each in able)
+        rated = sum(each.unit == "rating" for each in able)
         if rated:
             return f"{rated} judge{'' if rated == 1 else 's'} rated this pair from 1 to 10.", "", ""
         return f"No model can place this pair on a scale of its own: only directions are shown.{_outside(able)}", "", ""
@@ -136,9 +133,9 @@ def _headline_of_pair(able: Sequence[CalibratedAnswer]) -> Headline:
     return f"{share}: ", first, f"{rest}.{only}{_outside(able)}"
 
 
-def _late(answers: Sequence[CalibratedAnswer]) -> str:
+def _late(answers: Sequence[Answer]) -> str:
     """A sentence on the models that were not started for lack of time; empty without any."""
-    titles = [each.row.title for each in answers if each.answer.problem == OUT_OF_TIME]
+    titles = [each.row.title for each in answers if each.problem == OUT_OF_TIME]
     if not titles:
         return ""
     return (
@@ -148,7 +145,7 @@ def _late(answers: Sequence[CalibratedAnswer]) -> str:
     )
 
 
-def _outside(able: Sequence[CalibratedAnswer]) -> str:
+def _outside(able: Sequence[Answer]) -> str:
     """A sentence on the models that were calibrated on other inputs; empty without any."""
     count = sum(each.is_outside for each in able)
     if not count:
@@ -176,22 +173,20 @@ def _ordinal(value: float) -> str:
     return f"{whole}{tail}"
 
 
-def _row(
-    question: LiveQuestion, calibrated: CalibratedAnswer, records: Sequence[RelatedFigure], own: Calibrations
-) -> dict[str, Any]:
-    answer, row = calibrated.answer, calibrated.row
+def _row(question: LiveQuestion, answer: Answer, records: Sequence[RelatedFigure], own: Calibrations) -> dict[str, Any]:
+    row = answer.row
     facts = {
         "model": row,
         "only_drawings": set(row.trained_on) == {DRAWINGS},
         "is_own": source_of(row) is not None,
         "problem": answer.problem,
-        "domains": _domains(calibrated, own),
+        "domains": _domains(answer, own),
     }
     if answer.problem:
         return facts
     return facts | {
-        "verdict": verdict(question, calibrated),
-        "strip": strip(calibrated),
+        "verdict": verdict(question, answer),
+        "strip": strip(answer),
         "records": [(record, _tooltip(record)) for record in records[:MOST_RECORDS]],
         "no_records": missing_sentence(records),
         "time": f"{number(answer.seconds, digits=0, scale=1000)} ms"
@@ -200,9 +195,8 @@ def _row(
     }
 
 
-def verdict(question: LiveQuestion, calibrated: CalibratedAnswer) -> tuple[str, str]:
+def verdict(question: LiveQuestion, answer: Answer) -> tuple[str, str]:
     """The model's answer in words, and in small type the numbers behind it."""
-    answer = calibrated.answer
     if answer.unit == "rating":
         replies = " and ".join(reply.strip()[:40] for reply in answer.replies)
         return f"{answer.scores[0]:g} of 10", f"both orders: {replies}"
@@ -211,26 +205,26 @@ def verdict(question: LiveQuestion, calibrated: CalibratedAnswer) -> tuple[str, 
         pick = "undecided" if answer.pick is None else f"picks {LETTERS[answer.pick]}"
         return pick, f"in order and reversed: {orders}"
     if question.mode == "pair":
-        return _verdict_of_pair(calibrated)
+        return _verdict_of_pair(answer)
     if question.mode == "quality" and len(answer.scores) == 1:
-        if not calibrated.percentiles:
-            return ("no percentile", calibrated.why) if calibrated.why else NO_MEANING
-        return f"{_ordinal(calibrated.percentiles[0])} percentile", "of its reference images"
+        if not answer.percentiles:
+            return ("no percentile", answer.why) if answer.why else NO_MEANING
+        return f"{_ordinal(answer.percentiles[0])} percentile", "of its reference images"
     if answer.pick is None:
         return "a tie", "its best two scores are the same"
-    return f"picks {LETTERS[answer.pick]}", _lead(question, calibrated)
+    return f"picks {LETTERS[answer.pick]}", _lead(question, answer)
 
 
-def _verdict_of_pair(calibrated: CalibratedAnswer) -> tuple[str, str]:
-    answer, why = calibrated.answer, f"no percentile: {calibrated.why or 'it is not calibrated'}"
-    if calibrated.standings:
-        standing = calibrated.standings[0]
+def _verdict_of_pair(answer: Answer) -> tuple[str, str]:
+    why = f"no percentile: {answer.why or 'it is not calibrated'}"
+    if answer.standings:
+        standing = answer.standings[0]
         return READINGS[standing.reading], (
             f"scores above {percent(standing.above_unrelated)} of its unrelated and "
             f"{percent(standing.above_matching)} of its matching pairs"
         )
-    if calibrated.direction:
-        reading, matching, unrelated = calibrated.direction
+    if answer.direction:
+        reading, matching, unrelated = answer.direction
         return NEARER[reading], (
             f"raw {answer.scores[0]:.3g}; the median of its unrelated pairs is {unrelated:.3g}, of its matching pairs "
             f"{matching:.3g}; {why}"
@@ -238,14 +232,14 @@ def _verdict_of_pair(calibrated: CalibratedAnswer) -> tuple[str, str]:
     if answer.controls:
         below, total = answer.controls
         return f"nearer than {below} of {total}", f"unrelated examples; {why}"
-    return ("no percentile", calibrated.why) if calibrated.why else NO_MEANING
+    return ("no percentile", answer.why) if answer.why else NO_MEANING
 
 
-def _lead(question: LiveQuestion, calibrated: CalibratedAnswer) -> str:
-    margin = calibrated.margin
+def _lead(question: LiveQuestion, answer: Answer) -> str:
+    margin = answer.margin
     ahead = "less alike than the others" if question.mode == "odd" else "ahead"
     if margin is None:
-        return f"by its raw scores; no percentile: {calibrated.why or 'it is not calibrated'}"
+        return f"by its raw scores; no percentile: {answer.why or 'it is not calibrated'}"
     if margin >= CLOSE:
         return f"{number(margin, digits=0)} percentile points {ahead}"
     if margin > -0.5:
@@ -253,9 +247,9 @@ def _lead(question: LiveQuestion, calibrated: CalibratedAnswer) -> str:
     return "by its raw scores; by percentiles another image differs most"
 
 
-def _domains(calibrated: CalibratedAnswer, own: Calibrations) -> list[tuple[str, bool]]:
+def _domains(answer: Answer, own: Calibrations) -> list[tuple[str, bool]]:
     """What the model's distributions for the question were made of, and whether one is used here."""
-    used = calibrated.reference or calibrated.few
+    used = answer.reference or answer.few
     return [
         (
             f"{described(each)}: {_pairs(each)} of {each.scenes} scenes, {each.source}",

@@ -16,13 +16,11 @@ from weakref import WeakSet
 
 import gradio as gr
 
-from compute.analysis.domain import Calibrations
 from compute.live.batch import Batch, PairRow, read
-from compute.live.models.availability import requests_per_question
+from compute.live.roster import requests_per_question
 from compute.types import BadInput, Model
 from leaderboard.html.components import scripted
-from leaderboard.live.live import QUEUE, JudgeAllowance, Live
-from leaderboard.live.panel import sender
+from leaderboard.live.live import QUEUE, JudgeAllowance, Live, sender
 from leaderboard.live.uploads import RecentlyUsed
 from leaderboard.page import Site
 from leaderboard.pages.compare.batch_table import PairScore, ScoredPair, pair_score, preview, source, table
@@ -72,7 +70,7 @@ class PairScoring:
         texts = [text for row in self._rows for text in (row.name, row.first, row.second, row.problem)]
         return sum(map(sys.getsizeof, texts)) + SCORE_BYTES * len(self._rows) * len(self.models)
 
-    def turn(self, live: Live, calibrations: Calibrations, *, seconds: float = TURN) -> None:
+    def turn(self, live: Live, *, seconds: float = TURN) -> None:
         """Scores for `seconds`, at least one pair with one model unless a judge must wait."""
         self.used = began = self.clock()
         while self._left and (batch := self.batch):
@@ -82,7 +80,7 @@ class PairScoring:
             if self._pause:
                 return
             if index not in self._refused:
-                self._score(batch, index, model, live, calibrations)
+                self._score(batch, index, model, live)
             self._left.popleft()
             self._started = self._started or self.clock()
             if self.clock() - began >= seconds:
@@ -119,18 +117,17 @@ class PairScoring:
             "source": source([score for pair in pairs for score in pair.scores]),
         }
 
-    def _score(self, batch: Batch, index: int, model: Model, live: Live, calibrations: Calibrations) -> None:
+    def _score(self, batch: Batch, index: int, model: Model, live: Live) -> None:
         try:
             question = batch.question(self._rows[index])
             (answer,) = live.answers(
                 question,
                 [model],
                 cache=self._cache,
-                calibrations=calibrations,
                 controls=False,
                 judges=self.judges and (lambda: 0.0),  # it was counted before
             )
-            self._scores[index, model.key] = pair_score(answer, model, question)
+            self._scores[index, model.key] = pair_score(answer)
         except Exception as error:
             self._refused[index] = explain(error, action="A pair of a table")
 
@@ -155,7 +152,7 @@ class Tables:
     """The tables being scored: one per session, which ends with it, and a few in the whole app."""
 
     def __init__(self, site: Site) -> None:
-        self._panel, self._live = site.panel, site.panel.live
+        self._live = site.live
         self._running: WeakSet[PairScoring] = WeakSet()
 
     def start(self, payload: dict[str, Any], request: Any) -> PairScoring:
@@ -163,7 +160,7 @@ class Tables:
 
         `judges` is true where the visitor chose that judges, which cost the host, score the table too.
         """
-        self._panel.admit(request)
+        self._live.admit(request)
         session, keys = str(payload.get("session", "")), payload.get("models")
         models = self._live.models(keys if isinstance(keys, list) else [])
         for model in models:
@@ -180,7 +177,7 @@ class Tables:
             batch=read(self._live.uploads.file(session, str(payload.get("file", "")))),
             models=models,
             sender=sender(request),
-            judges=self._panel.judges(request, pressed=payload.get("judges")),
+            judges=self._live.judges(request, pressed=payload.get("judges")),
         )
         if previous := results.get(KEY):
             previous.stop()
@@ -208,7 +205,7 @@ class Tables:
         return scoring
 
     def _turned(self, scoring: PairScoring) -> PairScoring:
-        scoring.turn(self._live, self._panel.calibrations())
+        scoring.turn(self._live)
         return scoring
 
     def _current(self, payload: dict[str, Any]) -> PairScoring:

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from compute.live.batch import PREVIEW, PairRow
-from compute.live.question import Answer, LiveQuestion
+from compute.live.questions import Answer
 from compute.types import Model, shortened
 from leaderboard.html.formatting import number
-from leaderboard.live.calibrated import calibrated_answer
 from leaderboard.web.responses import safe_cell
 
 PREVIEW_CHARACTERS = 60  # of a visitor's cell in the preview; the CSV has PREVIEW
@@ -39,14 +38,14 @@ class ScoredPair:
     problem: str  # why scores are missing; empty where none is
 
 
-def pair_score(answer: Answer, model: Model, question: LiveQuestion) -> PairScore:
+def pair_score(answer: Answer) -> PairScore:
     """A model's answer about a pair. What is not a number is a problem, never a score."""
     if answer.problem or not answer.scores or math.isnan(answer.scores[0]):
         return PairScore(problem=answer.problem or "It gave no number")
-    calibrated, score = calibrated_answer(answer, model, question), answer.scores[0]
-    if not calibrated.standings:
-        return PairScore(score=score, reading="a rating from 1 to 10" if answer.unit == "rating" else calibrated.why)
-    standing, reference = calibrated.standings[0], calibrated.reference
+    score = answer.scores[0]
+    if not answer.standings:
+        return PairScore(score=score, reading="a rating from 1 to 10" if answer.unit == "rating" else answer.why)
+    standing, reference = answer.standings[0], answer.reference
     return PairScore(
         score=score,
         percentile=standing.percentile,

@@ -9,11 +9,10 @@ from typing import Any
 import gradio as gr
 from markupsafe import Markup
 
-from compute.live.question import LiveQuestion
+from compute.live.questions import Answer, LiveQuestion
 from leaderboard.data.related_figures import related_figures
 from leaderboard.html.components import rendered, scripted
 from leaderboard.html.templates import macro, render
-from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, View, heading
 from leaderboard.pages.compare import batch, patches, perturb, routes
@@ -96,7 +95,7 @@ def draw(site: Site) -> None:
     done.then(updates, inputs=[sent], **run)
 
     def end(payload: Any) -> None:
-        site.panel.live.stop(str(payload.get("session", "")) if isinstance(payload, dict) else "")
+        site.live.stop(str(payload.get("session", "")) if isinstance(payload, dict) else "")
 
     stop.click(end, inputs=[sent], queue=False, show_progress="hidden", api_visibility="private")
 
@@ -108,11 +107,11 @@ def _payload(event: gr.EventData) -> dict[str, Any]:
 @caught(lambda sentence: (macro("message")(sentence), None))
 def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Result]:
     """The answers as they come."""
-    panel, live = site.panel, site.panel.live
-    panel.admit(request)
+    live = site.live
+    live.admit(request)
     question, rows = live.read(payload)
     with site.db.snapshot():
-        calibrations = panel.calibrations()
+        calibrations = live.calibrations()
         published = related_figures(
             site.suite_cache,
             models=[row.key for row in rows],
@@ -120,7 +119,7 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
             kinds=question.kinds,
             question=question.attribute,
         )
-    answers: list[CalibratedAnswer] = []
+    answers: list[Answer] = []
 
     def markup() -> Markup:
         pending = [row.title for row in rows[len(answers) :]]
@@ -129,9 +128,9 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
     updated = time.perf_counter()
     if any(live.needs_loading(row) for row in rows):
         yield markup(), None
-    session, judges = str(payload.get("session", "")), panel.judges(request, pressed=payload.get("pressed"))
-    for answer in live.answers(question, rows, session=session, calibrations=calibrations, judges=judges):
-        answers.append(calibrated_answer(answer, rows[len(answers)], question))
+    session, judges = str(payload.get("session", "")), live.judges(request, pressed=payload.get("pressed"))
+    for answer in live.answers(question, rows, session=session, judges=judges):
+        answers.append(answer)
         if len(answers) < len(rows) and time.perf_counter() - updated > PAUSE:
             updated = time.perf_counter()
             yield markup(), None
@@ -141,9 +140,9 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
 @caught(lambda sentence: (macro("message")(sentence), False))
 def downloaded(site: Site, payload: dict[str, Any], request: Any) -> Iterator[tuple[Markup, bool]]:
     """The progress of downloading the selected models' weights, and whether it is still going."""
-    site.panel.admit(request)
-    _, rows = site.panel.live.read(payload)
-    for row, progress in site.panel.live.download(rows, session=str(payload.get("session", ""))):
+    site.live.admit(request)
+    _, rows = site.live.read(payload)
+    for row, progress in site.live.download(rows, session=str(payload.get("session", ""))):
         yield render("pages/compare/download.html", title=row.title, progress=progress), True
     yield Markup(), False
 

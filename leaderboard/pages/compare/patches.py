@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from compute.live.inputs import Input, thumbnail
-from compute.live.question import LiveQuestion
+from compute.live.questions import LiveQuestion
 from compute.models import has_patches
 from compute.types import BadInput
 from leaderboard.html.components import folded, rendered
@@ -22,7 +22,7 @@ from leaderboard.pages.compare.perturb import Section, names
 from leaderboard.web.errors import caught
 
 if TYPE_CHECKING:
-    from compute.live.patches import PatchMap
+    from compute.live.subject import PatchMap
 
 SENTENCE = (
     "Hover over a patch of one image to see which patches of the other are most similar to it for this model. Before "
@@ -42,7 +42,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     def renew(question: LiveQuestion, request: dict[str, Any]) -> dict[Any, Any]:
         pairs = _pairs(question)
-        models = [(row.title, row.key) for row in site.panel.live.models(request["models"]) if has_patches(row)]
+        models = [(row.title, row.key) for row in site.live.models(request["models"]) if has_patches(row)]
         visible = bool(pairs and models)
         return {
             accordion: gr.update(visible=visible),
@@ -81,8 +81,8 @@ def _pairs(question: LiveQuestion) -> list[tuple[str, str]]:
 
 def patch_map(site: Site, payload: dict[str, Any], request: Any, *, between: str, key: str) -> Markup:
     """The two images under their grids. Raises LikenessError."""
-    panel, live = site.panel, site.panel.live
-    panel.admit(request)
+    live = site.live
+    live.admit(request)
     question, _ = live.read(payload)
     if not between:
         raise BadInput("Choose two images first")

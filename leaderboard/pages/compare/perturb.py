@@ -13,9 +13,9 @@ import plotly.graph_objects as go
 
 from compute.analysis.calibrated import MATCHING, UNRELATED, Reference, place
 from compute.analysis.domain import too_few
-from compute.live import curves as curves_of
+from compute.live import changes
 from compute.live.inputs import Input, thumbnail
-from compute.live.question import LiveQuestion
+from compute.live.questions import LiveQuestion, medians
 from compute.tasks.data import CONDITIONS
 from compute.tasks.perturb import PERTURBATIONS
 from compute.types import LETTERS, BadInput, Model
@@ -23,7 +23,6 @@ from leaderboard.html.components import folded, scripted
 from leaderboard.html.formatting import number
 from leaderboard.html.plot_style import PALETTE, plain
 from leaderboard.html.templates import macro, render
-from leaderboard.live.calibrated import medians
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, static_html
 from leaderboard.pages.compare import ratings
@@ -31,7 +30,7 @@ from leaderboard.pages.compare.ratings import ShownChange
 from leaderboard.web.errors import caught, explain
 
 if TYPE_CHECKING:
-    from compute.live.curves import Curve
+    from compute.live.changes import Curve
 
 SENTENCE = (
     "Move a slider to change one image by one of PairBench's transformations (the paper gives no parameters; these are "
@@ -123,7 +122,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     @failed
     def turned(image: str | None, payload: dict[str, Any]) -> dict[Any, Any]:
-        return blank() | at_zero(site.panel.live.read(payload)[0], str(image or ""))
+        return blank() | at_zero(site.live.read(payload)[0], str(image or ""))
 
     def drawn(
         view: ShownChange, other: str | None, models: Any, payload: dict[str, Any], controls: dict[Any, Any]
@@ -158,7 +157,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
             request: gr.Request,
             kind: str = kind,
         ) -> Iterator[dict[Any, Any]]:
-            site.panel.admit(request)
+            site.live.admit(request)
             view = ShownChange.read({"image": _index(image), "by": kind, "amount": amount})
             others = {each: 0 for name, each in sliders.items() if name != kind}  # one change at a time
             yield from drawn(view, other, models, payload, others)
@@ -173,8 +172,8 @@ def section(site: Site, payload: gr.JSON) -> Section:
         other: str | None, models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request
     ) -> Iterator[dict[Any, Any]]:
         """What the address of the page names."""
-        site.panel.admit(request)
-        question, _ = site.panel.live.read(payload)
+        site.live.admit(request)
+        question, _ = site.live.read(payload)
         view = ShownChange.read(_fields(event).get("view"))
         most = {kind: ratings.largest(kind, view.image_of(question)) for kind in sliders}
         view = replace(view, amount=min(view.amount, most[view.kind]))
@@ -192,7 +191,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
         shown: Any, models: Any, image: Any, payload: dict[str, Any], request: gr.Request, *amounts: Any
     ) -> Iterator[dict[Any, Any]]:
         """The image that is shown, under all conditions."""
-        site.panel.admit(request)
+        site.live.admit(request)
         view = ShownChange.current(shown, image=_index(image), amounts=dict(zip(sliders, amounts, strict=True)))
         for markup, facts in rated(site, payload, view=view, rows=ratings.rows(site, models)):
             yield {table: markup, judging: facts}
@@ -228,9 +227,9 @@ def rated(
 
     Raises LikenessError.
     """
-    live, updated, scores = site.panel.live, time.perf_counter(), {}
+    live, updated, scores = site.live, time.perf_counter(), {}
     pair = view.pair(live.read(payload)[0])
-    amount = PERTURBATIONS[view.kind].amount(pair.strength, curves_of.size(pair.image))
+    amount = PERTURBATIONS[view.kind].amount(pair.strength, changes.size(pair.image))
     session = str(payload.get("session", ""))
     for row, condition, rating in live.ratings(pair, rows, session=session, conditions=conditions):
         scores.setdefault(row.key, {})[condition] = rating
@@ -245,15 +244,15 @@ def asked(
     site: Site, payload: dict[str, Any], request: Any, *, fields: Mapping[str, Any], keys: Any, turn: int
 ) -> tuple[Any, str]:
     """One judge's answers, in the table of all: `fields` are {view, judge, pressed}. Raises LikenessError."""
-    panel = site.panel
-    panel.admit(request)
+    live = site.live
+    live.admit(request)
     view, rows = ShownChange.read(fields.get("view")), ratings.rows(site, keys)
-    judges = panel.judges(request, pressed=fields.get("pressed"))
+    judges = live.judges(request, pressed=fields.get("pressed"))
     chosen = [row for row in rows if row.key == fields.get("judge")]
     if not chosen or judges is None:
         raise BadInput("Choose a judge under Rated by, and press Ask the judges")
-    pair, session = view.pair(panel.live.read(payload)[0]), str(payload.get("session", ""))
-    for _ in panel.live.ratings(pair, chosen, session=session, judges=judges):
+    pair, session = view.pair(live.read(payload)[0]), str(payload.get("session", ""))
+    for _ in live.ratings(pair, chosen, session=session, judges=judges):
         pass  # what it answers stays in the session, where the table finds it
     *_, (markup, _) = rated(site, payload, view=view, rows=rows)
     return markup, ratings.state(view, rows, turn=turn)
@@ -268,15 +267,15 @@ def names(question: LiveQuestion) -> list[str]:
 
 def perturbed(site: Site, payload: dict[str, Any], *, view: ShownChange, other: str) -> list[Any]:
     """The changed image, the curves, and their summary in words. Raises LikenessError."""
-    panel = site.panel
-    question, rows = panel.live.read(payload)
+    live = site.live
+    question, rows = live.read(payload)
     pair, beside, kind = view.pair(question), _chosen(question, other), view.kind
     chosen, strength, perturbation = pair.image, pair.strength, PERTURBATIONS[kind]
-    in_units = partial(perturbation.amount, size=curves_of.size(chosen))
+    in_units = partial(perturbation.amount, size=changes.size(chosen))
     picture = thumbnail(pair.sides[1].content)
     curves, lines = [], []
-    session, calibrations = str(payload.get("session", "")), panel.calibrations()
-    for row, curve in panel.live.curves(chosen, beside, rows, kind=kind, session=session, calibrations=calibrations):
+    session = str(payload.get("session", ""))
+    for row, curve in live.curves(chosen, beside, rows, kind=kind, session=session):
         if isinstance(curve, str):
             lines.append((row.title, False, curve))
         elif curve.domain.reference is None or curve.domain.reference.alone:

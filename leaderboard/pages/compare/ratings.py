@@ -6,13 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic_ns
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
-from compute.live import curves
+from compute.live import changes
+from compute.live.changes import ChangedPair, PairRating, answers_in_words
 from compute.live.inputs import Input
-from compute.live.question import LiveQuestion
+from compute.live.questions import LiveQuestion
+from compute.live.roster import requests_per_question
 from compute.tasks.data import CONDITIONS
 from compute.tasks.pairbench.splits import expected
 from compute.tasks.perturb import PERTURBATIONS
@@ -21,9 +23,6 @@ from leaderboard.html.formatting import number
 from leaderboard.html.templates import render
 from leaderboard.live.live import MOST_MODELS
 from leaderboard.page import Site
-
-if TYPE_CHECKING:
-    from compute.live.changed_pair import ChangedPair, PairRating
 
 KINDS = ("image", "image")
 TOLD = {"sensitive": "Told that the change matters", "invariant": "Told to ignore the change"}
@@ -63,8 +62,6 @@ class ShownChange:
 
     def pair(self, question: LiveQuestion) -> ChangedPair:
         """The image of the question beside its copy; beyond the most of an amount it is the most. Raises BadInput."""
-        from compute.live.changed_pair import ChangedPair
-
         image = self.image_of(question)
         most = largest(self.kind, image)
         return ChangedPair(image=image, kind=self.kind, strength=min(1.0, self.amount / most))
@@ -90,7 +87,7 @@ class ShownChange:
 
 def largest(kind: str, image: Input) -> float:
     """What a strength of 1 is for the image, in the kind's unit."""
-    return PERTURBATIONS[kind].largest(curves.size(image))
+    return PERTURBATIONS[kind].largest(changes.size(image))
 
 
 def models(site: Site, ticked: Sequence[object]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -99,9 +96,7 @@ def models(site: Site, ticked: Sequence[object]) -> tuple[list[tuple[str, str]],
     These are what the visitor has `ticked` for the question, and the models that are ticked by default; a judge that
     answers in words only where it is ticked.
     """
-    from compute.live.changed_pair import answers_in_words
-
-    ready = [each for each in site.panel.live.roster.listed(mode="pair", kinds=KINDS) if each.availability.is_ready]
+    ready = [each for each in site.live.roster.listed(mode="pair", kinds=KINDS) if each.availability.is_ready]
     keys = [each.row.key for each in ready if each.row.key in ticked]
     keys += [each.row.key for each in ready if each.first and each.row.key not in keys]
     ready.sort(key=lambda each: answers_in_words(each.row))
@@ -111,13 +106,11 @@ def models(site: Site, ticked: Sequence[object]) -> tuple[list[tuple[str, str]],
 
 def rows(site: Site, keys: Any) -> list[Model]:
     """The models that a page names; none where it names none. Raises BadInput as Live.models."""
-    return site.panel.live.models(keys) if isinstance(keys, list) and keys else []
+    return site.live.models(keys) if isinstance(keys, list) and keys else []
 
 
 def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Scores], *, amount: str) -> Markup:
     """The scores as a table; of a model without them why, or that it still works. `amount` has its unit."""
-    from compute.live.changed_pair import answers_in_words, prompt
-
     title = PERTURBATIONS[pair.kind].title
     known = [rating for each in scores.values() for rating in each.values() if hasattr(rating, "scores")]
     return render(
@@ -128,7 +121,7 @@ def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Score
             (row, in_words, cells(scores.get(row.key), missing="not asked yet" if in_words else "…"))
             for row, in_words in ((row, answers_in_words(row)) for row in models)
         ],
-        prompts=[(TOLD[condition], prompt(pair.kind, condition)) for condition in CONDITIONS],
+        prompts=[(TOLD[condition], changes.prompt(pair.kind, condition)) for condition in CONDITIONS],
         totals=totals(known),
     )
 
@@ -194,12 +187,9 @@ def state(
     `turn` numbers the answer to a press; without one, something else is shown than before. `message` is why a judge
     could not be asked. Where it has not `settled`, scores are missing that are made once a drag rests.
     """
-    from compute.live.changed_pair import QUESTIONS, answers_in_words
-    from compute.live.models.availability import requests_per_question
-
     facts: dict[str, Any] = {"at": monotonic_ns(), "turn": turn, "message": message, "settled": settled, "view": None}
     if view is not None:
-        each = QUESTIONS * len(CONDITIONS)
+        each = changes.QUESTIONS * len(CONDITIONS)
         judges = [
             {
                 "key": row.key,

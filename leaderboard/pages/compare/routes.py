@@ -18,7 +18,8 @@ from compute.live.batch import LARGEST_FILE
 from compute.live.decoder import DecoderUnavailable
 from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
-from leaderboard.live.panel import uploads_rate
+from leaderboard.live.live import FILES, rate
+from leaderboard.live.ready import ReadyAnswers
 from leaderboard.live.uploads import NO_SESSION, SESSION, Uploads
 from leaderboard.page import Site
 from leaderboard.web.errors import Handler
@@ -52,13 +53,13 @@ UNREAD = {
 
 def routes(site: Site) -> list[Route]:
     """What the tray sends and fetches."""
-    live = site.panel.live
+    live = site.live
     return routes_of(
         live.uploads,
         guard=site.guard,
-        rate=uploads_rate(),
+        rate=rate(files=FILES),
         plan=lambda **query: live.roster.plan(**query),  # the roster is built with the first question
-        ready=site.panel.ready.records,
+        ready=ReadyAnswers(live).records,
     )
 
 

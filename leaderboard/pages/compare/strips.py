@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.analysis.calibrated import TAIL, Reference
+from compute.analysis.calibrated import TAIL, Reference, place
+from compute.live.questions import Answer
 from compute.types import LETTERS
 from leaderboard.html.formatting import number
-from leaderboard.live.calibrated import CalibratedAnswer, bands
 
 MIDDLE = (TAIL, 1 - TAIL)
 EDGE = 0.06  # of an axis of raw scores, before its lowest and after its highest
@@ -54,59 +54,59 @@ class Strip:
     title: str
 
 
-def strip(calibrated: CalibratedAnswer) -> Strip | None:
+def strip(answer: Answer) -> Strip | None:
     """The axis of an answer: percentiles where a distribution gives them, else raw scores without any percentile.
 
     None for a single raw score that nothing stands beside, and for judges.
     """
-    if calibrated.answer.unit in ("rating", "votes"):
+    if answer.unit in ("rating", "votes"):
         return None
-    return _of_percentiles(calibrated) if calibrated.percentiles else _of_scores(calibrated)
+    return _of_percentiles(answer) if answer.percentiles else _of_scores(answer)
 
 
-def _of_percentiles(calibrated: CalibratedAnswer) -> Strip:
-    percentiles = calibrated.percentiles
+def _of_percentiles(answer: Answer) -> Strip:
+    percentiles = answer.percentiles
     values = [number(percentile, digits=0) for percentile in percentiles]
-    ends = ("least", "most") if calibrated.reference.alone else ("unrelated", "matching")
+    ends = ("least", "most") if answer.reference.alone else ("unrelated", "matching")
     said = _said(values)
-    raw = ", ".join(f"{score:.4g}" for score in _raw(calibrated))
+    raw = ", ".join(f"{score:.4g}" for score in _raw(answer))
     return Strip(
-        bands=_bands(calibrated.reference, *bands(calibrated.reference), percentiles),
-        marks=_marks(calibrated, percentiles, values),
+        bands=_bands(answer.reference, *bands(answer.reference), percentiles),
+        marks=_marks(answer, percentiles, values),
         ticks=("0", "50", "100"),
         unit="percentile",
         label=f"Percentile {said}, from 0, {ends[0]}, to 100, {ends[1]}",
-        title=f"Percentile {said}. Its raw {_unit(calibrated)}: {raw}, meaningful only relative to the bands",
+        title=f"Percentile {said}. Its raw {_unit(answer)}: {raw}, meaningful only relative to the bands",
     )
 
 
-def _of_scores(calibrated: CalibratedAnswer) -> Strip | None:
+def _of_scores(answer: Answer) -> Strip | None:
     """Raw scores: beside the bands of a distribution that has too few scenes for percentiles, or alone."""
-    scores, few = _raw(calibrated), calibrated.few
+    scores, few = _raw(answer), answer.few
     limits = [np.quantile(side, MIDDLE) for side in (few.unrelated, few.matching) if len(side)] if few else []
     every = np.concatenate([np.asarray(scores, dtype=float), *limits])
     low, high = float(every.min()), float(every.max())
     if not np.isfinite(every).all() or low == high:
         return None
     low, high = low - EDGE * (high - low), high + EDGE * (high - low)
-    place = [100 * (score - low) / (high - low) for score in scores]
+    at = [100 * (score - low) / (high - low) for score in scores]
     shown = [(float(one), float(other)) for one, other in (100 * (side - low) / (high - low) for side in limits)]
     values = [f"{score:.3g}" for score in scores]
-    unit = f"raw {_unit(calibrated)}"
+    unit = f"raw {_unit(answer)}"
     return Strip(
-        bands=_bands(few, *shown, *[None] * (2 - len(shown)), place) if shown else (),
-        marks=_marks(calibrated, place, values),
+        bands=_bands(few, *shown, *[None] * (2 - len(shown)), at) if shown else (),
+        marks=_marks(answer, at, values),
         ticks=(f"{low:.2g}", f"{(low + high) / 2:.2g}", f"{high:.2g}"),
         unit=unit,
         label=f"{unit.capitalize()} {_said(values)}; no percentile",
-        title=f"{unit.capitalize()} {_said(values)}; no percentile: {calibrated.why or 'it is not calibrated'}",
+        title=f"{unit.capitalize()} {_said(values)}; no percentile: {answer.why or 'it is not calibrated'}",
     )
 
 
-def _raw(calibrated: CalibratedAnswer) -> tuple[float, ...]:
+def _raw(answer: Answer) -> tuple[float, ...]:
     """A raw score for each option. Of odd one out its mean similarity to the others, as of percentiles: the odd one is
     lowest; the answer's own scores there are how alike the others are among themselves."""
-    scores, pairs = calibrated.answer.scores, calibrated.answer.pairs
+    scores, pairs = answer.scores, answer.pairs
     if not pairs:
         return scores
     return tuple(
@@ -114,8 +114,8 @@ def _raw(calibrated: CalibratedAnswer) -> tuple[float, ...]:
     )
 
 
-def _unit(calibrated: CalibratedAnswer) -> str:
-    return "cosine" if calibrated.answer.unit == "cosine" else "score"
+def _unit(answer: Answer) -> str:
+    return "cosine" if answer.unit == "cosine" else "score"
 
 
 def _said(values: Sequence[str]) -> str:
@@ -123,19 +123,29 @@ def _said(values: Sequence[str]) -> str:
     return ", ".join(f"{LETTERS[at]} {value}" for at, value in enumerate(values)) if len(values) > 1 else values[0]
 
 
-def _marks(calibrated: CalibratedAnswer, place: Sequence[float], values: Sequence[str]) -> tuple[Mark, ...]:
+def _marks(answer: Answer, at: Sequence[float], values: Sequence[str]) -> tuple[Mark, ...]:
     several = len(values) > 1
     return tuple(
         Mark(
-            at=place[option],
+            at=at[option],
             label=LETTERS[option] if several else value,
             label_at=label_at,
-            chosen=option == calibrated.answer.pick or not several,
+            chosen=option == answer.pick or not several,
         )
         for option, (value, label_at) in enumerate(
-            zip(values, spread(place, width=LETTER if several else NUMBER), strict=True)
+            zip(values, spread(at, width=LETTER if several else NUMBER), strict=True)
         )
     )
+
+
+def bands(reference: Reference) -> tuple[tuple[float, float], tuple[float, float] | None]:
+    """Percentiles of the middle 95% of unrelated and of matching pairs; None for the latter with single images."""
+
+    def band(values: np.ndarray) -> tuple[float, float]:
+        low, high = np.quantile(values, MIDDLE)
+        return place(reference, float(low)).percentile, place(reference, float(high)).percentile
+
+    return band(reference.unrelated), None if reference.alone else band(reference.matching)
 
 
 def _bands(
@@ -153,8 +163,8 @@ def _band(kind: str, low: float, high: float, marks: Sequence[float]) -> Band:
     """With its label where the fewest marks cross it: inside where that fits, else after or before the band."""
     places = [(low, low, False), (high - LABEL, high, True)] if high - low >= LABEL else []
     places += [(high, high, False), (low - LABEL, low, True)]
-    places = [place for place in places if 0 <= place[0] <= 100 - LABEL]  # never empty: LABEL is under a third
-    _, at, ends = min(places, key=lambda place: sum(place[0] <= mark <= place[0] + LABEL for mark in marks))
+    places = [each for each in places if 0 <= each[0] <= 100 - LABEL]  # never empty: LABEL is under a third
+    _, at, ends = min(places, key=lambda each: sum(each[0] <= mark <= each[0] + LABEL for mark in marks))
     return Band(kind=kind, label=LABELS[kind], low=low, width=high - low, label_at=at, label_ends=ends)
 
 

@@ -131,7 +131,7 @@ def draw(site: Site) -> None:
         chosen = values.pop("colour")
         recipe = maps.recipe_of(**values)
         if atlas.find(recipe) is None:
-            site.panel.admit(request)
+            site.live.admit(request)
             yield working(texts.progress("starting"))
             async for stage in atlas.make(recipe, visitor=str(request.session_hash)):
                 yield working(texts.progress(stage))

@@ -106,7 +106,7 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
         "pages/model/head.html",
         model=about.to_dict(),
         own=own_facts(about["options"]),
-        on_try=model in {row.key for row in site.panel.live.own},
+        on_try=model in {row.key for row in site.live.own},
         computed=bool(computed),
         commands=commands(about["options"], title=about["title"], suites=computed or [ANYWHERE]),
         kind_note=KIND_NOTES.get(about["kind"], ""),

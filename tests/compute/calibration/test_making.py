@@ -55,7 +55,7 @@ def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:
 
 
 def test_the_scores_are_those_of_the_procedures(world: World) -> None:
-    """Against the whole columns of the task, scored by the functions that a live panel uses too."""
+    """Against the whole columns of the task, scored by the functions that visitors' questions use too."""
     near, fine, subject = data(NEAR), data(FINE), world.bench().subject(GAUGE)
     right = [near.alternatives[at].take(np.array([row])) for row, at in enumerate(near.answer.tolist())]
     pairs = np.sort([symmetric(subject, near.reference.take(np.array([row])), one)[0] for row, one in enumerate(right)])

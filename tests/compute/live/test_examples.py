@@ -10,10 +10,10 @@ import pytest
 from compute import models, paths
 from compute.calibration.photographs import CAPTIONS
 from compute.catalog import shipped
-from compute.live import examples, modes
+from compute.live import examples, questions
 from compute.live.answers import answer
 from compute.live.examples import COMPARISONS, EXAMPLES
-from compute.live.models.subject import LiveSubject
+from compute.live.subject import LiveSubject
 from compute.models.adapter import Hardware
 from compute.tables import read_csv
 from compute.tasks.drawing import photographs
@@ -41,8 +41,8 @@ def test_every_ready_comparison_fits_its_mode() -> None:
     assert {one.mode for one in COMPARISONS} == {"pair", "choice", "odd", "quality"}
     for one in COMPARISONS:
         kinds = [examples.load(key).modality for key in one.inputs]
-        assert not modes.problem(one.mode, kinds), one.key
-        assert (one.question in modes.ATTRIBUTES) if one.mode == "quality" else not one.question
+        assert not questions.problem(one.mode, kinds), one.key
+        assert (one.question in questions.ATTRIBUTES) if one.mode == "quality" else not one.question
         options = range(len(one.live.checked().options))
         assert one.expected is None if one.mode == "pair" else one.expected in options
         assert one.lesson.endswith(".")

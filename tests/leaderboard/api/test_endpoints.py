@@ -47,7 +47,7 @@ class StandIn:
         if self.refuses:
             raise BadInput("You have asked often in a short time")
 
-    def models(self, mode: str) -> endpoints.Rows:
+    def records(self, mode: str) -> endpoints.Rows:
         if mode not in ("", "pair", "choice", "quality", "odd"):
             raise BadInput(f"There is no mode {mode!r}; there are: pair")
         return [TINY, QWEN] if mode in ("", "pair") else [TINY]

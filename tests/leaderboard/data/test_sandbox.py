@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from compute import bare_process
-from compute.live.models import memory
+from compute import bare_process, processes
 from compute.types import BadInput
 from leaderboard.data import sandbox as sandbox_module
 from leaderboard.data import visitor_queries
@@ -132,9 +131,9 @@ def test_what_takes_too_much_is_stopped_and_the_server_does_not_grow(database: P
         """Bytes of the largest program that this one has ended, other tests' too."""
         return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
 
-    before, others = memory.resident(), largest()
+    before, others = processes.resident(), largest()
     assert refused(database, sql) in (SLOW, LARGE, STOPPED)
-    assert memory.resident() - before < 30_000_000
+    assert processes.resident() - before < 30_000_000
     assert largest() <= max(others, 700_000_000), "a query's process had more than its share"
 
 

@@ -45,7 +45,7 @@ MAY_STAY = {
     "data/visitor_queries.py": 1,  # seconds
     "pages/sql/routes.py": 1,  # seconds
     "host/hub_data.py": 1,  # seconds
-    "live/panel.py": 2,  # data for programs
+    "live/live.py": 2,  # data for programs
     "pages/compare/download.html": 1,  # megabytes
     "pages/compare/patches.html": 1,  # geometry
     "pages/compare/answers.html": 1,  # geometry

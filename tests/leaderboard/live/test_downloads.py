@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from compute.catalog import shipped
-from compute.live.models.availability import DOWNLOAD, READY, Availability
-from compute.live.models.fetching import DownloadProgress
+from compute.live.fetching import DownloadProgress
+from compute.live.roster import DOWNLOAD, READY, Availability
 from compute.types import Model, NotHere
 from leaderboard.live.live import Live
 

@@ -10,14 +10,14 @@ import pytest
 
 from compute.analysis.domain import IMAGE_FACTS, Calibrations, Domain
 from compute.live import inputs as live_inputs
-from compute.live.models import roster
-from compute.live.models.availability import READY, Availability
+from compute.live import roster
+from compute.live.roster import READY, Availability
 from compute.types import BadInput, LikenessError
 from leaderboard.live.live import LONGEST, MISSING, OUT_OF_TIME, Live
 from leaderboard.web.errors import FAILED
 from tests.compute.live.pictures import png
+from tests.compute.live.test_questions import reference
 from tests.compute.models.chat_server import running
-from tests.leaderboard.live.test_calibrated import reference
 
 READY_FIRST = tuple(key for key in roster.FIRST if key not in (roster.DEFAULT, "wordllama"))  # for images
 SESSION = "0123456789abcdef-0123"
@@ -93,13 +93,13 @@ def test_answers_are_kept_for_the_visit_and_gone_with_it(live: Live, monkeypatch
     monkeypatch.setattr(live, "run", lambda *given, work=live.run: worked.append(given[0].key) or work(*given))
     kept = live.uploads.add_image(SESSION, png("red"))
     asked, rows = live.read(payload(CAT, {"kind": "image", "key": kept["key"]}, models=("ssim", "colour-histogram")))
-    first = list(live.answers(asked, rows, calibrations=Calibrations(), session=SESSION))
-    again = list(live.answers(asked, rows, calibrations=Calibrations(), session=SESSION))
+    first = list(live.answers(asked, rows, session=SESSION))
+    again = list(live.answers(asked, rows, session=SESSION))
     assert first == again and worked == ["ssim", "colour-histogram"]
     live.uploads.forget(SESSION)
     with pytest.raises(BadInput, match="no longer available"):
         live.read(payload(CAT, {"kind": "image", "key": kept["key"]}))
-    list(live.answers(asked, rows, calibrations=Calibrations(), session=SESSION))
+    list(live.answers(asked, rows, session=SESSION))
     assert len(worked) == 4
 
 
@@ -125,7 +125,7 @@ def test_after_its_time_a_question_starts_no_further_model_and_another_press_goe
 ) -> None:
     started = slow(live, monkeypatch, seconds=LONGEST * 0.6)
     question, rows = live.read(payload(CAT, FACE, models=SLOW_MODELS))
-    ask = partial(live.answers, question, rows, calibrations=Calibrations(), session="9" * 20)
+    ask = partial(live.answers, question, rows, session="9" * 20)
     answers = list(ask())
     assert [answer.problem for answer in answers] == ["", "", OUT_OF_TIME, OUT_OF_TIME]
     assert started == [*SLOW_MODELS[:2]]
@@ -144,7 +144,7 @@ def test_a_model_that_fails_leaves_the_others(
 
     monkeypatch.setattr(live, "run", broken)
     asked, rows = live.read(payload(CAT, FACE, models=("ssim", "psnr")))
-    first, second = live.answers(asked, rows, calibrations=Calibrations())
+    first, second = live.answers(asked, rows)
     assert first.problem == FAILED and "secret" not in first.problem
     assert second.problem == "" and len(second.scores) == 1
     assert "ssim failed" in caplog.text
@@ -154,21 +154,22 @@ def test_a_model_that_is_not_ready_is_not_loaded(live: Live, monkeypatch: pytest
     there = Availability(state="download", why="Will download about 605 MB")
     monkeypatch.setattr(live.roster, "availability", lambda row: there)
     asked, rows = live.read(payload(CAT, FACE, models=("ssim",)))
-    assert next(live.answers(asked, rows, calibrations=Calibrations())).problem == MISSING
+    assert next(live.answers(asked, rows)).problem == MISSING
 
 
 def test_a_failure_is_not_kept(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, rows = live.read(payload(CAT, FACE, models=("psnr",)))
     with monkeypatch.context() as patch:
         patch.setattr(live, "run", lambda *given: 1 / 0)
-        assert next(live.answers(asked, rows, calibrations=Calibrations(), session="e" * 20)).problem
-    assert not next(live.answers(asked, rows, calibrations=Calibrations(), session="e" * 20)).problem
+        assert next(live.answers(asked, rows, session="e" * 20)).problem
+    assert not next(live.answers(asked, rows, session="e" * 20)).problem
 
 
-def test_an_uncalibrated_pair_gets_its_direction(live: Live) -> None:
+def test_an_uncalibrated_pair_gets_its_direction(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, rows = live.read(payload(CAT, FACE, models=("colour-histogram",)))
-    assert next(live.answers(asked, rows, calibrations=EVERYWHERE)).controls is None
-    assert next(live.answers(asked, rows, calibrations=Calibrations())).controls[1] == 8
+    assert next(live.answers(asked, rows)).controls[1] == 8
+    monkeypatch.setattr(live, "calibrations", lambda: EVERYWHERE)
+    assert next(live.answers(asked, rows)).controls is None
 
 
 def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +184,7 @@ def test_unrelated_examples_are_encoded_once_for_everyone(live: Live, monkeypatc
             asked, rows = live.read(
                 payload(CAT, {"kind": "image", "key": key}, models=("colour-histogram",)) | {"session": session}
             )
-            assert next(live.answers(asked, rows, calibrations=Calibrations(), session=session)).controls[1] == 8
+            assert next(live.answers(asked, rows, session=session)).controls[1] == 8
         assert seen == [2, 8, 2]  # of the second visitor, only what is his own: the cat and the upload
 
 
@@ -216,7 +217,7 @@ def test_a_judge_is_asked_through_the_hosts_endpoint(
         live.pool._models.clear()
         live.roster.forget(live.roster.row(JUDGE))
         asked, rows = live.read(payload(*map(example, inputs), mode=mode, models=(JUDGE,), question="sharpness"))
-        found = next(live.answers(asked, rows, calibrations=Calibrations(), judges=lambda: 0.0))
+        found = next(live.answers(asked, rows, judges=lambda: 0.0))
     assert found.problem == "" and found.unit == "votes" and len(found.replies) == 2
     assert found.picks[0] == found.picks[1] == found.pick  # the stand-in looks at the pixels: order is nothing to it
     assert not (tmp_path / "answers").exists()  # nothing of a visitor's is written down
@@ -236,7 +237,7 @@ def test_a_text_that_a_large_model_would_read_whole_is_bounded(
         half = {"kind": "text", "text": "a word " * (length // 14)}
         question, rows = live.read(payload(half, half | {"text": half["text"][:-1] + "."}, models=(key, "wordllama")))
         judges = partial(counted.append, key)
-        return [answer.problem for answer in live.answers(question, rows, calibrations=Calibrations(), judges=judges)]
+        return [answer.problem for answer in live.answers(question, rows, judges=judges)]
 
     long, other = problems(live_inputs.LONGEST_FOR_LMM + 100)
     assert "too long for it" in long and f"{live_inputs.LONGEST_FOR_LMM:,} are the most" in long
@@ -252,6 +253,6 @@ def test_the_key_is_never_told(live: Live, monkeypatch: pytest.MonkeyPatch, capl
         live.pool._models.clear()
         live.roster.forget(live.roster.row(JUDGE))
         asked, rows = live.read(payload(CAT, FACE, COFFEE, mode="choice", models=(JUDGE,)))
-        found = next(live.answers(asked, rows, calibrations=Calibrations(), judges=lambda: 0.0))
+        found = next(live.answers(asked, rows, judges=lambda: 0.0))
     assert found.problem and SECRET not in str(found) and SECRET not in caplog.text
     assert SECRET not in str(live.roster.plan(kinds=["image"] * 3))

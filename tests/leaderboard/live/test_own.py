@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from compute.analysis.domain import Calibrations
-from compute.live.models.loading import CHANGED
-from compute.live.models.roster import OWN_FIRST
-from compute.live.question import Answer
+from compute.live.pool import CHANGED
+from compute.live.questions import Answer
+from compute.live.roster import OWN_FIRST
 from compute.types import Model
 from leaderboard.host import own_models
-from leaderboard.live.calibrated import calibrated_answer
 from leaderboard.live.live import MOST_MODELS, Live
 from leaderboard.pages.compare import answers
 from tests.compute.models import checkpoints
@@ -53,7 +51,7 @@ def listed(live: Live, *kinds: str) -> list[dict]:
 def ask(live: Live, *inputs: dict, models: tuple[str, ...], mode: str = "pair") -> list[Answer]:
     payload = {"session": "0123456789abcdef-0123", "inputs": list(inputs), "mode": mode, "models": list(models)}
     question, chosen = live.read(payload)
-    return list(live.answers(question, chosen, cache={}, calibrations=Calibrations()))
+    return list(live.answers(question, chosen, cache={}))
 
 
 def test_they_are_listed_first_and_ticked(live: Live) -> None:
@@ -71,7 +69,7 @@ def test_a_few_of_many_are_ticked_and_a_question_takes_no_more_than_it_may(
     models = [model for model in listed(live, "image", "image") if model["own"]]
     assert [model["key"] for model in models] == [f"own/{at}" for at in range(8)], "as the host named them"
     assert [model["default"] for model in models] == [True] * OWN_FIRST + [False] * (8 - OWN_FIRST)
-    monkeypatch.setattr("compute.live.models.roster.OWN_FIRST", 20)
+    monkeypatch.setattr("compute.live.roster.OWN_FIRST", 20)
     assert len(live.pair([("example", "cat"), ("example", "cat-face")], [])[1]) == MOST_MODELS
 
 
@@ -89,12 +87,11 @@ def test_the_answers_mark_them(live: Live, rows: tuple[Model, ...]) -> None:
     question, chosen = live.read(
         {"session": "", "inputs": [CAT, FACE], "mode": "pair", "models": ["own/images", "tiny"]}
     )
-    answered = live.answers(question, chosen, cache={}, calibrations=Calibrations())
-    calibrated = [calibrated_answer(answer, row, question) for answer, row in zip(answered, chosen, strict=True)]
-    markup = answers.result(question, calibrated, pending=(), records={})
+    answered = list(live.answers(question, chosen, cache={}))
+    markup = answers.result(question, answered, pending=(), records={})
     assert markup.count("the host's own model") == 1
     assert 'href="model?model=own/images"' in markup and "no percentile: it is not calibrated" in markup
-    tuned = [replace(calibrated[0], row=replace(chosen[0], trained_on=(answers.DRAWINGS,))), calibrated[1]]
+    tuned = [replace(answered[0], row=replace(chosen[0], trained_on=(answers.DRAWINGS,))), answered[1]]
     markup = answers.result(question, tuned, pending=(), records={})
     assert markup.count("understands only drawn scenes") == 2, "tiny itself is one"
 

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from compute.live import changed_pair, examples
-from compute.live.changed_pair import ChangedPair, PairRating
+from compute.live import changes, examples
+from compute.live.changes import ChangedPair, PairRating
 from leaderboard.live.live import OFTEN_TO_JUDGES, Live, TooMany
 from tests.compute.models.pair_server import running
 
@@ -72,7 +72,7 @@ def test_each_condition_counts_as_a_question_and_a_refusal_is_shown_until_it_pas
 def test_what_runs_elsewhere_can_be_pickled() -> None:
     live, of = Live(), pair()
     (row,) = live.models(["ssim"])
-    job = partial(changed_pair.rate, pair=of, condition="invariant")
+    job = partial(changes.rate, pair=of, condition="invariant")
     again = pickle.loads(pickle.dumps((job, of.inputs(row, "invariant"))))
     result, _ = live._run(row, *again, {})
     assert pickle.loads(pickle.dumps(result)) == scores(live, "ssim")["ssim", "invariant"]

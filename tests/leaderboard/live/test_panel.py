@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -10,9 +11,8 @@ from starlette.requests import Request
 
 from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.live import panel as module
-from leaderboard.live.live import TooMany
-from leaderboard.live.panel import Panel
+from leaderboard.live import live as module
+from leaderboard.live.live import Live, TooMany
 from leaderboard.pages.compare import page
 from tests.compute.models.chat_server import Running, running
 
@@ -22,18 +22,18 @@ def asking(address: str = "203.0.113.9") -> Request:
 
 
 @pytest.fixture
-def panel(suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch) -> Panel:
+def live(suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch) -> Live:
     monkeypatch.delenv("LIKENESS_RATE", raising=False)
     monkeypatch.delenv("SYSTEM", raising=False)
-    return Panel(suite_cache)
+    return Live(partial(module.calibrations, suite_cache))
 
 
-def test_no_limit_at_home_and_one_on_a_space(panel: Panel, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert panel.rate is None and module.uploads_rate() is None
+def test_no_limit_at_home_and_one_on_a_space(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert live.rate is None and module.rate(files=module.FILES) is None
     for _ in range(100):
-        panel.admit(asking())
+        live.admit(asking())
     monkeypatch.setenv("SYSTEM", "spaces")
-    assert module.rate().a_minute == 20 and module.uploads_rate().a_minute == 80
+    assert module.rate().a_minute == 20 and module.rate(files=module.FILES).a_minute == 80
     monkeypatch.setenv("LIKENESS_RATE", "0")
     assert module.rate() is None
     for wrong in ("many", "-1", "nan", "inf"):
@@ -42,21 +42,23 @@ def test_no_limit_at_home_and_one_on_a_space(panel: Panel, monkeypatch: pytest.M
             module.rate()
 
 
-def test_a_visitor_who_asks_too_often_is_told_when_to_come_back(panel: Panel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_visitor_who_asks_too_often_is_told_when_to_come_back(
+    live: Live, suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LIKENESS_RATE", "30")
-    panel.rate = module.rate()
+    live.rate = module.rate()
     for _ in range(module.BURST):
-        panel.admit(asking())
+        live.admit(asking())
     with pytest.raises(TooMany, match="Try again in [12] second"):
-        panel.admit(asking())
-    panel.admit(asking("203.0.113.10"))  # another one is not held back
-    site = SimpleNamespace(panel=panel, db=panel.suite_cache.db, suite_cache=panel.suite_cache)
+        live.admit(asking())
+    live.admit(asking("203.0.113.10"))  # another one is not held back
+    site = SimpleNamespace(live=live, db=suite_cache.db, suite_cache=suite_cache)
     ((markup, done),) = page.answered(site, {}, asking())
     assert "You have sent many questions" in markup and done is None
 
 
-def test_the_shipped_distributions_are_read(panel: Panel) -> None:
-    held = panel.calibrations()
+def test_the_shipped_distributions_are_read(live: Live) -> None:
+    held = live.calibrations()
     assert {"tiny", "ssim", "psnr", "efficientnet-lite0", "wordllama", "conse"} <= {
         one.model for one in held.references
     }
@@ -65,10 +67,10 @@ def test_the_shipped_distributions_are_read(panel: Panel) -> None:
     assert all(one.synthetic == (one.domain == "drawn") for one in held.references)
 
 
-def test_a_pair_of_a_program_comes_with_its_meaning(panel: Panel) -> None:
+def test_a_pair_of_a_program_comes_with_its_meaning(live: Live) -> None:
     hearts = [("example", "heart-left"), ("example", "heart-left-moved")]
-    (same,) = panel.score(hearts, ["tiny"])
-    (other,) = panel.score([hearts[0], ("text", "three green circles")], ["tiny"])
+    (same,) = live.score(hearts, ["tiny"])
+    (other,) = live.score([hearts[0], ("text", "three green circles")], ["tiny"])
     assert same["reading"] == "as matching pairs" and same["percentile"] > other["percentile"]
     assert same["synthetic"] and same["calibrated_on"] and same["problem"] == "" and same["pairing"] == "image-image"
     assert same["no_percentile"] == "" and same["nearer_than_unrelated"] is None
@@ -83,46 +85,48 @@ def comparing(**more: object) -> dict:
 
 
 @pytest.fixture
-def endpoint(panel: Panel, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
+def endpoint(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
     """A stand-in for the host's endpoint, which counts what it is asked."""
     with running() as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         yield server
 
 
-def last(panel: Panel, payload: dict) -> str:
-    site = SimpleNamespace(panel=panel, db=panel.suite_cache.db, suite_cache=panel.suite_cache)
+def last(live: Live, suite_cache: SuiteCache, payload: dict) -> str:
+    site = SimpleNamespace(live=live, db=suite_cache.db, suite_cache=suite_cache)
     return str([markup for markup, _ in page.answered(site, payload, asking())][-1])
 
 
 @pytest.mark.parametrize("pressed", [None, False, "true", 1])
-def test_no_judge_is_asked_without_a_press(panel: Panel, endpoint: Running, pressed: object) -> None:
-    markup = last(panel, comparing(pressed=pressed))
+def test_no_judge_is_asked_without_a_press(
+    live: Live, suite_cache: SuiteCache, endpoint: Running, pressed: object
+) -> None:
+    markup = last(live, suite_cache, comparing(pressed=pressed))
     assert "asked only when Compare is pressed" in markup and markup.count("cp-problem") == 1  # the other answers
     assert endpoint.requests() == 0
 
 
-def test_a_press_asks_them_once_in_each_order(panel: Panel, endpoint: Running) -> None:
-    (listed,) = [one for one in panel.live.roster.plan(kinds=["image"] * 2)["models"] if one["key"] == JUDGE]
-    assert "asked only when" not in last(panel, comparing(pressed=True))
+def test_a_press_asks_them_once_in_each_order(live: Live, suite_cache: SuiteCache, endpoint: Running) -> None:
+    (listed,) = [one for one in live.roster.plan(kinds=["image"] * 2)["models"] if one["key"] == JUDGE]
+    assert "asked only when" not in last(live, suite_cache, comparing(pressed=True))
     assert endpoint.requests() == listed["requests"] == 2
-    last(panel, comparing(pressed=False))  # the answer is there, so nobody is asked
+    last(live, suite_cache, comparing(pressed=False))  # the answer is there, so nobody is asked
     assert endpoint.requests() == 2
 
 
 def test_judges_are_counted_with_and_without_a_rate(
-    panel: Panel, endpoint: Running, monkeypatch: pytest.MonkeyPatch
+    live: Live, suite_cache: SuiteCache, endpoint: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert panel.rate is None and panel.judge_rate.a_minute == 30
+    assert live.rate is None and live.judge_rate.a_minute == 30
     monkeypatch.setattr(module, "JUDGE_BURST", 2)
-    panel.judge_rate = module.judge_rate()
+    live.judge_rate = module.judge_rate()
     pairs = [("cat", "cat-face"), ("cat", "coffee"), ("cat", "rocket")]
     markups = [
-        last(panel, comparing(pressed=True) | {"inputs": [{"kind": "example", "key": key} for key in pair]})
+        last(live, suite_cache, comparing(pressed=True) | {"inputs": [{"kind": "example", "key": key} for key in pair]})
         for pair in pairs
     ]
     assert ["limited number of questions a minute" in markup for markup in markups] == [False, False, True]
-    (record,) = panel.score([("example", "cat"), ("example", "heart-left")], [JUDGE], asking())
+    (record,) = live.score([("example", "cat"), ("example", "heart-left")], [JUDGE], asking())
     assert "limited number of questions a minute" in record["problem"] and endpoint.requests() == 4
     monkeypatch.setenv("LIKENESS_JUDGE_RATE", "0")
     assert module.judge_rate() is None
@@ -131,13 +135,11 @@ def test_judges_are_counted_with_and_without_a_rate(
         module.judge_rate()
 
 
-def test_curves_and_ready_comparisons_ask_no_judge(panel: Panel, endpoint: Running) -> None:
-    question, rows = panel.live.read(comparing(pressed=True))
-    curves = panel.live.curves(
-        question.inputs[0], None, rows[1:], kind="rotate", calibrations=panel.calibrations(), session=""
-    )
+def test_curves_and_ready_comparisons_ask_no_judge(live: Live, endpoint: Running) -> None:
+    question, rows = live.read(comparing(pressed=True))
+    curves = live.curves(question.inputs[0], None, rows[1:], kind="rotate")
     assert [curve for _, curve in curves] == [
         "It answers in words through the host's endpoint, which is asked in comparisons only"
     ]
-    assert "asked only when" in panel.ask(question, rows[1]).answer.problem
+    assert "asked only when" in next(live.answers(question, rows[1:], cache={})).problem
     assert endpoint.requests() == 0

@@ -6,23 +6,20 @@ import pytest
 
 from compute.analysis.domain import DomainCheck
 from compute.live.examples import COMPARISONS
-from compute.live.models.availability import Availability
-from compute.live.models.roster import DEFAULT, FIRST, Listed
-from compute.live.question import Answer
+from compute.live.questions import Answer, LiveQuestion
+from compute.live.roster import DEFAULT, FIRST, Availability, Listed
 from compute.types import Model
-from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
-from leaderboard.live.panel import Panel
+from leaderboard.live.live import Live
 from leaderboard.live.ready import BORROWED, FAILED, OUTSIDE, RIGHT, SILENT, WRONG, ReadyAnswers, verdict
-from tests.leaderboard.live.test_calibrated import ROW, asked, one, reference
+from tests.compute.live.test_questions import asked, checked, reference, row
 
 BY_KEY = {ready.key: ready for ready in COMPARISONS}
 COPY, CAPTION = BY_KEY["copy"], BY_KEY["caption"]
 WAIT = 120.0  # seconds
 
 
-def plain(**answer: object) -> CalibratedAnswer:
-    return CalibratedAnswer(row=ROW, answer=Answer(model="m", **answer))
+def plain(**answer: object) -> Answer:
+    return Answer(row=row("m"), **answer)
 
 
 def test_a_pick_is_right_wrong_or_none() -> None:
@@ -34,19 +31,19 @@ def test_a_pick_is_right_wrong_or_none() -> None:
 @pytest.mark.parametrize(("score", "said"), [(2.5, RIGHT), (0.5, WRONG), (1.5, SILENT)])
 def test_a_pair_goes_by_its_reading(score: float, said: str) -> None:
     pair = asked("pair", "cat", "coffee")
-    assert verdict(CAPTION, one(Answer(model="m", scores=(score,)), pair)) == said
+    assert verdict(CAPTION, checked(Answer(row=row("m"), scores=(score,)), pair)) == said
 
 
 @pytest.mark.parametrize(("score", "said"), [(2.2, RIGHT), (0.9, WRONG)])
 def test_few_scenes_decide_by_the_nearer_median(score: float, said: str) -> None:
     held = DomainCheck(reference=reference(scenes=14), few=True, why="few")
-    answer = Answer(model="m", scores=(score,), domain=held)
-    assert verdict(CAPTION, calibrated_answer(answer, ROW, asked("pair", "cat", "coffee"))) == said
+    answer = Answer(row=row("m"), scores=(score,), domain=held)
+    assert verdict(CAPTION, answer) == said
 
 
 def test_outside_of_the_domain_even_a_right_pick_may_be_luck() -> None:
-    answer = Answer(model="m", scores=(0.1, 0.9, 0.2), pick=1, domain=DomainCheck(why="outside"))
-    assert verdict(COPY, calibrated_answer(answer, ROW, COPY.live)) == OUTSIDE
+    answer = Answer(row=row("m"), scores=(0.1, 0.9, 0.2), pick=1, domain=DomainCheck(why="outside"))
+    assert verdict(COPY, answer) == OUTSIDE
 
 
 @pytest.mark.parametrize(("controls", "said"), [((8, 8), RIGHT), ((7, 8), WRONG), (None, SILENT)])
@@ -70,25 +67,30 @@ class Roster:
         ]
 
 
-def answers_of(picks: dict[str, int | None], asked_of: list[str]) -> ReadyAnswers:
-    def ask(question: object, row: Model) -> CalibratedAnswer:
-        asked_of.append(row.key)
-        return plain(scores=(0.0,), pick=picks[row.key])
+class Asked:
+    """In the place of Live: each model picks as `picks` says; `of` are the models that were asked, in their order."""
 
-    roster = Roster()
-    answers = ReadyAnswers(roster=lambda: roster, ask=ask, comparisons=(COPY,))
-    answers.roster = roster
-    return answers
+    def __init__(self, picks: dict[str, int | None], *, wanted: str = "") -> None:
+        self.roster, self.pool, self.wanted = Roster(), self, {wanted}
+        self.picks, self.of, self.dropped = picks, [], []
+
+    def answers(self, question: LiveQuestion, models: list[Model], *, cache: dict) -> list[Answer]:
+        (model,) = models
+        self.of.append(model.key)
+        return [plain(scores=(0.0,), pick=self.picks[model.key])]
+
+    def drop(self, model: Model) -> None:
+        self.dropped.append(model.key)
 
 
 def test_each_model_is_asked_once_and_only_the_usual_ones() -> None:
-    asked_of: list[str] = []
-    answers = answers_of({"tiny": 1, "ssim": 2}, asked_of)
+    live = Asked({"tiny": 1, "ssim": 2}, wanted="ssim")
+    answers = ReadyAnswers(live, comparisons=(COPY,))
     first = answers.records()
     assert not first["done"] and first["comparisons"]["copy"]["download"] is None
     answers.wait(WAIT)
     whole = answers.records()
-    assert whole["done"] and asked_of == ["tiny", "ssim"]
+    assert whole["done"] and live.of == ["tiny", "ssim"]
     assert whole["comparisons"]["copy"] == {
         "right": ["TINY"],
         "wrong": ["SSIM"],
@@ -99,13 +101,15 @@ def test_each_model_is_asked_once_and_only_the_usual_ones() -> None:
         "download": None,
     }
     answers.records()
-    assert asked_of == ["tiny", "ssim"]
+    assert live.of == ["tiny", "ssim"]
+    assert live.dropped == ["tiny"], "what a visitor has asked stays in memory"
 
 
 @pytest.mark.parametrize("state", ["download", "impossible"])
 def test_where_nobody_gets_it_a_download_is_offered(state: str) -> None:
-    answers = answers_of({"tiny": None, "ssim": 0}, [])
-    answers.roster.state = state
+    live = Asked({"tiny": None, "ssim": 0})
+    live.roster.state = state
+    answers = ReadyAnswers(live, comparisons=(COPY,))
     answers.records()
     answers.wait(WAIT)
     record = answers.records()["comparisons"]["copy"]
@@ -114,17 +118,15 @@ def test_where_nobody_gets_it_a_download_is_offered(state: str) -> None:
 
 
 def test_a_model_that_fails_does_not_keep_the_others(caplog: pytest.LogCaptureFixture) -> None:
-    answers = answers_of({"ssim": 1}, [])  # none for tiny: a KeyError
+    answers = ReadyAnswers(Asked({"ssim": 1}), comparisons=(COPY,))  # none for tiny: a KeyError
     answers.records()
     answers.wait(WAIT)
     record = answers.records()["comparisons"]["copy"]
     assert (record["right"], record["failed"]) == (["SSIM"], ["TINY"]) and "could not be asked" in caplog.text
 
 
-def test_no_gpu_is_borrowed_for_a_question_that_no_visitor_asked(
-    suite_cache: SuiteCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("leaderboard.live.panel.is_lent", lambda: True)
-    panel = Panel(suite_cache)
-    monkeypatch.setattr(panel, "ask", lambda *_: pytest.fail("a model is asked"))
-    assert panel.ready.records() == {"done": True, "comparisons": {}, "why": BORROWED}
+def test_no_gpu_is_borrowed_for_a_question_that_no_visitor_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaderboard.live.ready.is_lent", lambda: True)
+    live = Live()
+    monkeypatch.setattr(live, "answers", lambda *_, **__: pytest.fail("a model is asked"))
+    assert ReadyAnswers(live).records() == {"done": True, "comparisons": {}, "why": BORROWED}

@@ -14,8 +14,8 @@ from PIL import Image
 
 from compute.content import decoding
 from compute.live import batch, examples, inputs
-from compute.live.patches import PatchMap
-from compute.live.question import Answer
+from compute.live.questions import Answer
+from compute.live.subject import PatchMap
 from compute.models.encoders.framing import Seen
 from compute.types import BadInput, Model
 from leaderboard.live import uploads as module
@@ -261,7 +261,9 @@ def test_all_that_is_kept_counts() -> None:
     memory["map"] = PatchMap(first=(16, 16), second=(16, 16), ranks=ranks, cosines=(0, 1), seen=(whole, whole))
     assert ranks.nbytes <= memory.currsize < 2 * ranks.nbytes
     memory.clear()
-    memory["reply", "judge", "key"] = Answer(model="judge", replies=("y" * 100_000, "z" * 100_000))
+    memory["reply", "judge", "key"] = Answer(
+        row=Model(key="judge", title="Judge"), replies=("y" * 100_000, "z" * 100_000)
+    )
     assert 200_000 <= memory.currsize < 400_000
     memory.clear()
     table = "first,second\n" + f"{'a' * 30_000},b\n" * 100

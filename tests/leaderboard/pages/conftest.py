@@ -12,17 +12,17 @@ import pytest
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 
-NO_OWN = SimpleNamespace(live=SimpleNamespace(own=()))  # models of the host's own on the Try page
+NO_OWN = SimpleNamespace(own=())  # models of the host's own on the Try page
 
 
 @pytest.fixture(scope="session")
 def site(suite_cache: SuiteCache) -> SimpleNamespace:
-    return SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache, data=None, panel=NO_OWN)
+    return SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache, data=None, live=NO_OWN)
 
 
 @pytest.fixture(scope="session")
 def stand_in_site(stand_in_suite_cache: SuiteCache) -> SimpleNamespace:
-    return SimpleNamespace(db=stand_in_suite_cache.db, suite_cache=stand_in_suite_cache, data=None, panel=NO_OWN)
+    return SimpleNamespace(db=stand_in_suite_cache.db, suite_cache=stand_in_suite_cache, data=None, live=NO_OWN)
 
 
 HOSTILE = "<img src=x onerror=alert(1)>'\"&{{7*7}} "
@@ -49,4 +49,4 @@ def hostile_site(stand_in_database: Path, tmp_path_factory: pytest.TempPathFacto
             for column in columns:
                 connection.execute(f"UPDATE {table} SET {column} = ? || {column} WHERE {column} <> ''", [HOSTILE])
     db = Database(path)
-    return SimpleNamespace(db=db, suite_cache=SuiteCache(db), panel=NO_OWN)
+    return SimpleNamespace(db=db, suite_cache=SuiteCache(db), live=NO_OWN)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from compute.analysis import domain
-from compute.live import batch, rating
+from compute.live import answers, batch
 from leaderboard.api import endpoints
 from leaderboard.live import uploads
 from leaderboard.pages.task import routes
@@ -33,7 +33,7 @@ USES: dict[str, Callable[[str], object]] = {
     "Gradio's answers": gradio_errors.ANSWER.fullmatch,
     "paths in a sentence": redact_paths,
     "the words of a text": domain.words,
-    "a rating": lambda text: list(rating.NUMBER.finditer(text)),
+    "a rating": lambda text: list(answers.NUMBER.finditer(text)),
 }
 
 

@@ -112,7 +112,7 @@ AS_A_SERVER = f"""
 import sys
 from PIL import Image
 from compute.catalog import shipped
-from compute.live.models.loading import load
+from compute.live.pool import load
 model = load(next(row for row in shipped().models if row.key == "tiny"))
 model.embed("text", [model.prepare("text", "a cat")])
 model.embed("image", [model.prepare("image", Image.new("RGB", (90, 70)))])

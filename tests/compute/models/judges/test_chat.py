@@ -14,7 +14,7 @@ import pytest
 
 from compute.content.messages import Reply
 from compute.engine import plan
-from compute.live.models.availability import IMPOSSIBLE, READY, availability
+from compute.live.roster import IMPOSSIBLE, READY, availability
 from compute.models.adapter import Hardware
 from compute.models.judges import endpoint
 from compute.models.judges.endpoint import Endpoint, Limits, load

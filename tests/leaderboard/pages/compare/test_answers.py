@@ -9,30 +9,21 @@ import pytest
 
 from compute.analysis.domain import Calibrations, DomainCheck
 from compute.live import inputs
-from compute.live.models.fetching import DownloadProgress
-from compute.live.question import Answer, LiveQuestion
-from compute.types import Model
+from compute.live.fetching import DownloadProgress
+from compute.live.questions import Answer, LiveQuestion
 from leaderboard.data.related_figures import RelatedFigure
 from leaderboard.html.templates import render
-from leaderboard.live.calibrated import CalibratedAnswer, calibrated_answer
 from leaderboard.live.live import OUT_OF_TIME
 from leaderboard.pages.compare import answers as page
-from tests.leaderboard.live.test_calibrated import asked, checked, reference
+from tests.compute.live.test_questions import asked, checked, reference, row
 
 PAIR = asked("pair", "cat", "coffee")
 CHOICE = asked("choice", "cat", "coffee", "rocket")
 
 
-def row(key: str = "m") -> Model:
-    return Model(key=key, title=key.upper())
-
-
-def found(question: LiveQuestion, *answers: Answer) -> list[CalibratedAnswer]:
+def found(question: LiveQuestion, *answers: Answer) -> list[Answer]:
     """Answers that say nothing of their domain are within it."""
-    return [
-        calibrated_answer(answer if answer.domain.why else checked(answer, question), row(answer.model), question)
-        for answer in answers
-    ]
+    return [answer if answer.domain.why else checked(answer, question) for answer in answers]
 
 
 def drawn(question: LiveQuestion, *answers: Answer, pending: tuple[str, ...] = (), records=None) -> str:
@@ -45,15 +36,15 @@ def words(markup: str) -> str:
 
 def test_a_raw_score_never_stands_without_its_meaning() -> None:
     """Calibrated: in a tooltip that says so. Not calibrated: not at all."""
-    markup = drawn(PAIR, Answer(model="m", scores=(2.437,), unit="cosine"), Answer(model="n", scores=(0.191,)))
+    markup = drawn(PAIR, Answer(row=row("m"), scores=(2.437,), unit="cosine"), Answer(row=row("n"), scores=(0.191,)))
     assert "2.437" not in words(markup) and "0.191" not in markup
     assert "Its raw cosine: 2.437, meaningful only relative to the bands" in markup
     assert "not calibrated its number alone means nothing" in words(markup)
 
 
 def test_models_without_their_turn_are_named_with_what_to_do() -> None:
-    late = [Answer(model=key, problem=OUT_OF_TIME) for key in ("n", "o")]
-    answers = [Answer(model="m", scores=(2.5,)), *late]
+    late = [Answer(row=row(key), problem=OUT_OF_TIME) for key in ("n", "o")]
+    answers = [Answer(row=row("m"), scores=(2.5,)), *late]
     sentence = "1 of 3 models had their turn, 2 did not (N, O). Press Compare again"
     text = words(drawn(PAIR, *answers))
     assert sentence in text and text.count("Not started: the models before it took over 5 minutes") == 2
@@ -62,7 +53,7 @@ def test_models_without_their_turn_are_named_with_what_to_do() -> None:
 
 
 def test_a_pair_reads_as_what_it_is_like() -> None:
-    text = words(drawn(PAIR, Answer(model="m", scores=(2.5,))))
+    text = words(drawn(PAIR, Answer(row=row("m"), scores=(2.5,))))
     assert "The one model that can place it: like a matching pair ." in text
     assert "like a matching pair scores above 100% of its unrelated and 50% of its matching pairs" in text
     assert "synthetic : drawn by a program" in text
@@ -80,7 +71,7 @@ def test_a_pair_reads_as_what_it_is_like() -> None:
     ],
 )
 def test_the_headline_of_a_pair_counts_the_readings(scores: tuple[float, ...], said: str) -> None:
-    answers = [Answer(model="m", scores=(score,)) for score in scores]
+    answers = [Answer(row=row("m"), scores=(score,)) for score in scores]
     assert "".join(page.headline(PAIR, found(PAIR, *answers))) == said
 
 
@@ -91,8 +82,8 @@ FEW = DomainCheck(
 
 
 def test_outside_its_domain_a_pair_has_a_direction_and_says_so() -> None:
-    outside = Answer(model="n", scores=(0.9,), controls=(8, 8), domain=OUTSIDE)
-    markup = drawn(PAIR, Answer(model="m", scores=(2.5,)), outside)
+    outside = Answer(row=row("n"), scores=(0.9,), controls=(8, 8), domain=OUTSIDE)
+    markup = drawn(PAIR, Answer(row=row("m"), scores=(2.5,)), outside)
     text = words(markup)
     assert "like a matching pair . For 1 model the input is outside what it was calibrated on." in text
     assert (
@@ -103,23 +94,22 @@ def test_outside_its_domain_a_pair_has_a_direction_and_says_so() -> None:
 
 
 def test_few_scenes_give_a_direction_beside_the_medians() -> None:
-    text = words(drawn(PAIR, *[Answer(model="m", scores=(score,), domain=FEW) for score in (2.2, 2.4, 0.3)]))
+    text = words(drawn(PAIR, *[Answer(row=row("m"), scores=(score,), domain=FEW) for score in (2.2, 2.4, 0.3)]))
     assert "2 of 3 models: nearer to a matching pair ; 1: nearer to an unrelated pair." in text
     assert "These are directions: none has a percentile." in text
     assert (
         "nearer to a matching pair raw 2.2; the median of its unrelated pairs is 0.5, of its matching pairs 2.5; "
         "no percentile: calibrated on 14 photographs, and a percentile needs 40" in text
     )
-    assert "percentile</span>" not in drawn(PAIR, Answer(model="m", scores=(2.2,), domain=FEW))
+    assert "percentile</span>" not in drawn(PAIR, Answer(row=row("m"), scores=(2.2,), domain=FEW))
 
 
 def test_each_model_lists_the_domains_of_its_distributions() -> None:
     drawings = replace(reference(), domain="drawn", scenes=240)
     photographs = replace(reference(scenes=14), domain="photographs", source="photographs of scikit-image")
     own = Calibrations(references=(drawings, photographs))
-    answer = Answer(model="m", scores=(2.2,), domain=DomainCheck(reference=photographs, few=True, why="few"))
-    calibrated = calibrated_answer(answer, row(), PAIR)
-    text = words(page.result(PAIR, [calibrated], pending=(), records={}, calibrations=own))
+    answer = Answer(row=row("m"), scores=(2.2,), domain=DomainCheck(reference=photographs, few=True, why="few"))
+    text = words(page.result(PAIR, [answer], pending=(), records={}, calibrations=own))
     assert "drawn scenes: 500 unrelated and 500 matching pairs of 240 scenes, some/task" in text
     assert (
         "photographs: 500 unrelated and 500 matching pairs of 14 scenes, photographs of scikit-image: used here" in text
@@ -139,17 +129,17 @@ def test_each_model_lists_the_domains_of_its_distributions() -> None:
 )
 def test_the_headline_says_how_many_agree(picks: tuple, said: str) -> None:
     scores = {0: (2.9, 0.5), 1: (0.5, 2.9), None: (1.0, 1.0)}
-    answers = [Answer(model="m", scores=scores[pick], pick=pick) for pick in picks]
+    answers = [Answer(row=row("m"), scores=scores[pick], pick=pick) for pick in picks]
     assert "".join(page.headline(CHOICE, found(CHOICE, *answers))) == said
 
 
 def test_judges_show_both_orders() -> None:
-    steady = Answer(model="n", scores=(1.0, 0.0), pick=0, picks=(0, 0), unit="votes", replies=("(A)", "(B)"))
-    torn = Answer(model="o", scores=(0.5, 0.5), picks=(0, 1), unit="votes", replies=("(A)", "(A)"))
+    steady = Answer(row=row("n"), scores=(1.0, 0.0), pick=0, picks=(0, 0), unit="votes", replies=("(A)", "(B)"))
+    torn = Answer(row=row("o"), scores=(0.5, 0.5), picks=(0, 1), unit="votes", replies=("(A)", "(A)"))
     text = words(drawn(CHOICE, steady, torn))
     assert "picks A in order and reversed: A, A" in text
     assert "undecided in order and reversed: A, B" in text
-    rated = words(drawn(PAIR, Answer(model="n", scores=(7.0,), replies=("8", "<i>6</i>"), unit="rating")))
+    rated = words(drawn(PAIR, Answer(row=row("n"), scores=(7.0,), replies=("8", "<i>6</i>"), unit="rating")))
     assert "7 of 10 both orders: 8 and &lt;i&gt;6&lt;/i&gt;" in rated
 
 
@@ -172,10 +162,10 @@ def test_figures_on_record_stand_beside() -> None:
         synthetic=False,
         address="board?suite=unisim-core",
     )
-    markup = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1), records={"m": [record]})
+    markup = drawn(CHOICE, Answer(row=row("m"), scores=(1.0, 2.0), pick=1), records={"m": [record]})
     assert "UniSim &lt;Img&gt; 83.9% rank 3 of 18" in words(markup)
     assert "95% 80.0 to 87.0%" in markup and "UniSim-Bench Table 2" in markup
-    without = drawn(CHOICE, Answer(model="m", scores=(1.0, 2.0), pick=1))
+    without = drawn(CHOICE, Answer(row=row("m"), scores=(1.0, 2.0), pick=1))
     assert "No published figure for this kind of question" in words(without)
 
 
@@ -184,7 +174,7 @@ def test_a_visitors_words_never_become_markup(mode: str) -> None:
     hostile = tuple(
         inputs.text(f"<img src=x onerror=alert({at})>", name="<b>x</b>") for at in range(2 if mode == "pair" else 3)
     )
-    markup = drawn(LiveQuestion(mode=mode, inputs=hostile), Answer(model="m", scores=(1.0, 2.0), pick=0))
+    markup = drawn(LiveQuestion(mode=mode, inputs=hostile), Answer(row=row("m"), scores=(1.0, 2.0), pick=0))
     assert "<img" not in markup and "<b>x" not in markup
 
 
@@ -203,12 +193,12 @@ def test_an_odd_one_that_percentiles_do_not_bear_out_says_so() -> None:
     question = asked("odd", "cat", "coffee", "rocket", "astronaut")
     pairs = {(0, 1): 1.0, (0, 2): 1.0, (0, 3): 1.0, (1, 2): 3.0, (1, 3): 0.9, (2, 3): 0.9}
     scores = (1.6, 0.97, 0.97, 1.67)
-    text = words(drawn(question, Answer(model="m", scores=scores, pairs=pairs, pick=0)))
+    text = words(drawn(question, Answer(row=row("m"), scores=scores, pairs=pairs, pick=0)))
     assert "picks A by its raw scores; by percentiles another image differs most" in text
 
 
 def test_a_lead_that_is_next_to_none_is_said() -> None:
-    close = [Answer(model="m", scores=(2.50, 2.51), pick=1), Answer(model="m", scores=(0.5, 2.9), pick=1)]
+    close = [Answer(row=row("m"), scores=(2.50, 2.51), pick=1), Answer(row=row("m"), scores=(0.5, 2.9), pick=1)]
     assert "".join(page.headline(CHOICE, found(CHOICE, *close))) == (
         "Both models pick B as the nearest. For 1 of them the best two are almost tied."
     )

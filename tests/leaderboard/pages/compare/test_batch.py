@@ -18,8 +18,8 @@ import pytest
 from compute.analysis.calibrated import Reference, place
 from compute.analysis.domain import IMAGE_FACTS, Calibrations, Domain, DomainCheck
 from compute.live import batch as tables
-from compute.live.models.availability import Availability
-from compute.live.question import Answer, LiveQuestion
+from compute.live.questions import Answer, LiveQuestion
+from compute.live.roster import Availability
 from compute.types import BadInput, Model
 from leaderboard.live.live import Live
 from leaderboard.live.uploads import Uploads
@@ -29,15 +29,14 @@ from tests.compute.live import zips
 from tests.compute.live.pictures import png
 
 SESSION = "0123456789abcdef"
-NONE = Calibrations()
 
 
 class Judge:
     """Stands in for Live where models are asked: a score by the second text's length, and what it was asked."""
 
-    def __init__(self, *, score: float | None = None, unit: str = "cosine") -> None:
+    def __init__(self, *held: Reference, score: float | None = None, unit: str = "cosine") -> None:
         self.asked: list[tuple[str, str]] = []
-        self.score, self.unit = score, unit
+        self.held, self.score, self.unit = Calibrations(references=held), score, unit
 
     def answers(self, question: LiveQuestion, rows: Sequence[Model], **given: Any) -> Iterator[Answer]:
         assert not given["controls"], "unrelated examples would be compared for nothing"
@@ -48,11 +47,11 @@ class Judge:
             if text == "crash":
                 raise RuntimeError("what nobody expected")
             if text == f"no {row.key}":
-                yield Answer(model=row.key, problem="It compares no texts")
+                yield Answer(row=row, problem="It compares no texts")
                 continue
-            held = given["calibrations"].reference(row.key, "text-text", "drawn") if self.unit == "cosine" else None
+            held = self.held.reference(row.key, "text-text", "drawn") if self.unit == "cosine" else None
             score = len(text) / 7 if self.score is None else self.score
-            yield Answer(model=row.key, scores=(score,), unit=self.unit, domain=DomainCheck(reference=held))
+            yield Answer(row=row, scores=(score,), unit=self.unit, domain=DomainCheck(reference=held))
 
 
 class Clock:
@@ -92,9 +91,9 @@ def work(*lines: str, keys: Sequence[str] = ("one", "two"), **options: Any) -> P
     return PairScoring(batch=tables.read(data), models=tuple(map(model, keys)), clock=Clock(), **options)
 
 
-def finished(begun: PairScoring, live: Any, calibrations: Calibrations = NONE) -> pd.DataFrame:
+def finished(begun: PairScoring, live: Any) -> pd.DataFrame:
     while begun.batch:
-        begun.turn(live, calibrations)
+        begun.turn(live)
     return read(begun)
 
 
@@ -112,10 +111,9 @@ def test_real_models_give_the_numbers_of_single_comparisons() -> None:
     rows = b"first,second\nexample:astronaut,red.png\nred.png,none.png\nexample:text-cat,red.png\nred.png,red.png\n"
     data = zips.packed({"pairs.csv": rows, "red.png": png("red", (64, 64))})
     begun = PairScoring(batch=tables.read(data), models=tuple(map(live.roster.row, ("tiny", "ssim"))))
-    (single,) = live.answers(
-        begun.batch.question(begun.batch.rows[0]), [live.roster.row("tiny")], calibrations=NONE, controls=False
-    )
-    found = finished(begun, live, Calibrations(references=(held,), domains=(anywhere,)))
+    live.calibrations = lambda: Calibrations(references=(held,), domains=(anywhere,))
+    (single,) = live.answers(begun.batch.question(begun.batch.rows[0]), [live.roster.row("tiny")], controls=False)
+    found = finished(begun, live)
     record = begun.record()
     assert [record[name] for name in ("state", "done", "of", "left", "problems")] == ["done", 4, 4, None, 2]
     parts = [f"{key} {part}" for key in ("tiny", "ssim") for part in ("score", "percentile", "reading")]
@@ -139,19 +137,19 @@ def test_judges_are_counted_and_a_turn_ends_where_they_must_wait() -> None:
         judges=lambda: next(waits),
         clock=Clock(),
     )
-    begun.turn(judge, NONE, seconds=1000)
+    begun.turn(judge, seconds=1000)
     assert (begun.record()["pause"], begun.record()["state"]) == (4.0, "running")
     assert judge.asked == [("one", "c"), ("one", "f"), ("judge", "c")], "the second must wait"
-    begun.turn(judge, NONE)
+    begun.turn(judge)
     assert begun.record()["pause"] == 3.0 and len(judge.asked) == 3
-    begun.turn(judge, NONE)
+    begun.turn(judge)
     assert begun.record()["state"] == "done" and judge.asked[-1] == ("judge", "f")
 
 
 def test_a_turn_ends_in_time_and_models_change_places_every_ten_rows() -> None:
     begun, judge = work(*(f"a,b,{number}" for number in range(12))), Judge()
     for _ in range(11):
-        begun.turn(judge, NONE, seconds=0)
+        begun.turn(judge, seconds=0)
     record = begun.record()
     assert [record[name] for name in ("state", "done", "share")] == ["running", 1, pytest.approx(11 / 24)]
     assert 20 < record["left"] < 100, "a pair takes some three seconds of this clock"
@@ -163,14 +161,14 @@ def test_a_turn_ends_in_time_and_models_change_places_every_ten_rows() -> None:
 def test_after_a_stop_the_finished_part_is_there() -> None:
     begun, judge = work(*(f"{number},b,c" for number in range(12))), Judge()
     for _ in range(15):
-        begun.turn(judge, NONE, seconds=0)
+        begun.turn(judge, seconds=0)
     begun.stop()
     record, found = begun.record(), read(begun)
     assert [record[name] for name in ("state", "done", "of", "left")] == ["stopped", 5, 12, None]
     assert found["name"].tolist() == [str(number) for number in range(10)]
     assert found["problem"].tolist() == [""] * 5 + ["two: Stopped before its turn"] * 5
     assert (found["one score"] != "").all() and (found["two score"] != "").sum() == 5
-    begun.turn(judge, NONE)
+    begun.turn(judge)
     assert begun.record() == record and len(judge.asked) == 15
 
 
@@ -184,7 +182,7 @@ def test_a_stop_during_a_turn_ends_it_after_its_pair() -> None:
             return super().answers(*args, **given)
 
     judge = Slow()
-    turn = threading.Thread(target=begun.turn, args=(judge, NONE), kwargs={"seconds": 1e9})
+    turn = threading.Thread(target=begun.turn, args=(judge,), kwargs={"seconds": 1e9})
     turn.start()
     assert reached.wait(10)
     begun.stop()
@@ -214,16 +212,14 @@ def test_failures_are_reasons_and_never_scores() -> None:
     ],
 )
 def test_numbers_have_six_digits(score: float, unit: str, cells: tuple[str, str, str], problem: str) -> None:
-    calibrations = Calibrations(references=(reference("one"),))
-    found = finished(work("a,b,c", keys=("one",)), Judge(score=score, unit=unit), calibrations)
+    found = finished(work("a,b,c", keys=("one",)), Judge(reference("one"), score=score, unit=unit))
     assert tuple(found.iloc[0][["one score", "one percentile", "one reading"]]) == cells
     assert found["problem"][0] == problem
 
 
 def test_the_preview_is_for_people_and_names_every_distribution_once() -> None:
     begun = work(*["a,b,cc"] * 11, keys=("one", "two", "three"))
-    held = (reference("one"), reference("three", source="Captions", synthetic=False))
-    finished(begun, Judge(), Calibrations(references=held))
+    finished(begun, Judge(reference("one"), reference("three", source="Captions", synthetic=False)))
     record = begun.record()
     heads, *rows = record["preview"]
     assert heads == ["No.", "Name", "First", "Second", "ONE", "TWO", "THREE", "Problem"] and len(rows) == 10
@@ -242,21 +238,18 @@ def test_text_is_given_back_shortened_and_is_no_formula() -> None:
 
 
 class Catalogue(Judge):
-    """Stands in for the panel and for Live where tables begin: three models, one of which is here."""
+    """Stands in for Live where tables begin: three models, one of which is here."""
 
     def __init__(self) -> None:
         super().__init__()
         self.uploads = Uploads()
-        self.roster = self.panel = self.live = self
+        self.roster = self.live = self
 
     def admit(self, request: object) -> None:
         """Nobody is sent away."""
 
     def judges(self, request: object, *, pressed: object) -> None:
         return None
-
-    def calibrations(self) -> Calibrations:
-        return NONE
 
     def row(self, key: str) -> Model:
         return model(key)

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from compute.live.models.roster import Roster
+from compute.live.roster import Roster
 from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.live.panel import Panel
+from leaderboard.live.live import Live
 from leaderboard.pages.compare import perturb
 from leaderboard.pages.compare.ratings import ShownChange
 from tests.compute.models.judges.test_vlm import row, written
@@ -33,9 +33,9 @@ def site(suite_cache: SuiteCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """The app with a tiny, randomly initialised Qwen2-VL as its only model."""
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     vlm = replace(row(written("qwen2_vl", tmp_path)), abilities=("choose", "score_pair"), modalities=("image", "text"))
-    panel = Panel(suite_cache)
-    panel.live.roster = Roster((vlm,), pool=panel.live.pool, network=lambda: False)
-    return SimpleNamespace(panel=panel, db=suite_cache.db, suite_cache=suite_cache)
+    live = Live()
+    live.roster = Roster((vlm,), pool=live.pool, network=lambda: False)
+    return SimpleNamespace(live=live, db=suite_cache.db, suite_cache=suite_cache)
 
 
 def asked(site: Any, *, pressed: bool) -> tuple[str, dict[str, Any]]:
@@ -46,7 +46,7 @@ def asked(site: Any, *, pressed: bool) -> tuple[str, dict[str, Any]]:
 
 def test_a_vlm_in_process_answers_both_orders_and_its_words_are_shown(site: Any) -> None:
     view = ShownChange.read(VIEW)
-    rows = site.panel.live.models(["org/tiny"])
+    rows = site.live.models(["org/tiny"])
     *_, (before, facts) = perturb.rated(site, PAYLOAD, view=view, rows=rows)
     assert "not asked yet" in before and json.loads(facts)["judges"] == [
         {"key": "org/tiny", "title": "Tiny", "questions": 4, "requests": 0}
@@ -60,6 +60,6 @@ def test_a_vlm_in_process_answers_both_orders_and_its_words_are_shown(site: Any)
     assert after.count('<b class="cp-invalid">no score</b>') == 4
     assert len(re.findall(r"<small>The answer .*?: <q dir=\"auto\">.+?</q></small>", after, re.S)) == 4
     assert asked(site, pressed=True)[0] == after
-    pair = view.pair(site.panel.live.read(PAYLOAD)[0])
-    for _, _, rating in site.panel.live.ratings(pair, rows, session=PAYLOAD["session"]):
+    pair = view.pair(site.live.read(PAYLOAD)[0])
+    for _, _, rating in site.live.ratings(pair, rows, session=PAYLOAD["session"]):
         assert len(rating.replies) == 2 and all(rating.replies) and all(rating.problems)

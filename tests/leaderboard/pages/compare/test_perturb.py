@@ -7,11 +7,11 @@ from functools import partial
 import pytest
 
 from compute.analysis.domain import DomainCheck
-from compute.live.curves import Curve
+from compute.live.changes import Curve
 from compute.tasks.perturb import PERTURBATIONS
 from leaderboard.pages.compare.perturb import direction_summary, scaled, summary
 from leaderboard.pages.compare.perturb import drawing as curves
-from tests.leaderboard.live.test_calibrated import reference
+from tests.compute.live.test_questions import reference
 
 in_degrees = partial(PERTURBATIONS["rotate"].amount, size=(64, 64))
 HIGH, MIDDLE, LOW = 2.5, 1.5, 0.5  # as a matching pair, between, as an unrelated one

@@ -9,8 +9,8 @@ import pytest
 
 from compute.catalog import shipped
 from compute.live import examples
-from compute.live.changed_pair import ChangedPair, PairRating
-from compute.live.question import LiveQuestion
+from compute.live.changes import ChangedPair, PairRating
+from compute.live.questions import LiveQuestion
 from compute.types import BadInput
 from leaderboard.pages.compare import ratings
 from leaderboard.pages.compare.ratings import ShownChange

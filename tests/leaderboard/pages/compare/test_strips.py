@@ -7,11 +7,10 @@ import pytest
 from scipy.optimize import minimize
 
 from compute.analysis.domain import DomainCheck
-from compute.live.question import Answer
-from leaderboard.live.calibrated import calibrated_answer
+from compute.live.questions import Answer
 from leaderboard.pages.compare.strips import LABEL, LETTER, spread, strip
-from tests.leaderboard.live.test_calibrated import asked, reference
-from tests.leaderboard.pages.compare.test_answers import CHOICE, PAIR, drawn, found, row
+from tests.compute.live.test_questions import reference, row
+from tests.leaderboard.pages.compare.test_answers import CHOICE, PAIR, drawn, found
 
 CROWDS = [
     [50, 52],
@@ -39,7 +38,7 @@ def test_letters_move_as_little_as_they_must(values: list[float]) -> None:
 
 @pytest.mark.parametrize("score", [-1, 0.0, 0.4, 1.5, 2.5, 3.0, 9])
 def test_bands_are_labelled_within_the_axis(score: float) -> None:
-    (pair,) = found(PAIR, Answer(model="m", scores=(score,)))
+    (pair,) = found(PAIR, Answer(row=row("m"), scores=(score,)))
     lanes = strip(pair).bands
     assert [band.label for band in lanes] == ["unrelated", "matching"]
     for band in lanes:
@@ -49,17 +48,17 @@ def test_bands_are_labelled_within_the_axis(score: float) -> None:
 
 
 def test_an_axis_has_a_scale_and_its_marks_have_names() -> None:
-    several = drawn(CHOICE, Answer(model="m", scores=(0.5, 2.5), pick=1))
+    several = drawn(CHOICE, Answer(row=row("m"), scores=(0.5, 2.5), pick=1))
     assert 'aria-label="Percentile A 25, B 75, from 0, unrelated, to 100, matching"' in several
     assert ">0</span>" in several and ">50</span>" in several and ">percentile</span>" in several
-    (alone,) = strip(found(PAIR, Answer(model="m", scores=(2.5,)))[0]).marks
+    (alone,) = strip(found(PAIR, Answer(row=row("m"), scores=(2.5,)))[0]).marks
     assert (alone.label, alone.chosen) == ("75", True)
 
 
 def test_few_scenes_give_an_axis_of_raw_scores() -> None:
     held = DomainCheck(reference=reference(scenes=14), few=True, why="few")
-    answer = Answer(model="m", scores=(0.5, 2.5), pick=1, domain=held, unit="cosine")
-    axis = strip(calibrated_answer(answer, row(), CHOICE))
+    answer = Answer(row=row("m"), scores=(0.5, 2.5), pick=1, domain=held, unit="cosine")
+    axis = strip(answer)
     assert axis.label == "Raw cosine A 0.5, B 2.5; no percentile" and axis.unit == "raw cosine"
     assert [band.label for band in axis.bands] == ["unrelated", "matching"]
     left, right = (mark.at for mark in axis.marks)
@@ -72,8 +71,8 @@ def test_few_scenes_give_an_axis_of_raw_scores() -> None:
 )
 def test_the_odd_one_out_is_the_lowest_of_raw_scores_too(check: DomainCheck) -> None:
     pairs = {(0, 1): 2.5, (0, 2): 0.5, (1, 2): 0.25}
-    answer = Answer(model="m", scores=(0.25, 0.5, 2.5), pairs=pairs, pick=2, domain=check, unit="cosine")
-    axis = strip(calibrated_answer(answer, row(), asked("odd", "cat", "coffee", "rocket")))
+    answer = Answer(row=row("m"), scores=(0.25, 0.5, 2.5), pairs=pairs, pick=2, domain=check, unit="cosine")
+    axis = strip(answer)
     assert "A 1.5, B 1.38, C 0.375" in axis.label
     assert min(axis.marks, key=lambda mark: mark.at).chosen
     assert len(axis.bands) == (2 if check.few else 0), "the scores are similarities, as those of the distribution"

@@ -54,12 +54,12 @@ def own_site(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "all_claims", list)  # they take seconds, and have nothing of one's own
         database = Database(build.build(folder / "likeness.duckdb", results=results).path)
-    return SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, panel=trying())
+    return SimpleNamespace(db=database, suite_cache=SuiteCache(database), network=None, live=trying())
 
 
 def trying(*own: Model) -> SimpleNamespace:
     """Of a site whose host named these models for the Try page."""
-    return SimpleNamespace(live=SimpleNamespace(own=own))
+    return SimpleNamespace(own=own)
 
 
 def row(key: str, title: str, **fields: str) -> Model:
@@ -97,7 +97,7 @@ def test_scores_on_what_its_card_names_are_marked(own_site) -> None:
 
 
 def test_what_the_host_named_can_be_tried(own_site) -> None:
-    named = SimpleNamespace(**{**vars(own_site), "panel": trying(row("own/my-model", "Mine"))})
+    named = SimpleNamespace(**{**vars(own_site), "live": trying(row("own/my-model", "Mine"))})
     head, _, _ = model.page(named, model="own/my-model", suite="", by="category")
     assert 'href="compare?models=own/my-model"' in head and "not available" not in head
     head, _, _ = model.page(named, model="own/held", suite="", by="category")

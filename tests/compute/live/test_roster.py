@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from compute.catalog import shipped
-from compute.live.models import availability, memory
-from compute.live.models.availability import DOWNLOAD, IMPOSSIBLE, READY, Network
+from compute.live import roster
+from compute.live.roster import DOWNLOAD, IMPOSSIBLE, READY, Availability, Network, availability
 from compute.versions import install_command
 from tests.compute.models import checkpoints
 
@@ -19,8 +19,8 @@ ROWS = {row.key: row for row in shipped().models}
 ROOM = 8_000_000_000
 
 
-def found(key: str, *, network: bool = False, room: int = ROOM, **changes: object) -> availability.Availability:
-    return availability.availability(replace(ROWS[key], **changes), network=lambda: network, room=room)
+def found(key: str, *, network: bool = False, room: int = ROOM, **changes: object) -> Availability:
+    return availability(replace(ROWS[key], **changes), network=lambda: network, room=room)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_too_large_for_the_memory_or_the_disk(cache: Path, monkeypatch: pytest.M
     key = "laion/clip-vit-b-32-laion2b-s34b-b79k"
     large = found(key, network=True, room=500_000_000)
     assert large.state == IMPOSSIBLE and large.why.startswith("Too large: it takes about 785 MB of memory")
-    monkeypatch.setattr(availability, "free_disk", lambda: 1_200_000_000)
+    monkeypatch.setattr(roster, "free_disk", lambda: 1_200_000_000)
     full = found(key, network=True)
     assert full.state == IMPOSSIBLE and full.why == "Its weights take 604 MB, and the disk has 1.2 GB left"
 
@@ -96,7 +96,7 @@ def test_no_code_of_a_checkpoint_is_run() -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(availability, "_installed", lambda package: package != "lpips")
+    monkeypatch.setattr(roster.importlib.util, "find_spec", lambda name: None if name == "lpips" else name)
     assert found("lpips-alex").why == f"Needs lpips: {install_command('lpips')}"
 
 
@@ -107,8 +107,8 @@ def test_published_figures_alone_run_nothing() -> None:
 
 @pytest.mark.parametrize("network", [False, True])
 def test_every_impossible_row_has_a_reason_with_a_remedy(cache: Path, network: bool) -> None:
-    remedies = {reason.key: reason.remedy for reason in availability.REASONS}
-    states = [availability.availability(row, network=lambda: network, room=ROOM) for row in ROWS.values()]
+    remedies = {reason.key: reason.remedy for reason in roster.REASONS}
+    states = [availability(row, network=lambda: network, room=ROOM) for row in ROWS.values()]
     assert all((state.state == IMPOSSIBLE) == bool(state.reason) for state in states)
     assert all(remedies[state.reason].endswith(".") for state in states if state.reason)
     assert any(state.reason == "network" for state in states) is not network
@@ -121,28 +121,8 @@ def test_the_network_is_asked_in_the_background(monkeypatch: pytest.MonkeyPatch)
         held.wait(10)
         raise OSError("no route")
 
-    monkeypatch.setattr(availability, "PATIENCE", 0.01)
-    monkeypatch.setattr(availability.socket, "create_connection", slow)
-    monkeypatch.setattr(availability.endpoint, "is_offline", lambda: False)
+    monkeypatch.setattr(roster, "PATIENCE", 0.01)
+    monkeypatch.setattr(roster.socket, "create_connection", slow)
+    monkeypatch.setattr(roster.endpoint, "is_offline", lambda: False)
     assert Network().reachable() is False  # nobody waits for the answer
     held.set()
-
-
-def test_the_budget_is_half_of_what_is_free_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "available", lambda: 10_000)
-    monkeypatch.delenv(memory.VARIABLE, raising=False)
-    assert memory.budget() == 5_000
-    monkeypatch.setenv(memory.VARIABLE, "300")
-    assert memory.budget() == 300_000_000
-
-
-def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "CGROUP", tmp_path)
-    monkeypatch.setattr(memory, "NVIDIA", tmp_path / "none")
-    monkeypatch.setattr(memory, "_machine", lambda: 10**12)
-    monkeypatch.setattr(memory.sys, "modules", {})
-    (tmp_path / "memory.max").write_text("5000\n")
-    (tmp_path / "memory.current").write_text("2000\n")
-    assert memory.available() == 3000
-    (tmp_path / "memory.max").write_text("max\n")
-    assert memory.available() == 10**12

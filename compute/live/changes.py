@@ -1,30 +1,37 @@
-"""How a judge rates an image beside its changed copy: from 1 to 10, under both conditions and in both orders.
+"""An image beside its changed copy: how a model's score falls as it is changed more and more by PairBench's
+transformations, and how a judge rates the pair from 1 to 10, under both conditions and in both orders.
 
-Questions, the reader of answers and the map from numbers to scores are those of the procedure `judging` (PairBench
-section 3). An image comes in once, so whatever a run makes from all of its pairs is missing here.
+Of a rating, questions, the reader of answers and the map from numbers to scores are those of the procedure `judging`
+(PairBench section 3). An image comes in once, so whatever a run makes from all of its pairs is missing here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
-from compute.content.items import Column
-from compute.live import curves, modes
+from compute.analysis.domain import Calibrations, DomainCheck
+from compute.content.items import Column, content_key
+from compute.live import questions
 from compute.live.inputs import Input
-from compute.live.models.subject import LiveSubject, column_of
+from compute.live.subject import LiveSubject, column_of
 from compute.models import abilities
 from compute.procedures import judging
 from compute.procedures.shared import conditions
+from compute.procedures.shared.similarity import symmetric
 from compute.tasks.data import RatedPairs
-from compute.tasks.pairbench.making import STRENGTHS
+from compute.tasks.pairbench.making import STRENGTHS as RANDOM_STRENGTHS
 from compute.tasks.pairbench.splits import expected
+from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput, CannotDo, Model
 
+STRENGTHS = tuple(step / 8 for step in range(9))
+SIDE = 512  # pixels: larger images are reduced first, since perturbing nine copies of one takes long
 TEMPLATE = 0  # of PairBench's prompts: the first, which its Appendix A shows in full
 KINDS = ("image", "image")
 OPTIONS = {name: values[0] for name, values in judging.PROCEDURE.options.items()}
@@ -35,6 +42,59 @@ NO_MAP = (
     "Its own scores have no lowest and highest value. A run turns them into 1 to 10 by the spread of all its pairs, "
     "and one pair has none"
 )
+
+
+def changed(image: Input, *, kind: str, strength: float, seed: int = 0) -> Input:
+    """The image changed by one transformation, as an input of its own. Raises BadInput as `perturb`, and for a text."""
+    if image.modality != "image":
+        raise BadInput(f"{image.name} is a text: only an image can be perturbed")
+    whole, reduced = image.content, size(image)
+    if reduced != whole.size:
+        whole = whole.resize(reduced, Image.Resampling.LANCZOS)
+    perturbed = perturb(whole, kind=kind, strength=strength, seed=seed)
+    return replace(
+        image,
+        content=perturbed,
+        name=f"{image.name}, {PERTURBATIONS[kind].title} {PERTURBATIONS[kind].amount(strength, perturbed.size)}",
+        key=content_key(b"+".join((image.key, kind.encode(), f"{strength:g} {seed}".encode()))),
+    )
+
+
+def size(image: Input) -> tuple[int, int]:
+    """Width and height in pixels at which an image is perturbed."""
+    width, height = image.content.size
+    scale = min(1.0, SIDE / max(width, height))
+    return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """A model's score at each of STRENGTHS, and which of its calibrations speaks for the unchanged inputs."""
+
+    scores: tuple[float, ...]
+    domain: DomainCheck
+
+
+def curve(
+    subject: LiveSubject, image: Input, *, other: Input | None = None, kind: str, calibrations: Calibrations
+) -> Curve:
+    """The curve of the changed image with `other`, or with itself unchanged.
+
+    Changed images may leave the domain: that is the question.
+    """
+    inputs = (image, other) if other else (image,)
+    kinds = (image.modality, inputs[-1].modality)
+    if reason := questions.cannot(subject.row, "pair", kinds):
+        raise CannotDo(reason)
+    if not (subject.can("compare") or all(subject.can(f"embed_{kind}") for kind in kinds)):
+        raise CannotDo("It answers in words, and a curve would take nine questions")
+    steps = [changed(image, kind=kind, strength=strength) for strength in STRENGTHS]
+    fixed = other or steps[0]
+    seen = replace(subject, inputs={**subject.inputs, **{each.key: each for each in (*steps, fixed)}})
+    return Curve(
+        scores=tuple(symmetric(seen, column_of([fixed] * len(steps)), column_of(steps)).tolist()),
+        domain=subject.domain(inputs, pairing=abilities.pairing_of(*kinds), calibrations=calibrations),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,7 +118,7 @@ class ChangedPair:
     @cached_property
     def sides(self) -> tuple[Input, Input]:
         """The image and its copy, reduced as for the curves. Raises BadInput for a text or another strength."""
-        change = partial(curves.changed, self.image, kind=self.kind)
+        change = partial(changed, self.image, kind=self.kind)
         return change(strength=0), change(strength=self.strength)
 
     @cached_property
@@ -67,11 +127,11 @@ class ChangedPair:
         draws = np.random.default_rng(SEED)
         made = []
         for side in self.sides:
-            strengths = draws.uniform(*STRENGTHS, OPTIONS["k"]).tolist()
+            strengths = draws.uniform(*RANDOM_STRENGTHS, OPTIONS["k"]).tolist()
             seeds = draws.integers(2**32, size=OPTIONS["k"]).tolist()
             made.append(
                 tuple(
-                    curves.changed(side, kind=self.kind, strength=strength, seed=seed)
+                    changed(side, kind=self.kind, strength=strength, seed=seed)
                     for strength, seed in zip(strengths, seeds, strict=True)
                 )
             )
@@ -126,7 +186,7 @@ class PairRating:
 
 def cannot(row: Model) -> str:
     """Why a model cannot rate a pair of images from 1 to 10, as a sentence; empty where it can."""
-    if reason := modes.cannot(row, "pair", KINDS):
+    if reason := questions.cannot(row, "pair", KINDS):
         return reason
     if answers_in_words(row) or abilities.embeds(row, "image-image") or abilities.bounds(row):
         return ""

@@ -9,14 +9,14 @@ import sys
 def test_what_a_start_makes_is_never_searched_for_garbage() -> None:
     program = """
 import gc
-from compute.live.models import memory
+from compute import processes
 
-with memory.long_lived():
+with processes.long_lived():
     assert not gc.isenabled()
     lasting = [[] for _ in range(1000)]
 assert gc.isenabled() and gc.get_freeze_count() > 1000
 try:
-    with memory.long_lived():
+    with processes.long_lived():
         raise OSError
 except OSError:
     assert gc.isenabled()

@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 from compute.catalog import shipped
-from compute.live.models import fetching
-from compute.live.models.fetching import DownloadProgress, Fetcher
+from compute.live import fetching
+from compute.live.fetching import DownloadProgress, Fetcher
 from compute.types import NotHere
 
 ROW = next(row for row in shipped().models if row.key == "laion/clip-vit-b-32-laion2b-s34b-b79k")

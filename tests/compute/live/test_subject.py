@@ -1,4 +1,5 @@
-"""Which shipped distributions speak for which inputs: photographs, drawn scenes, texts, and mixtures of them."""
+"""Which shipped distributions speak for which inputs: photographs, drawn scenes, texts, and mixtures of them; and where
+two images agree, with the bundled model."""
 
 from __future__ import annotations
 
@@ -14,11 +15,12 @@ from compute.analysis.domain import Calibrations, DomainCheck
 from compute.calibration import drawn, files
 from compute.catalog import shipped
 from compute.content.items import content_key
-from compute.live import domains, examples
+from compute.live import examples
 from compute.live.inputs import Input, text
-from compute.live.models.subject import LiveSubject
+from compute.live.subject import LiveSubject
 from compute.models import load
 from compute.tasks.drawing.variants import Shown
+from compute.types import BadInput, CannotDo
 from tests.compute.models.checkpoints import CPU
 
 ROWS = {row.key: row for row in shipped().models}
@@ -45,10 +47,13 @@ def image(picture: Image.Image) -> Input:
     return Input(modality="image", key=content_key(picture.tobytes()), name="an image", content=picture)
 
 
+def subject(key: str, *inputs: Input) -> LiveSubject:
+    return LiveSubject(row=ROWS[key], model=model(key), inputs={each.key: each for each in inputs})
+
+
 def judged(calibrations: Calibrations, key: str, *inputs: Input) -> DomainCheck:
-    subject = LiveSubject(row=ROWS[key], model=model(key), inputs={each.key: each for each in inputs})
     pairing = "-".join(sorted(each.modality for each in inputs))
-    return domains.judged(subject, inputs, pairing=pairing, calibrations=calibrations)
+    return subject(key, *inputs).domain(inputs, pairing=pairing, calibrations=calibrations)
 
 
 def fresh(count: int) -> list[Input]:
@@ -112,3 +117,20 @@ def test_a_photographs_caption_is_none_of_a_drawn_scene(calibrations: Calibratio
 def test_a_model_without_a_distribution_is_not_calibrated(calibrations: Calibrations) -> None:
     words = text("a cat", name="a cat")
     assert judged(Calibrations(), "wordllama", words, words) == DomainCheck()
+
+
+def test_an_image_agrees_with_itself_place_by_place() -> None:
+    cat = examples.load("cat")
+    found = subject("tiny").patches(first=cat, second=cat)
+    rows, columns = found.first
+    assert found.ranks.shape == (rows * columns, rows * columns)
+    assert found.ranks.min() >= 0 and found.ranks.max() <= 1
+    assert (found.ranks.argmax(axis=1) == np.arange(rows * columns)).mean() > 0.9
+
+
+def test_texts_and_models_without_patches_are_refused() -> None:
+    cat, words = examples.load("cat"), examples.load("text-cat")
+    with pytest.raises(BadInput, match="a map needs two images"):
+        subject("tiny").patches(first=cat, second=words)
+    with pytest.raises(CannotDo, match="no patch tokens"):
+        subject("colour-histogram").patches(first=cat, second=cat)

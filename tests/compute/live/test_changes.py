@@ -1,4 +1,4 @@
-"""An image beside its changed copy, rated from 1 to 10 under both conditions and in both orders."""
+"""An image beside its changed copy: scores as it is changed more, and ratings from 1 to 10 in both orders."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ import numpy as np
 import pytest
 
 from compute import models
+from compute.analysis.domain import Calibrations
 from compute.catalog import shipped
 from compute.content.messages import Picture, Question, Reply
-from compute.live import changed_pair, examples
-from compute.live.changed_pair import ChangedPair, PairRating, answers_in_words, cannot, rate
-from compute.live.models.subject import LiveSubject
+from compute.live import changes, examples
+from compute.live.answers import answer
+from compute.live.changes import ChangedPair, PairRating, answers_in_words, cannot, rate
+from compute.live.questions import LiveQuestion
+from compute.live.subject import LiveSubject
 from compute.models.adapter import Hardware
 from compute.procedures import judging
 from compute.procedures.shared import conditions
+from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput, CannotDo, Model
 
 ROWS = {row.key: row for row in shipped().models}
-COFFEE, WORDS = examples.load("coffee"), examples.load("text-cat")
+CAT, COFFEE, WORDS = (examples.load(key) for key in ("cat", "coffee", "text-cat"))
 JUDGE = Model(key="judge", title="Judge", kind="mllm", abilities=("choose", "score_pair"), modalities=("image", "text"))
 
 
@@ -56,7 +60,7 @@ def test_a_judge_gets_the_prompts_of_pairbench_in_both_orders(condition: str) ->
     assert conditions.text("image-image", condition=condition, transformation="rotate") in prompts[0]
     shown = [[part.key for part in each.parts if isinstance(part, Picture)] for each in judge.questions]
     assert len(set(shown[0])) == 2 and shown[1] == shown[0][::-1]
-    assert prompts[0].split() == changed_pair.prompt("rotate", condition).replace('"data1" "data2"', "").split()
+    assert prompts[0].split() == changes.prompt("rotate", condition).replace('"data1" "data2"', "").split()
 
 
 @pytest.mark.parametrize(
@@ -114,3 +118,39 @@ def test_a_text_and_another_strength_are_refused() -> None:
         ChangedPair(image=WORDS, kind="rotate", strength=0.5).rated(JUDGE, "sensitive")
     with pytest.raises(BadInput, match="A strength is 0 to 1"):
         ChangedPair(image=COFFEE, kind="rotate", strength=1.5).rated(JUDGE, "sensitive")
+
+
+def subject_of(key: str) -> LiveSubject:
+    return LiveSubject(row=ROWS[key], model=loaded(key), inputs={})
+
+
+def scores(mine: LiveSubject, **given: object) -> tuple[float, ...]:
+    return changes.curve(mine, CAT, calibrations=Calibrations(), **given).scores
+
+
+@pytest.mark.parametrize("kind", PERTURBATIONS)
+def test_an_unchanged_image_is_itself_and_more_change_is_less_alike(kind: str) -> None:
+    found = scores(subject_of("ssim"), kind=kind)
+    assert len(found) == len(changes.STRENGTHS) and found[0] == pytest.approx(1)
+    assert found[-1] < found[1] < 1
+
+
+def test_a_step_is_the_score_of_the_changed_image() -> None:
+    mine = subject_of("tiny")
+    found = scores(mine, other=COFFEE, kind="rotate")
+    changed = changes.changed(CAT, kind="rotate", strength=0.5)
+    assert np.array_equal(changed.content, perturb(CAT.content, kind="rotate", strength=0.5))
+    mine.inputs = {one.key: one for one in (changed, COFFEE)}
+    mine.cache.clear()
+    alone = answer(mine, LiveQuestion(mode="pair", inputs=(COFFEE, changed))).scores[0]
+    assert found[4] == pytest.approx(alone, abs=1e-5)
+
+
+def test_changed_images_are_known_apart() -> None:
+    keys = {
+        changes.changed(one, kind=kind, strength=strength).key
+        for one in (CAT, COFFEE)
+        for kind in PERTURBATIONS
+        for strength in changes.STRENGTHS
+    }
+    assert len(keys) == 2 * len(PERTURBATIONS) * len(changes.STRENGTHS)

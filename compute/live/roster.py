@@ -1,4 +1,5 @@
-"""Whether a model can run on this machine: ready, to be downloaded, or impossible, each with the reason."""
+"""The models that a visitor may choose among, and whether each can run on this machine: ready, to be downloaded, or
+impossible, with the reason."""
 
 from __future__ import annotations
 
@@ -8,26 +9,45 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from compute import models
 from compute.catalog.own import models as own_models
 from compute.engine.estimate import by_parameters, size
 from compute.engine.estimate import weights as weights_of
+from compute.live import questions
+from compute.live.pool import GROWTH, Pool
 from compute.models.files import weights
 from compute.models.judges import endpoint
-from compute.types import Model
+from compute.types import BadInput, Model
 from compute.versions import install_command
 
 READY, DOWNLOAD, IMPOSSIBLE = "ready", "download", "impossible"
-GROWTH = 1.3  # memory over the size of the weights: buffers, and what a forward pass takes
 SPARE_DISK = 1_000_000_000  # bytes that a download leaves free
 PATIENCE, RECHECK = 1.5, 60.0  # seconds to wait for the network, and until it is tried again
 PACKAGES = {"open_clip_torch": "open_clip", "pillow": "PIL"}  # a package's module where it has another name
+DEFAULT = "laion/clip-vit-b-32-laion2b-s34b-b79k"  # small and good: one click adds it where there is a network
+# Ticked by default if ready: real models, those that come with packages first, the bundled one, and metrics.
+FIRST = (
+    "conse",
+    "efficientnet-lite0",
+    "wordllama",
+    DEFAULT,
+    "tiny",
+    "ssim",
+    "ms-ssim",
+    "colour-histogram",
+    "perceptual-hash",
+)
+OWN_FIRST = 4  # of the host's own too: with those of FIRST that answer the same question, at most what one may ask
+ORDER = (READY, DOWNLOAD, IMPOSSIBLE)
+REFRESH = 5.0  # seconds until a model's availability is checked again
+REQUESTS = 2  # to the endpoint for one question to a judge: its options in one order, and in reverse
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +141,6 @@ class Availability:
 
 
 _impossible = partial(Availability, state=IMPOSSIBLE)
-REQUESTS = 2  # to the endpoint for one question to a judge: its options in one order, and in reverse
 
 
 def requests_per_question(row: Model) -> int:
@@ -165,7 +184,11 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
     if family is None:
         why = models.abilities.not_computable(row)
         return _impossible(reason="published", why=why[0].upper() + why[1:])
-    missing = [package for package in family.packages if not _installed(package)]
+    missing = [
+        package
+        for package in family.packages
+        if importlib.util.find_spec(PACKAGES.get(package, package.replace("-", "_"))) is None
+    ]
     if missing:
         return _impossible(reason="package", why=f"Needs {', '.join(missing)}: {install_command(*missing)}")
     if family.variable:
@@ -181,12 +204,6 @@ def availability(row: Model, *, network: Callable[[], bool], room: int) -> Avail
     if _lacks_own_files(row):
         return _impossible(reason="files", why="Its files are no longer on this machine")
     return _by_size(row, network=network, room=room)
-
-
-def memory_of(row: Model) -> int | None:
-    """Bytes of memory that the loaded model will take, about; None if unknown."""
-    size_on_disk, _ = weights_of(row)
-    return round(size_on_disk * GROWTH) if size_on_disk is not None else None
 
 
 def _lacks_own_files(row: Model) -> bool:
@@ -236,5 +253,130 @@ def free_disk() -> int:
     return shutil.disk_usage(folder).free
 
 
-def _installed(package: str) -> bool:
-    return importlib.util.find_spec(PACKAGES.get(package, package.replace("-", "_"))) is not None
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """A model that can answer, with its availability."""
+
+    row: Model
+    availability: Availability
+    loaded: bool
+    own: bool = False  # the host named it: no catalogue lists it
+    usual: bool = False  # ticked by default if ready
+
+    @property
+    def first(self) -> bool:
+        """Whether it is ticked by default."""
+        return self.usual and self.availability.state == READY
+
+
+class Roster:
+    """The models that compare inputs; `network` says whether the hub can be reached.
+
+    `own` are the host's own beside the catalogue's `rows`: they are listed first, in their order.
+    """
+
+    def __init__(
+        self, rows: Sequence[Model], *, own: Sequence[Model] = (), pool: Pool, network: Callable[[], bool]
+    ) -> None:
+        self._rows = {row.key: row for row in (*own, *rows) if row.kind not in ("generator", "distribution")}
+        self._own = tuple(row.key for row in own)
+        self._pool, self._network = pool, network
+        self._checked: dict[str, tuple[float, Availability]] = {}
+
+    def row(self, key: str) -> Model:
+        """A row of the catalogue or of the host; visitors can name no other model. Raises BadInput."""
+        if key not in self._rows:
+            raise BadInput(f"There is no model {key[:80]!r} in this app")
+        return self._rows[key]
+
+    def availability(self, row: Model) -> Availability:
+        """Whether the row's model can run, checked again every few seconds."""
+        checked = self._checked.get(row.key)
+        if checked is None or time.monotonic() - checked[0] > REFRESH:
+            current = availability(row, network=self._network, room=self._pool.room())
+            checked = self._checked[row.key] = (time.monotonic(), current)
+        return checked[1]
+
+    def forget(self, row: Model) -> None:
+        """Has the row's availability checked again at the next call: its weights may have just arrived."""
+        self._checked.pop(row.key, None)
+
+    def listed(self, *, mode: str = "", kinds: Sequence[str] = ()) -> list[Listed]:
+        """Models that can answer, the ready ones first; all of them without a mode. Raises BadInput."""
+        loaded, order = self._pool.loaded(), (*self._own, *FIRST)
+        rows = [row for row in self._rows.values() if not (mode and questions.cannot(row, mode, kinds))]
+        # No own language model: those take long to answer.
+        own = [row.key for row in rows if row.key in self._own and row.kind != "mllm"][:OWN_FIRST]
+        able = [
+            Listed(
+                row=row,
+                availability=self.availability(row),
+                loaded=row.key in loaded,
+                own=row.key in self._own,
+                usual=row.key in own or row.key in FIRST,
+            )
+            for row in rows
+        ]
+        return sorted(
+            able,
+            key=lambda listed: (
+                ORDER.index(listed.availability.state),
+                order.index(listed.row.key) if listed.row.key in order else len(order),
+                listed.row.title.lower(),
+            ),
+        )
+
+    def records(self, mode: str = "") -> list[dict[str, Any]]:
+        """For programs: each model that can answer in a mode with images, or in any. Raises BadInput."""
+        kinds = ("image",) * questions.MODES[mode].least if mode in questions.MODES else ()
+        if mode:
+            questions.problem(mode, kinds)  # raises for an unknown mode
+        return [
+            {
+                "key": listed.row.key,
+                "title": listed.row.title,
+                "kind": listed.row.kind,
+                "abilities": list(listed.row.abilities),
+                "state": listed.availability.state,
+                "reason": listed.availability.why,
+            }
+            for listed in self.listed(mode=mode, kinds=kinds)
+        ]
+
+    def plan(self, *, kinds: Sequence[str], mode: str = "") -> dict[str, Any]:
+        """Which modes fit inputs of these modalities, and which models can answer, as JSON. Raises BadInput."""
+        if set(kinds) - {"image", "text"}:
+            raise BadInput("An input is an image or a text")
+        fitting = mode if mode in questions.MODES and not questions.problem(mode, kinds) else questions.natural(kinds)
+        return {
+            "mode": fitting,
+            "needs": questions.needs(kinds),
+            "reference": questions.reference_first(kinds),
+            "modes": [
+                {
+                    "key": known.key,
+                    "title": known.title,
+                    "why": (why := questions.problem(known.key, kinds)),
+                    "fits": not why,
+                }
+                for known in questions.MODES.values()
+            ],
+            "reasons": [asdict(reason) for reason in REASONS],
+            "questions": [{"key": key, "title": title} for key, title in questions.ATTRIBUTES.items()],
+            "models": [
+                {
+                    "key": listed.row.key,
+                    "title": listed.row.title,
+                    "kind": listed.row.kind,
+                    "state": listed.availability.state,
+                    "why": listed.availability.why,
+                    "reason": listed.availability.reason,
+                    "bytes": listed.availability.bytes,
+                    "requests": requests_per_question(listed.row),
+                    "loaded": listed.loaded,
+                    "default": listed.first,
+                    "own": listed.own,
+                }
+                for listed in (self.listed(mode=fitting, kinds=kinds) if fitting else ())
+            ],
+        }

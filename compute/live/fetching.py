@@ -76,18 +76,28 @@ def _run(row: Model, *, room: int, stop: Callable[[], bool]) -> Iterator[Downloa
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    output = _Output()
-    reader = threading.Thread(target=output.read, args=(process.stdout,), daemon=True, name="fetching")
+    current, problem = DownloadProgress(), ""
+
+    def read() -> None:
+        nonlocal current, problem
+        for line in process.stdout:
+            if match := LINE.fullmatch(line.strip()):
+                done, total = map(int, match.groups())
+                current = DownloadProgress(done=done, total=total)
+            elif line.startswith("Error: "):
+                problem = line.removeprefix("Error: ").strip()
+
+    reader = threading.Thread(target=read, daemon=True, name="fetching")
     reader.start()
     try:
         while reader.is_alive():
             if stop():
                 raise _stopped(row)
-            yield output.progress
+            yield current
             reader.join(LOOK)
         if process.wait():
-            raise NotHere(output.error or f"The download of {row.title} failed. Try again later")
-        yield output.progress
+            raise NotHere(problem or f"The download of {row.title} failed. Try again later")
+        yield current
     finally:
         process.terminate()  # it removes the file that is not whole
         try:
@@ -97,21 +107,6 @@ def _run(row: Model, *, room: int, stop: Callable[[], bool]) -> Iterator[Downloa
             process.wait()
         reader.join()
         process.stdout.close()
-
-
-class _Output:
-    """The last progress and error that the process printed."""
-
-    def __init__(self) -> None:
-        self.progress, self.error = DownloadProgress(), ""
-
-    def read(self, lines: Iterator[str]) -> None:
-        for line in lines:
-            if match := LINE.fullmatch(line.strip()):
-                done, total = map(int, match.groups())
-                self.progress = DownloadProgress(done=done, total=total)
-            elif line.startswith("Error: "):
-                self.error = line.removeprefix("Error: ").strip()
 
 
 def _stopped(row: Model) -> NotHere:

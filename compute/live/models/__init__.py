@@ -1,1 +1,0 @@
-"""The models a visitor may ask: which, in what state, loaded and unloaded."""

@@ -1,0 +1,187 @@
+"""Loaded models within a budget of memory, the least recently used dropped first; each is loaded once for all users."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from compute import models
+from compute.catalog.own.models import source_of
+from compute.engine.estimate import size as in_words
+from compute.engine.estimate import weights as weights_of
+from compute.features import encoding
+from compute.models.files import weights
+from compute.models.judges.answer_log import Forgetful
+from compute.models.judges.endpoint import Endpoint
+from compute.models.options import ChangedFiles
+from compute.processes import resident
+from compute.types import BadInput, LikenessError, Model, NotHere
+
+CGROUP = Path("/sys/fs/cgroup")
+NVIDIA = Path("/proc/driver/nvidia/version")
+SHARE = 0.5  # of free memory, for models by default
+GROWTH = 1.3  # memory over the size of the weights: buffers, and what a forward pass takes
+VARIABLE = "LIKENESS_MODEL_MEMORY_MB"
+CHANGED = "Its files have changed since this app was started. Ask the host to restart the app and name the folder"
+log = logging.getLogger(__name__)
+
+
+def load(row: Model) -> Any:
+    """The row's model. A judge writes no log: a visitor's questions stay in the session. Raises as models.load, and
+    BadInput for files that cannot be read as weights, or are not those of the host's own model as it was recorded: the
+    latter are not read.
+    """
+    encoding.share_cores()
+    family = models.ADAPTERS.get(row.adapter)
+    light = family is not None and not family.weights and not family.needs
+    own = source_of(row) is not None
+    in_folder = own and row.revision.startswith(weights.DIGEST)
+    try:
+        if in_folder and weights.revision(row, required=models.required_files(row)) != row.revision:
+            raise BadInput(CHANGED)
+        model = models.load(row, hardware=models.hardware("cpu" if light else ""))
+    except ChangedFiles as error:  # of a LoRA, or of the base of one
+        if not own:
+            raise
+        raise BadInput(CHANGED) from error
+    except (LikenessError, MemoryError):
+        raise
+    except Exception as error:  # of whichever library reads the checkpoint
+        log.exception("%s could not be loaded", row.key)
+        raise BadInput(
+            f"It could not be loaded ({type(error).__name__}): its files are damaged, or do not fit "
+            "together. The host's log has the details"
+        ) from error
+    if hasattr(model, "answers"):
+        model.answers = Forgetful(row)
+    if isinstance(model, Endpoint):
+        model.limits = replace(model.limits, attempts=1, timeout=min(60.0, model.limits.timeout))
+    return model
+
+
+def memory_of(row: Model) -> int | None:
+    """Bytes of memory that the loaded model will take, about; None if unknown."""
+    size_on_disk, _ = weights_of(row)
+    return round(size_on_disk * GROWTH) if size_on_disk is not None else None
+
+
+def budget() -> int:
+    """Bytes for models in memory: what LIKENESS_MODEL_MEMORY_MB says, else half of what is free now."""
+    limit = os.environ.get(VARIABLE, "")
+    return int(limit) * 1_000_000 if limit.isdigit() and int(limit) else round(available() * SHARE)
+
+
+def available() -> int:
+    """Bytes free on the device that models run on. A container's own limit counts where it is lower."""
+    if "torch" in sys.modules or NVIDIA.exists():  # otherwise torch stays unloaded: an idle app is small
+        import torch
+
+        if torch.cuda.is_available():
+            return int(torch.cuda.mem_get_info()[0])
+    free = 4_000_000_000  # where it is unknown; a machine that runs models has more
+    with contextlib.suppress(OSError, ValueError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), free)
+    with contextlib.suppress(OSError, ValueError):  # no limit reads "max"
+        free = min(free, int((CGROUP / "memory.max").read_text()) - int((CGROUP / "memory.current").read_text()))
+    return free
+
+
+@dataclass(kw_only=True, eq=False)
+class LoadedModel:
+    """A model in memory with its number of current users, until whose end it stays."""
+
+    model: Any
+    bytes: int
+    users: int = 0
+
+
+@dataclass(kw_only=True)
+class Pool:
+    """At most `budget` bytes of models. `load(row)` loads one, `size(row)` predicts its bytes."""
+
+    load: Callable[[Model], Any] = load
+    size: Callable[[Model], int | None] = memory_of
+    budget: Callable[[], int] = budget
+    _models: OrderedDict[str, LoadedModel] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _one_load: threading.Lock = field(default_factory=threading.Lock)  # two at once would both count on the same room
+    _room: int | None = None
+
+    @contextlib.contextmanager
+    def use(self, row: Model) -> Iterator[Any]:
+        """The row's model, loaded if need be, for as long as the block runs. Raises NotHere where it is too large."""
+        loaded = self._in_memory(row.key)
+        if loaded is None:
+            with self._one_load:  # it may have been loaded while this thread waited
+                loaded = self._in_memory(row.key) or self._loaded(row)
+        try:
+            yield loaded.model
+        finally:
+            with self._lock:
+                loaded.users -= 1
+
+    def loaded(self) -> tuple[str, ...]:
+        """Keys of the models in memory, the least recently used first."""
+        with self._lock:
+            return tuple(self._models)
+
+    def drop(self, row: Model) -> None:
+        """Drops the row's model, unless it is in use."""
+        with self._lock:
+            if row.key in self._models and not self._models[row.key].users:
+                del self._models[row.key]
+        encoding.release()
+
+    def room(self) -> int:
+        """The whole budget in bytes, measured at the first call, before any model is loaded."""
+        if self._room is None:
+            self._room = self.budget()
+        return self._room
+
+    def _in_memory(self, key: str) -> LoadedModel | None:
+        with self._lock:
+            loaded = self._models.get(key)
+            if loaded:
+                loaded.users += 1
+                self._models.move_to_end(key)
+            return loaded
+
+    def _loaded(self, row: Model) -> LoadedModel:
+        expected = self.size(row) or 0
+        if expected > self.room():
+            raise NotHere(
+                f"{row.title} takes about {in_words(expected)} of memory, and {in_words(self.room())} are "
+                f"set aside for models. A larger machine can run it; {VARIABLE} changes the limit"
+            )
+        self._make_room(expected)
+        before = resident()
+        try:
+            model = self.load(row)
+        except MemoryError as error:
+            raise NotHere(f"{row.title} did not fit into memory. Take a smaller model") from error
+        # The larger of both: in memory that a dropped model freed, a new one does not make the process grow.
+        loaded = LoadedModel(model=model, bytes=max(expected, resident() - before), users=1)
+        with self._lock:
+            self._models[row.key] = loaded
+        self._make_room()
+        return loaded
+
+    def _make_room(self, expected: int = 0) -> None:
+        """Drops models that are not in use, the least recently used first, until so many bytes are free."""
+        with self._lock:
+            idle = [key for key, loaded in self._models.items() if not loaded.users]
+            dropped = 0
+            while dropped < len(idle) and sum(each.bytes for each in self._models.values()) + expected > self.room():
+                del self._models[idle[dropped]]
+                dropped += 1
+        if dropped:
+            encoding.release()
