@@ -11,12 +11,14 @@ from typing import Any
 MISSING = "missing"
 VERSION = "0.1.0"  # of this program; pyproject.toml reads it here
 DISTRIBUTION = "likeness-bench"  # its name in the index, where `likeness` is another project
-EXTRAS = {  # of the distribution, by package; what is not here comes with `compute`
+EXTRAS = {  # of the distribution, by package: "" for none; what is not here comes with `compute`
     "dreamsim": "perceptual",
     "lpips": "perceptual",
+    "mcp": "",
     "peft": "training",
     "ray": "ray",
     "s3fs": "s3",
+    "scikit-image": "",
 }
 
 
@@ -46,11 +48,12 @@ def exact(settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 def install_command(*packages: str) -> str:
-    """The command that installs the extras which bring these packages, of the installed program or of a checkout.
+    """The command that installs these packages with the program, by its extras: the installed program or a checkout.
     Without packages, everything that runs models."""
-    extras = ",".join(sorted({EXTRAS.get(name, "compute") for name in packages or ("torch",)}))
-    is_installed = installed([DISTRIBUTION])[DISTRIBUTION] != MISSING
-    return f'pip install "{DISTRIBUTION}[{extras}]"' if is_installed else f'pip install -e ".[{extras}]"'
+    extras = ",".join(sorted({EXTRAS.get(name, "compute") for name in packages or ("torch",)} - {""}))
+    program = DISTRIBUTION if installed([DISTRIBUTION])[DISTRIBUTION] != MISSING else "."
+    wanted = f"{program}[{extras}]" if extras else program
+    return f'pip install {"-e " if program == "." else ""}"{wanted}"'
 
 
 def without_package(error: ModuleNotFoundError) -> str:

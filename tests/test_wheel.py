@@ -118,6 +118,7 @@ def test_in_a_checkout_both_names_are_one_module() -> None:
 
 def test_what_is_missing_is_installed_by_distribution_and_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     assert install_command() == 'pip install -e ".[compute]"', "a checkout's own"
+    assert install_command("mcp") == 'pip install -e "."'
     monkeypatch.setattr("compute.versions.installed", lambda packages: dict.fromkeys(packages, VERSION))
     assert install_command() == install_command("umap") == f'pip install "{DISTRIBUTION}[compute]"'
     assert install_command("torch", "lpips", "peft") == f'pip install "{DISTRIBUTION}[compute,perceptual,training]"'

@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
+from compute.versions import install_command
 from leaderboard.web.errors import explain
 from leaderboard.web.visitors import address
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "mcp"
 PATH = "/gradio_api/mcp"  # where clients of Gradio's servers look
-ABSENT = "MCP is not installed on this server. Its host can install it: pip install 'mcp>=1.25,<2'"
+ABSENT = f"MCP is not installed on this server. Its host can install it: {install_command(PACKAGE)}"
 
 
 @contextmanager

@@ -220,7 +220,7 @@ def test_the_wheel_requires_what_requirements_txt_lists(wheel: Path) -> None:
     assert sorted(plain) == sorted(listed)
     assert {"gradio", "duckdb"} <= {one.name for one in base} and {"torch", "umap-learn"} <= {one.name for one in extra}
     for package, extra in EXTRAS.items():
-        assert package in {one.name for one in required(wheel, extra=extra)}
+        assert package in {one.name for one in required(wheel, extra=extra)}, "without an extra where it is empty"
 
 
 def test_without_the_extra_less_than_half_is_installed(wheel: Path) -> None:

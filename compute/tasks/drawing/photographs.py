@@ -9,6 +9,7 @@ from pathlib import Path
 from PIL import Image
 
 from compute.types import NotHere
+from compute.versions import install_command
 
 SHORT_SIDE = 192  # pixels a photograph is stored at
 # Training looks at the left part of a photograph only, evaluation at the right: no pixel is in both.
@@ -20,7 +21,7 @@ def photo_path(name: str) -> Path:
     package = importlib.util.find_spec("skimage")
     path = Path(package.submodule_search_locations[0]) / "data" / name if package else Path(name)
     if not path.is_file():
-        raise NotHere(f"scikit-image's photograph {name} is not on this machine: pip install scikit-image")
+        raise NotHere(f"scikit-image's photograph {name} is missing: {install_command('scikit-image')}")
     return path
 
 
