@@ -81,28 +81,16 @@ def joined(parts: Sequence[Column]) -> Column:
     """The rows of columns of one modality, one column after the other."""
     starts = cumulative([len(part) for part in parts])
 
-    def at(row: int) -> tuple[Column, int]:
+    def of(field: str, row: int) -> Any:
         index = int(np.searchsorted(starts, row, side="right")) - 1
-        return parts[index], row - int(starts[index])
-
-    def read(row: int) -> bytes | str | tuple[bytes, str]:
-        part, own = at(row)
-        return part.read(own)
-
-    def name(row: int) -> str:
-        part, own = at(row)
-        return part.name(own)
-
-    def image(row: int) -> Image.Image:
-        part, own = at(row)
-        return part.image(own)
+        return getattr(parts[index], field)(row - int(starts[index]))
 
     return Column(
         modality=parts[0].modality,
         keys=np.concatenate([part.keys for part in parts]),
-        read=read,
-        name=name,
-        image=image if all(part.image for part in parts) else None,
+        read=partial(of, "read"),
+        name=partial(of, "name"),
+        image=partial(of, "image") if all(part.image for part in parts) else None,
     )
 
 

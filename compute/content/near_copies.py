@@ -11,12 +11,9 @@ avoided, the coarse colours of the parts are compared too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from PIL import Image
+from PIL import Image
 
 VERSION = 1  # raise it when the hashes change
 SIDE, FREQUENCIES = 32, 8  # of the grey image, and of its transform that are compared
@@ -38,34 +35,33 @@ PARTS = (
 
 def has_structure(image: Image.Image) -> bool:
     """Whether an RGB image has light and dark in it: the hashes of two that have none say nothing of one another."""
-    from PIL import Image as Images
-
-    return float(np.asarray(image.convert("L").resize((SIDE, SIDE), Images.Resampling.BOX)).std()) >= LEAST_STRUCTURE
+    return float(np.asarray(image.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX)).std()) >= LEAST_STRUCTURE
 
 
 def hashes(image: Image.Image) -> np.ndarray:
     """(parts,) uint64: the hash of each of PARTS of an RGB image."""
-    from PIL import Image as Images
+    from scipy.fft import dctn
 
     grey = image.convert("L")
-    grey.thumbnail((8 * SIDE, 8 * SIDE), Images.Resampling.BOX, reducing_gap=None)
+    grey.thumbnail((8 * SIDE, 8 * SIDE), Image.Resampling.BOX, reducing_gap=None)
     width, height = grey.size
     boxes = [(left * width, top * height, right * width, bottom * height) for left, top, right, bottom in PARTS]
-    return np.array(
-        [_hash(grey.resize((SIDE, SIDE), Images.Resampling.BOX, box=box)) for box in boxes], dtype=np.uint64
-    )
+    found = []
+    for box in boxes:
+        part = np.asarray(grey.resize((SIDE, SIDE), Image.Resampling.BOX, box=box), dtype=np.float64)
+        low = dctn(part, norm="ortho")[:FREQUENCIES, :FREQUENCIES].ravel()[1:]
+        found.append(int.from_bytes(np.packbits(np.append(False, low > np.median(low))).tobytes(), "big"))
+    return np.array(found, dtype=np.uint64)
 
 
 def colours(image: Image.Image) -> np.ndarray:
     """(parts, COARSE² x 3) uint8: the coarse colours of each of PARTS of an RGB image."""
-    from PIL import Image as Images
-
     small = image.convert("RGB")
-    small.thumbnail((8 * SIDE, 8 * SIDE), Images.Resampling.BOX, reducing_gap=None)
+    small.thumbnail((8 * SIDE, 8 * SIDE), Image.Resampling.BOX, reducing_gap=None)
     width, height = small.size
     boxes = [(left * width, top * height, right * width, bottom * height) for left, top, right, bottom in PARTS]
     return np.stack(
-        [np.asarray(small.resize((COARSE, COARSE), Images.Resampling.BOX, box=box)).ravel() for box in boxes]
+        [np.asarray(small.resize((COARSE, COARSE), Image.Resampling.BOX, box=box)).ravel() for box in boxes]
     )
 
 
@@ -75,13 +71,6 @@ def same_colours(image: np.ndarray, others: np.ndarray) -> np.ndarray:
     whole = ((many - one[0]) ** 2).mean(axis=2).min(axis=1)
     parts = ((many[:, :1] - one) ** 2).mean(axis=2).min(axis=1)
     return np.minimum(whole, parts) <= COLOURS_NEAR**2
-
-
-def _hash(grey: Image.Image) -> int:
-    from scipy.fft import dctn
-
-    low = dctn(np.asarray(grey, dtype=np.float64), norm="ortho")[:FREQUENCIES, :FREQUENCIES].ravel()[1:]
-    return int.from_bytes(np.packbits(np.append(False, low > np.median(low))).tobytes(), "big")
 
 
 def near(image: np.ndarray, others: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:

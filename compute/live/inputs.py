@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from compute.content import combining, decoding
+from PIL import Image
+
+from compute.content import decoding
 from compute.content.items import content_key
 from compute.types import BadInput, Model
-
-if TYPE_CHECKING:
-    from PIL import Image
 
 LARGEST_IMAGE = 8_000_000  # bytes
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
@@ -28,6 +27,7 @@ ADVICE = "Open it in an image program, save it as PNG, JPEG or WebP, and add it 
 LONGEST = 100_000  # characters
 LONGEST_FOR_LMM = 10_000  # characters of all texts of a question: about 2,500 tokens of English, 5 pages of a book
 LONG = 2_000  # characters, beyond which no text encoder of the catalogue reads to the end
+MARKS = 100  # combining marks on one letter; Unicode's stream-safe texts have 30, and no language needs as many
 THUMBNAIL = 256  # pixels, the longer side
 
 
@@ -80,9 +80,9 @@ def text(words: str, *, name: str) -> Input:
             f"{name} has {len(words):,} characters, more than {LONGEST:,}. Shorten it: models read only "
             "the beginning of a long text"
         )
-    if combining.longest_run(words) > combining.MOST:
+    if longest_run(words) > MARKS:
         raise BadInput(
-            f"{name} has a letter with more than {combining.MOST} accents or other combining marks on it. Remove some"
+            f"{name} has a letter with more than {MARKS} accents or other combining marks on it. Remove some"
         )
     unix, notes = words.replace("\r\n", "\n").replace("\r", "\n"), []
     plain = "".join(sign for sign in unix if sign in "\t\n" or unicodedata.category(sign) != "Cc")
@@ -96,6 +96,18 @@ def text(words: str, *, name: str) -> Input:
     if len(sound) > LONG:
         notes.append("long: most models read only the beginning")
     return Input(modality="text", key=content_key(sound), name=name, content=sound, note="; ".join(notes))
+
+
+def longest_run(text: str) -> int:
+    """How many combining marks, such as accents, are on one letter of the text at most, however they are written.
+
+    Sorting a run of them, as normal forms do, takes the square of its length in time.
+    """
+    if text.isascii():
+        return 0
+    # Taken apart, a sign begins with a mark: a few marks are none before that.
+    marks = "".join(sign for sign in set(text) if unicodedata.combining(unicodedata.normalize("NFKD", sign)[0]))
+    return max(map(len, re.findall(f"[{re.escape(marks)}]+", text)), default=0) if marks else 0
 
 
 def check_length(row: Model, inputs: Sequence[Input]) -> None:
@@ -114,8 +126,6 @@ def check_length(row: Model, inputs: Sequence[Input]) -> None:
 
 def thumbnail(picture: Image.Image) -> bytes:
     """A picture as WebP, at most THUMBNAIL pixels a side."""
-    from PIL import Image
-
     scale = min(1.0, THUMBNAIL / max(picture.size))
     size = [max(1, round(side * scale)) for side in picture.size]
     small = picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)  # Pillow's own thumbnail copies all first
@@ -126,8 +136,6 @@ def thumbnail(picture: Image.Image) -> bytes:
 
 def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
     """The opened image as RGB of at most PIXELS, and what was done to it. Raises BadInput."""
-    from PIL import Image
-
     width, height = image.size
     deep = ";16" in str(image.tile) or image.mode in decoding.DEEP_GREY
     scale = math.sqrt(PIXELS / (width * height))
@@ -137,7 +145,12 @@ def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
     turned = decoding.orientation(image)
     width, height = (height, width) if turned in (5, 6, 7, 8) else (width, height)
     notes = []
-    if _more_frames(image):
+    try:  # for a GIF, Pillow walks to the second frame
+        # A camera's JPEG (MPO) has a preview or a second view behind it.
+        animated = image.format != "MPO" and getattr(image, "is_animated", False)
+    except Exception:  # a broken later frame; the first is sound
+        animated = True
+    if animated:
         notes.append("first frame of an animation")
     if turned in range(2, 9):
         notes.append("turned upright as its EXIF says")
@@ -145,40 +158,17 @@ def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
         notes.append("converted from CMYK without a colour profile")
     if deep:
         notes.append("16 bits a channel scaled to 8")
-    if _see_through(image):
+    # A palette or a single colour that says so, or any pixel that is not opaque.
+    if image.has_transparency_data and ("A" not in image.getbands() or image.getchannel("A").getextrema()[0] < 255):
         notes.append("transparency dropped: the colours stored under it are seen")
     if scale < 1:
-        plain = plain.resize(_reduced(width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
+        wide = min(max(1, int(width * scale)), PIXELS)
+        size = (wide, min(max(1, int(height * scale)), PIXELS // wide))
+        plain = plain.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
         notes.append(f"reduced from {width} x {height} pixels")
     plain = plain.copy() if plain is image else plain  # without the file behind it
     plain.info.clear()  # nor its EXIF, which may say where it was taken
     return plain, "; ".join(notes)
-
-
-def _reduced(width: int, height: int) -> tuple[int, int]:
-    """The largest size of the same shape within PIXELS, at least a pixel a side."""
-    scale = math.sqrt(PIXELS / (width * height))
-    wide = min(max(1, int(width * scale)), PIXELS)
-    return wide, min(max(1, int(height * scale)), PIXELS // wide)
-
-
-def _more_frames(image: Image.Image) -> bool:
-    """Whether frames follow. For a GIF, Pillow walks to the second frame."""
-    if image.format == "MPO":  # a camera's JPEG with a preview or a second view behind it
-        return False
-    try:
-        return bool(getattr(image, "is_animated", False))
-    except Exception:  # a broken later frame; the first is sound
-        return True
-
-
-def _see_through(image: Image.Image) -> bool:
-    """Whether any pixel of the decoded image is not opaque."""
-    if not image.has_transparency_data:
-        return False
-    if "A" in image.getbands():
-        return image.getchannel("A").getextrema()[0] < 255
-    return True  # a palette or a single colour that says so
 
 
 def _count(number: int, noun: str) -> str:

@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from compute.content import decoding
-from compute.content.made_once import MadeOnce
+from compute.content.made_once import MadeOnce, TemporaryFile
 from compute.content.messages import Picture, Question
-from compute.content.temporary_file import TemporaryFile
 
 SENT_AS_IS = {"PNG": "png", "JPEG": "jpeg", "WEBP": "webp"}  # where decoding changes nothing; all else as PNG
 

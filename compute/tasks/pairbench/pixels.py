@@ -14,8 +14,7 @@ import numpy as np
 
 from compute.content import decoding
 from compute.content.items import content_key, unreadable
-from compute.content.made_once import MadeOnce
-from compute.content.temporary_file import TemporaryFile
+from compute.content.made_once import MadeOnce, TemporaryFile
 from compute.tasks.perturb import VERSION as PERTURB_VERSION
 from compute.tasks.perturb import perturb
 

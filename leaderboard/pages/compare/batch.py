@@ -5,36 +5,44 @@ All of it is in memory and ends with the visitor's session; the table is dropped
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import math
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakSet
 
 import gradio as gr
 
-from compute.live.batch import Batch, PairRow, read
+from compute.live.batch import PREVIEW, Batch, PairRow, read
+from compute.live.questions import Answer
 from compute.live.roster import requests_per_question
-from compute.types import BadInput, Model
+from compute.types import BadInput, Model, shortened
 from leaderboard.html.components import scripted
+from leaderboard.html.formatting import number
 from leaderboard.live.live import QUEUE, JudgeAllowance, Live, sender
 from leaderboard.live.uploads import RecentlyUsed
 from leaderboard.page import Site
-from leaderboard.pages.compare.batch_table import PairScore, ScoredPair, pair_score, preview, source, table
 from leaderboard.web.errors import explain
 from leaderboard.web.redact import redact_paths
+from leaderboard.web.responses import safe_cell
 
 TURN = 2.0  # seconds of work before it is the others' turn
 CHUNK = 10  # pairs per model before the next one: two that do not fit into memory together alternate less
 MOST, MOST_OF_SENDER = 8, 6  # tables being scored at once, and of these from one address
 IDLE = 120.0  # seconds without a turn after which another table may take its place
 CACHE_BYTES = 24_000_000  # of encodings, for one table
-SCORE_BYTES = 500  # of a score with its words, about
+ANSWER_BYTES = 1_000  # of an answer with its words, about
+PREVIEW_CHARACTERS = 60  # of a visitor's cell in the preview; the CSV has PREVIEW
+PREVIEW_ROWS = 10
 KEY = ("batch", "table")  # among the session's results
 RUNNING, DONE, STOPPED, FAILED = "running", "done", "stopped", "failed"
+Pair = tuple[PairRow, list[Answer | None], str]  # with each model's answer, and why scores are missing
 
 
 @dataclass(kw_only=True, eq=False)
@@ -51,7 +59,7 @@ class PairScoring:
     _left: deque[tuple[int, Model]] = field(init=False)  # rows and models still to be scored
     _started: float | None = None  # when the first answer was there: before it the model was loaded
     _pause: float = 0.0  # seconds until a judge may be asked
-    _scores: dict[tuple[int, str], PairScore] = field(default_factory=dict)  # by index of the row and model
+    _answers: dict[tuple[int, str], Answer] = field(default_factory=dict)  # by index of the row and model
     _refused: dict[int, str] = field(default_factory=dict)  # rows that no model can score, with the reason
     _cache: RecentlyUsed = field(default_factory=lambda: RecentlyUsed(CACHE_BYTES))  # encodings of the inputs
 
@@ -68,7 +76,7 @@ class PairScoring:
     def nbytes(self) -> int:
         """Bytes of its texts and of all scores to come; encodings are bounded separately."""
         texts = [text for row in self._rows for text in (row.name, row.first, row.second, row.problem)]
-        return sum(map(sys.getsizeof, texts)) + SCORE_BYTES * len(self._rows) * len(self.models)
+        return sum(map(sys.getsizeof, texts)) + ANSWER_BYTES * len(self._rows) * len(self.models)
 
     def turn(self, live: Live, *, seconds: float = TURN) -> None:
         """Scores for `seconds`, at least one pair with one model unless a judge must wait."""
@@ -103,7 +111,7 @@ class PairScoring:
             "of": len(self._rows),
             "share": 1 - left / count,
             "left": None,  # seconds, about, with the turns of others
-            "problems": sum(bool(pair.problem) for pair in pairs),
+            "problems": sum(bool(problem) for *_, problem in pairs),
             "pause": self._pause,  # a turn before that does nothing
         }
         if self.batch:
@@ -114,7 +122,7 @@ class PairScoring:
         return facts | {
             "csv": table(self.models, pairs),
             "preview": preview(self.models, pairs),
-            "source": source([score for pair in pairs for score in pair.scores]),
+            "source": source(answer for _, answers, _ in pairs for answer in answers),
         }
 
     def _score(self, batch: Batch, index: int, model: Model, live: Live) -> None:
@@ -127,25 +135,81 @@ class PairScoring:
                 controls=False,
                 judges=self.judges and (lambda: 0.0),  # it was counted before
             )
-            self._scores[index, model.key] = pair_score(answer)
+            if not answer.problem and (not answer.scores or math.isnan(answer.scores[0])):
+                answer = replace(answer, problem="It gave no number")
+            self._answers[index, model.key] = answer
         except Exception as error:
             self._refused[index] = explain(error, action="A pair of a table")
 
-    def _pairs(self) -> list[ScoredPair]:
-        """The pairs that any model was asked about, with each model's result."""
+    def _pairs(self) -> list[Pair]:
+        """The pairs that any model was asked about."""
         pairs = []
         for index, row in enumerate(self._rows):
-            scores = [self._scores.get((index, model.key)) for model in self.models]
-            if index not in self._refused and not any(scores):
+            answers = [self._answers.get((index, model.key)) for model in self.models]
+            if index not in self._refused and not any(answers):
                 continue
             problems: dict[str, list[str]] = {}
-            for model, score in zip(self.models, scores, strict=True):
-                if problem := score.problem if score else "" if self.batch else "Stopped before its turn":
+            for model, answer in zip(self.models, answers, strict=True):
+                if problem := answer.problem if answer else "" if self.batch else "Stopped before its turn":
                     problems.setdefault(problem, []).append(model.key)
             said = "; ".join(f"{', '.join(keys)}: {problem}" for problem, keys in problems.items())
-            problem = self._refused.get(index, said)
-            pairs.append(ScoredPair(row=row, scores=[score or PairScore() for score in scores], problem=problem))
+            pairs.append((row, answers, self._refused.get(index, said)))
         return pairs
+
+
+def table(models: Sequence[Model], pairs: Iterable[Pair]) -> str:
+    """The CSV for programs and spreadsheets: numbers with six digits; the visitor's texts shortened and safe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    columns = [f"{model.key} {part}" for model in models for part in ("score", "percentile", "reading")]
+    writer.writerow(map(safe_cell, ("number", "name", "first", "second", *columns, "source", "problem")))
+    for row, answers, problem in pairs:
+        texts = [shortened(text, PREVIEW) for text in (row.name, row.first, row.second)]
+        parts = [part for answer in answers for part in _parts(answer)]
+        writer.writerow([row.number, *map(safe_cell, (*texts, *parts, source(answers), problem))])
+    return out.getvalue()
+
+
+def preview(models: Sequence[Model], pairs: Sequence[Pair]) -> list[list[str]]:
+    """The first rows below a heading, one cell per model: its percentile and reading, or the score alone."""
+
+    def cell(answer: Answer | None) -> str:
+        score, percentile, reading = _parts(answer)
+        if percentile:
+            return f"{number(answer.percentiles[0], digits=0)}: {reading}"
+        return f"{score} ({reading or 'not calibrated'})" if score else "—"
+
+    return [
+        ["No.", "Name", "First", "Second", *(model.title for model in models), "Problem"],
+        *(
+            [
+                str(row.number),
+                *(shortened(text, PREVIEW_CHARACTERS) for text in (row.name, row.first, row.second)),
+                *map(cell, answers),
+                shortened(problem, PREVIEW),
+            ]
+            for row, answers, problem in pairs[:PREVIEW_ROWS]
+        ),
+    ]
+
+
+def source(answers: Iterable[Answer | None]) -> str:
+    """What these scores are based on; empty where there are none."""
+    scored = [answer.reference for answer in answers if answer and not answer.problem]
+    if not scored:
+        return ""
+    named = dict.fromkeys(f"{each.source} (synthetic)" if each.synthetic else each.source for each in scored if each)
+    return f"computed live; {'calibrated on ' + ' and '.join(named) if named else 'not calibrated'}"
+
+
+def _parts(answer: Answer | None) -> tuple[str, str, str]:
+    """A score, its percentile and its reading; empty what is missing."""
+    if answer is None or answer.problem:
+        return "", "", ""
+    score = f"{answer.scores[0]:.6g}"
+    if not answer.standings:
+        return score, "", "a rating from 1 to 10" if answer.unit == "rating" else answer.why
+    return score, f"{answer.percentiles[0]:.6g}", answer.standings[0].reading
 
 
 class Tables:

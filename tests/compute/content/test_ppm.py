@@ -8,8 +8,7 @@ import random
 import pytest
 from PIL import Image
 
-from compute.content.decoding import decode, opened
-from compute.content.ppm import use_table
+from compute.content.decoding import decode, opened, rgb
 
 KINDS = {"P5": 1, "P6": 3, "PyRGBA": 4, "P0CMYK": 4}  # channels
 
@@ -25,8 +24,7 @@ def ppm(kind: str, white: int, *, width: int = 61, height: int = 40) -> bytes:
 def test_each_value_is_scaled_as_by_pillow(kind: str, white: int) -> None:
     data = ppm(kind, white)
     image, reference = opened(data), Image.open(io.BytesIO(data))
-    use_table(image)
-    image.load()
+    rgb(image)
     assert image.mode == reference.mode and image.tobytes() == reference.tobytes()
 
 

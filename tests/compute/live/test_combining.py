@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from compute.content.combining import MOST, longest_run
+from compute.live.inputs import MARKS, longest_run
 
 ACUTE, BELOW = "\u0301", "\u0316"
 IN_USE = {
@@ -28,7 +28,7 @@ def test_the_longest_run(text: str, marks: int) -> None:
 
 @pytest.mark.parametrize("text", IN_USE.values(), ids=IN_USE)
 def test_no_language_comes_near_the_limit(text: str) -> None:
-    assert longest_run(text) <= 5 and longest_run(unicodedata.normalize("NFKD", text)) <= 5 < MOST
+    assert longest_run(text) <= 5 and longest_run(unicodedata.normalize("NFKD", text)) <= 5 < MARKS
 
 
 @pytest.mark.parametrize("sign", ["\u0344", "\u0f73", "\u0f75", "\u0f81"], ids=ascii)
