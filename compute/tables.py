@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from compute.io.tables import read_table
 from compute.paths import PUBLISHED
 from compute.types import BadInput
 
@@ -16,14 +17,8 @@ DASH = "-"  # the paper prints no value; an empty cell could not be read from ou
 
 
 def read_csv(path: Path, *, columns: tuple[str, ...] = ()) -> pd.DataFrame:
-    """A CSV as text, nothing turned into NaN. Raises BadInput naming the file and what is wrong with it."""
-    try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    except FileNotFoundError as error:
-        raise BadInput(f"{path.name} is missing from {path.parent.name}: restore it from the repository") from error
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError, OSError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise BadInput(f"{path.name} cannot be read as a CSV table ({reason}): mend it and build again") from error
+    """A CSV of the repository as text, nothing turned into NaN. Raises BadInput naming the file and what is wrong."""
+    frame = read_table(path).frame
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise BadInput(f"{path.name} lacks the column {missing[0]!r}; it has: {', '.join(frame.columns)}")
@@ -35,7 +30,7 @@ def _table(key: str, folder: Path) -> pd.DataFrame:
     return read_csv(folder / f"{key}.csv", columns=("model",))
 
 
-def read_table(key: str, *, folder: Path = PUBLISHED) -> pd.DataFrame:
+def published_table(key: str, *, folder: Path = PUBLISHED) -> pd.DataFrame:
     """One published table, every cell the printed text; `-` no value printed, empty not recoverable."""
     return _table(key, folder).copy()
 

@@ -29,7 +29,8 @@ NOT_AT_START = (*HEAVY, "scipy.stats", "scipy.special", "openai")
 # rooms of one row do not know each other. A file belongs to the room with the longest name that begins its own.
 ROOMS = (
     ("compute.types", "compute.paths", "compute.arrays", "compute.versions", "compute.processes"),
-    ("compute.tables", "compute.rounding", "compute.drafts", "compute.records", "compute.io"),
+    ("compute.rounding", "compute.drafts", "compute.records", "compute.io"),
+    ("compute.tables",),
     ("compute.storage", "compute.bare_process"),
     ("compute.mirror",),
     ("compute.progress", "compute.metrics", "compute.content", "compute.database"),

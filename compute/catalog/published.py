@@ -11,7 +11,7 @@ import pandas as pd
 from compute.analysis.ranks.ranking import binomial_stderr
 from compute.catalog.catalog import Catalog
 from compute.paths import PUBLISHED
-from compute.tables import DASH, number, read_csv, read_table
+from compute.tables import DASH, number, published_table, read_csv
 from compute.types import BadInput, Run, Score
 
 
@@ -119,7 +119,7 @@ def _cells(
     table: dict[str, str], columns: list[dict[str, str]], aliases: dict[tuple[str, str], str], folder: Path
 ) -> Iterator[tuple[str, str, str, str, float | None, str]]:
     """Each cell's model, task, subset and metric, its value (None: it has none) and what is printed there."""
-    frame = read_table(table["key"], folder=folder)
+    frame = published_table(table["key"], folder=folder)
     for row in frame.to_dict("records"):
         rated = JUDGED_ROWS.get(row["model"])
         if not rated and (table["benchmark"], row["model"]) not in aliases:
@@ -158,7 +158,7 @@ def averages(catalog: Catalog, *, folder: Path = PUBLISHED) -> tuple[Average, ..
     for rule in read_csv(
         folder / "averages.csv", columns=("table", "column", "group", "suites", "category", "tasks")
     ).to_dict("records"):
-        frame = read_table(rule["table"], folder=folder)
+        frame = published_table(rule["table"], folder=folder)
         _check_rule(rule, tables=tables, frame=frame)
         if rule["group"]:
             frame = frame[frame["group"] == rule["group"]]

@@ -10,7 +10,7 @@ import pandas as pd
 from compute.catalog import shipped
 from compute.claims.verdict import Check
 from compute.paths import PUBLISHED
-from compute.tables import numbers, read_csv, read_table
+from compute.tables import numbers, published_table, read_csv
 from compute.types import Task
 
 WORDS = ("group", "Model Type", "IT-2AFC train set")  # columns that hold no numbers
@@ -19,7 +19,7 @@ WORDS = ("group", "Model Type", "IT-2AFC train set")  # columns that hold no num
 @cache
 def printed(table: str) -> pd.DataFrame:
     """A table as text, indexed by the printed model name; not to be changed."""
-    return read_table(table).set_index("model")
+    return published_table(table).set_index("model")
 
 
 @cache

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.tables import number, numbers, read_table
+from compute.tables import number, numbers, published_table
 
 CORE = {
     "Img-2AFC average": ["NIGHTS", "BAPPS", "PIEAPP (2AFC)"],
@@ -47,7 +47,7 @@ MISPRINTS = {
 def test_unisims_averages_follow_from_their_cells() -> None:
     wrong = set()
     for table, averages in UNISIM.items():
-        for row in read_table(f"unisim-table-{table}").to_dict("records"):
+        for row in published_table(f"unisim-table-{table}").to_dict("records"):
             for column, members in averages.items():
                 if row[column] == "-":
                     assert "-" in [row[member] for member in members], (row["model"], column)
@@ -69,7 +69,7 @@ REPEATED = {
 
 
 def mieb(table: int) -> pd.DataFrame:
-    frame = read_table(f"mieb-table-{table}")
+    frame = published_table(f"mieb-table-{table}")
     named = [name for name in frame.columns if name not in ("model", "group", "Model Type")]
     mean = next((name for name in named if name in ("mean", "Avg.")), named[-1])
     order = [*(name for name in named if name != mean), mean]
@@ -96,7 +96,7 @@ OFF_CONTROLLABILITY = {"Gemini-1.5-Flash"}
 
 
 def test_pairbenchs_table_1_follows_from_tables_3_to_7() -> None:
-    tables = {table: read_table(f"pairbench-table-{table}").set_index("model") for table in (1, 3, 4, 5, 6, 7)}
+    tables = {table: published_table(f"pairbench-table-{table}").set_index("model") for table in (1, 3, 4, 5, 6, 7)}
     off, uncontrolled = set(), set()
     for model, row in tables[1].iterrows():
         text = tables[7].loc[model].map(float)
@@ -114,7 +114,7 @@ def test_pairbenchs_table_1_follows_from_tables_3_to_7() -> None:
 @pytest.mark.parametrize("table", [1, 2, 3])
 def test_cfreds_generators_rank_by_their_scores(table: int) -> None:
     """But for the misprint of FLUX.1[dev] in Table 3."""
-    frame = read_table(f"cfred-table-{table}").set_index("model").drop(["ρ²", "Rank Acc."], errors="ignore")
+    frame = published_table(f"cfred-table-{table}").set_index("model").drop(["ρ²", "Rank Acc."], errors="ignore")
     for metric, sign in (("FID", 1), ("FD_DINOv2", 1), ("CLIP", -1), ("CMMD", 1), ("cFreD", 1)):
         ranks = frame[f"{metric} rank"].map(int)
         assert sorted(ranks) == list(range(1, len(frame) + 1)), metric

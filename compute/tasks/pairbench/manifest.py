@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from compute import drafts, records
 from compute.content.items import content_key
+from compute.io.tables import check_unpacked
 from compute.tasks.data import PAIR_TYPES
 from compute.tasks.pairbench import sources
 from compute.tasks.pairbench.pixels import RESIZE
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 VERSION = 1  # raise it when a column changes its name or meaning
 TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
 HEADING = b"likeness.pairs"  # the key of the file's metadata that says what the pairs were made from, and how
+MOST_BYTES = 1 << 30  # of a manifest's texts
 AGAIN = "Make the pairs again: python -m compute pairs make"
 
 
@@ -137,6 +139,7 @@ def read(path: Path) -> Manifest:
     if not path.is_file():
         raise BadInput(f"There is no file {path}. {AGAIN}")
     try:
+        check_unpacked(path, pq.read_schema(path).names, most_bytes=MOST_BYTES)
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
         raise BadInput(f"{path.name} is no Parquet file, or a damaged one ({_first_line(error)}). {AGAIN}") from error
