@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from compute.io.images import SUCH_AS, endings, image_files
+from compute.io.tables import check_unpacked
 from compute.tasks import parquet
 from compute.tasks.generators import tars
 from compute.tasks.generators.prompts import PROMPT_COLUMNS
@@ -21,6 +22,7 @@ from compute.types import BadInput
 IMAGE_COLUMNS = ("image", "images", "img", "picture")
 ID_COLUMNS = ("id", "key", "file_name", "image_id")
 HUB = "hf://datasets/"
+MOST_TEXT = 1 << 30  # bytes of the prompts and ids of one Parquet file
 ADDRESS = re.compile(
     r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?(#(?P<config>[\w.-]+)/(?P<split>[\w.-]+))?"
 )
@@ -90,6 +92,8 @@ def from_table(name: str, table: parquet.Table, *, skip_bad: bool = False) -> Im
         raise BadInput(
             f"{table.title} has no column of images ({', '.join(IMAGE_COLUMNS)}); it has: {', '.join(table.columns)}"
         )
+    for file in table.files:
+        check_unpacked(file, filter(None, (prompt, key)), most_bytes=MOST_TEXT)
     rows = table.rows(image)
 
     def read(at: int) -> bytes:
