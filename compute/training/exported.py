@@ -16,7 +16,6 @@ from compute.models import required_files
 from compute.models.files import lora as lora_files
 from compute.models.files import weights
 from compute.models.own import checkpoints as own_checkpoints
-from compute.models.own.model_card import CARD
 from compute.training import lora
 from compute.training.curves import HEADINGS, TaskChange, numbers
 from compute.training.drawn import DATASET as DRAWN
@@ -59,7 +58,7 @@ def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
             draft.mkdir()
             if save == "adapter":
                 base.adapted.save_pretrained(draft)
-                (draft / CARD).unlink(missing_ok=True)  # peft's own
+                (draft / own_checkpoints.CARD).unlink(missing_ok=True)  # peft's own
             else:
                 _write_merged(base, draft)
             for file in sorted(draft.iterdir(), key=lambda file: file.name in CONFIGS):
@@ -165,4 +164,4 @@ def write_card(
         precision=precision(base, plan),
         settings=asdict(plan),
     )
-    drafts.write_text(folder.path / CARD, card)
+    drafts.write_text(folder.path / own_checkpoints.CARD, card)

@@ -14,26 +14,16 @@ USUAL = 32  # an option's letter, or a number: what most questions ask for
 MOST = 10**6
 
 
-class AnswerLimit:
-    """The option `max_tokens` of a judge. One that a row sets holds for every question: longer answers for a model
-    that thinks first, shorter ones to save cost. Where it is None, a question may say how long its answer is."""
+def rule(max_tokens: int | None) -> str:
+    """Whose number holds, for the settings of a run. `max_tokens` is the row's option: one that it sets holds for every
+    question, longer for a model that thinks first or shorter to save cost; where it is None, a question may say how
+    long its answer is."""
+    return "where the question does not say" if max_tokens is None else "of every answer"
 
-    def __init__(self, option: int | None) -> None:
-        self.tokens = USUAL if option is None else option  # of a question that does not say
-        self.is_fixed = option is not None
 
-    @property
-    def rule(self) -> str:
-        """Whose number holds, for the settings of a run."""
-        return "of every answer" if self.is_fixed else "where the question does not say"
-
-    def applied(self, questions: Sequence[Question]) -> list[Question]:
-        """The questions without limits that do not hold, so that their answers are stored as those of any question."""
-        return [replace(question, longest=None) for question in questions] if self.is_fixed else list(questions)
-
-    def of(self, question: Question) -> int:
-        """Tokens that the answer to a question may take."""
-        return self.tokens if self.is_fixed or question.longest is None else question.longest
+def limited(questions: Sequence[Question], max_tokens: int | None) -> list[Question]:
+    """The questions without limits that do not hold, so that their answers are stored as those of any question."""
+    return list(questions) if max_tokens is None else [replace(question, longest=None) for question in questions]
 
 
 def options_of(row: Model, defaults: Mapping[str, Any]) -> dict[str, Any]:

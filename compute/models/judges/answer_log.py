@@ -19,10 +19,10 @@ from typing import Any, TextIO
 
 from compute import drafts, paths
 from compute.content.messages import Question, Reply
-from compute.types import BadInput, Model
+from compute.types import BadInput, Model, NotHere
 
 VARIABLE = "LIKENESS_ANSWERS"
-
+IN_A_ROW = 20  # questions that fail one after another before the run stops
 RECORDED = ("finish", "input_tokens", "output_tokens", "seconds", "cost")  # of a reply; older logs have less
 
 Ask = Callable[[Sequence[Question]], Iterable[tuple[int, Reply]]]  # yields the position of a question, and its reply
@@ -35,6 +35,7 @@ class AnswerLog:
 
     def __init__(self, row: Model, *, settings: Mapping[str, Any], root: Path | None = None) -> None:
         self._settings = json.dumps(dict(settings), sort_keys=True, default=str)
+        self._name = row.key
         self._structured = bool(settings.get("structured"))
         root = root or Path(os.environ.get(VARIABLE) or paths.RESULTS / "answers")
         self.folder = root / row.key.replace("/", "__") / _digest(self._settings)
@@ -50,17 +51,24 @@ class AnswerLog:
 
     def answered(self, questions: Sequence[Question], ask: Ask) -> list[Reply]:
         """One reply a question, in order. `ask` gets what has no answer yet, every request once; answers are stored as
-        they come. Raises what `ask` raises.
+        they come. Raises what `ask` raises, and NotHere after IN_A_ROW errors.
         """
         keys, stored = [self.key(question) for question in questions], self._read()
         waiting = {key: question for key, question in zip(keys, questions, strict=True) if key not in stored}
-        left, errors = list(waiting), {}
+        left, errors, in_a_row = list(waiting), {}, 0
         for position, reply in ask(list(waiting.values())):
             key = left[position]
-            if reply.error:
-                errors[key] = Reply(item="", error=reply.error)
-            else:
+            if not reply.error:
+                in_a_row = 0
                 self._add(key, question=waiting[key], reply=reply)
+                continue
+            in_a_row += 1
+            errors[key] = Reply(item="", error=reply.error)
+            if in_a_row == IN_A_ROW:
+                raise NotHere(
+                    f"{self._name} failed {in_a_row} questions in a row; the last: {reply.error}. Fix it and run "
+                    "again: stored answers are not asked for twice"
+                )
         replies = {**stored, **errors}
         return [replace(replies[key], item=question.item) for key, question in zip(keys, questions, strict=True)]
 

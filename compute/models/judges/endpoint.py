@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from compute.content import decoding
 from compute.content.messages import REFUSAL, Picture, Question, Reply
 from compute.models.adapter import Hardware
-from compute.models.judges.answer_limit import AnswerLimit, options_of
+from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import ReadyImages, data_url, grouped
 from compute.types import BadInput, Model, NoService, NotHere
@@ -43,7 +43,6 @@ DEFAULTS: dict[str, Any] = {
 }
 DENIED = (401, 403)  # no judge gets in with this key: the whole run stops
 FINAL = (402, 404, 405)  # no question to this model can succeed; nor where it redirects to
-IN_A_ROW = 20  # questions that fail one after another before the run stops
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,20 +68,20 @@ class Endpoint:
         prices: Mapping[str, float] | None = None,
         answers: AnswerLog | None = None,
     ) -> None:
-        self._limit = AnswerLimit(options["max_tokens"])
+        self._max_tokens = options["max_tokens"]
         self.settings: dict[str, Any] = {
             "model": row.key,
             "served": options["model"] or row.weights or row.key,
             "temperature": 0,
             "seed": options["seed"],
-            "max_tokens": self._limit.tokens,
+            "max_tokens": self._max_tokens or USUAL,
             "extra": dict(options["extra"]),
             "images": f"as files; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
         }
         if options["structured"]:  # not named where it is off, as in the logs before there was a choice
             self.settings["structured"] = True
         self.answers = answers or AnswerLog(row, settings={"adapter": "endpoint", **self.settings})
-        self.settings["max_tokens_holds"] = self._limit.rule
+        self.settings["max_tokens_holds"] = rule(self._max_tokens)
         self.prices = dict(prices or {})
         if self.prices:
             self.settings["dollars_per_million_tokens"] = self.prices
@@ -100,7 +99,7 @@ class Endpoint:
         the key is refused, another LikenessError where no question can succeed, and BadItem for an image that cannot be
         read; answers that came before are stored.
         """
-        return [self._priced(reply) for reply in self.answers.answered(self._limit.applied(questions), self._ask)]
+        return [self._priced(reply) for reply in self.answers.answered(limited(questions, self._max_tokens), self._ask)]
 
     def _redacted(self, text: str) -> str:
         """A text without the key, or what an address hides."""
@@ -143,20 +142,9 @@ class Endpoint:
         threads = min(self.limits.concurrency, len(questions))
         for _ in range(threads):  # daemons: an interrupted run does not wait for them
             threading.Thread(target=work, daemon=True, name="endpoint").start()
-        in_a_row = 0
         try:
             for _ in range(threads):
-                for position, reply in iter(done.get, None):
-                    yield position, reply
-                    in_a_row = in_a_row + 1 if reply.error else 0
-                    if in_a_row == IN_A_ROW:
-                        failures.append(
-                            NotHere(
-                                f"The endpoint failed {in_a_row} questions in a row; the last: {reply.error}. "
-                                "Repair it and run again: stored answers are not asked for twice"
-                            )
-                        )
-                        stop.set()
+                yield from iter(done.get, None)
         finally:
             stop.set()
         if failures:
@@ -179,7 +167,7 @@ class Endpoint:
                     lambda picture: {"type": "image_url", "image_url": {"url": images.of(picture).decode()}}
                 ),
                 temperature=0,
-                max_tokens=self._limit.of(question),
+                max_tokens=question.longest or self.settings["max_tokens"],
                 extra_body=self.settings["extra"],
                 extra_headers={"Authorization": f"Bearer {self._key}" if self._key else openai.omit},
                 **fields,

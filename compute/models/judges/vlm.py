@@ -21,7 +21,7 @@ from compute.content.messages import LENGTH, STOP, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.files import pretrained, weights
 from compute.models.files.checkpoint import architecture, one_line
-from compute.models.judges.answer_limit import AnswerLimit, options_of
+from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import ReadyImages, grouped
 from compute.types import BadInput, CannotDo, LikenessError, Model
@@ -47,13 +47,13 @@ class LocalJudge:
         processor: Any,
         settings: dict[str, Any],
         answers: AnswerLog,
-        limit: AnswerLimit,
+        max_tokens: int | None,
         batch_size: int = 1,
     ) -> None:
         self.settings = settings
         self.answers = answers
         self._model, self._processor = model, processor
-        self._limit = limit
+        self._max_tokens = max_tokens
         # The checkpoint's own generation settings without sampling or beams; it keeps its ends and penalties.
         self._generation = copy.deepcopy(model.generation_config)
         self._generation.update(
@@ -63,7 +63,7 @@ class LocalJudge:
             top_p=None,
             top_k=None,
             max_length=None,
-            max_new_tokens=limit.tokens,
+            max_new_tokens=settings["max_tokens"],
         )
         if self._generation.pad_token_id is None:
             self._generation.pad_token_id = processor.tokenizer.pad_token_id
@@ -71,7 +71,7 @@ class LocalJudge:
         self._tested = self._batch == 1
         self._files = ReadyImages(lambda picture: picture.data, folder=answers.folder)
         settings |= {
-            "max_tokens_holds": limit.rule,
+            "max_tokens_holds": rule(max_tokens),
             "batch_size": 1,
             "generation": {
                 name: getattr(self._generation, name)
@@ -84,7 +84,7 @@ class LocalJudge:
 
         Raises BadItem for an image that cannot be read, LikenessError where the device lacks the memory for a question.
         """
-        return self.answers.answered(self._limit.applied(questions), self._ask)
+        return self.answers.answered(limited(questions, self._max_tokens), self._ask)
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
         positions = grouped(questions)
@@ -139,7 +139,7 @@ class LocalJudge:
     def _answers(self, questions: Sequence[Question], inputs: Any) -> list[Reply]:
         import torch
 
-        limits = [self._limit.of(question) for question in questions]
+        limits = [question.longest or self.settings["max_tokens"] for question in questions]
         generation = copy.copy(self._generation)
         generation.max_new_tokens = max(limits)
         began = time.perf_counter()
@@ -192,7 +192,6 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
     from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as KNOWN
 
     options = options_of(row, DEFAULTS)
-    limit = AnswerLimit(options["max_tokens"])
     trusted, kind = bool(options["trust_remote_code"]), architecture(folder)
     if kind not in KNOWN and not trusted:
         raise CannotDo(
@@ -204,7 +203,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
     settings = {
         "model": row.key,
         "decoding": "greedy",
-        "max_tokens": limit.tokens,
+        "max_tokens": options["max_tokens"] or USUAL,
         "padding": "left",
         "processor": type(processor).__name__,
         "images": f"decoding {decoding.VERSION}",
@@ -226,7 +225,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> LocalJudge:
         processor=processor,
         settings=settings,
         answers=AnswerLog(row, settings=log_settings),
-        limit=limit,
+        max_tokens=options["max_tokens"],
         batch_size=options["batch_size"],
     )
 

@@ -21,9 +21,8 @@ from compute.models.encoders import sentence_transformer
 from compute.models.files import hub_files, lora, weights
 from compute.models.files.checkpoint import one_line
 from compute.models.loading import required_files
-from compute.models.own import model_card
 from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, ModelSource, key_of
-from compute.types import BadInput, CannotDo, Model, NotHere, suggestion
+from compute.types import BadInput, CannotDo, Model, NotHere, shortened, suggestion
 
 HUB = "hub:"  # before a hub id, where models are named
 HUB_ID = re.compile(r"(\w[\w.-]*/\w[\w.-]*)(?:@(\S+))?")
@@ -52,6 +51,8 @@ MODEL_TYPES = {
     **dict.fromkeys(("albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "modernbert"), "bert"),
     **dict.fromkeys(("mpnet", "roberta", "xlm-roberta"), "bert"),
 }
+CARD = "README.md"
+MAX_DATASETS = 100  # of a card
 RESIZING = {"image_size", "pooling", "architecture"}  # options that change sizes
 
 
@@ -167,7 +168,7 @@ def _checkpoint(
     row = replace(
         row,
         revision=weights.revision(row, required=required) if required else row.revision,
-        trained_on=tuple(dict.fromkeys((*row.trained_on, *model_card.datasets(files.folder)))),
+        trained_on=tuple(dict.fromkeys((*row.trained_on, *card_datasets(files.folder)))),
     )
     shown = weights.by_name(row)
     identity = [row.adapter, row.revision, shown.options, [] if source.kind == FROM_HUB else shown.weights]
@@ -366,3 +367,16 @@ def _side(value: Any) -> int | None:
     if isinstance(value, dict):
         value = [value[name] for name in ("shortest_edge", "height", "width") if value.get(name)]
     return min(value, default=None) if isinstance(value, list) else value
+
+
+def card_datasets(folder: Path) -> tuple[str, ...]:
+    """The training data sets that a checkpoint's card names, in the YAML at its top: the hub's ids where its rules are
+    kept. None where the card says nothing that can be read."""
+    from huggingface_hub import metadata_load
+
+    try:
+        listed = (metadata_load(folder / CARD) or {}).get("datasets")
+    except Exception:  # a card is prose: whatever its reader finds wrong with it, the model is as good without
+        return ()
+    names = listed if isinstance(listed, list) else [listed]
+    return tuple(name for name in names[:MAX_DATASETS] if isinstance(name, str) and name and name == shortened(name))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.own.objects.held import Side, weight_of
+from compute.models.own.objects.held import Arguments, Held, Side, encoder, weight_of
+from compute.models.own.objects.placement import modules_of
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -51,6 +52,29 @@ class Batches:
         if ready is None:
             return Side(ready=lambda item: item, run=lambda items: function(list(items)))
         return Side(ready=ready, run=run)
+
+
+def encoder_of(
+    arguments: Arguments,
+    *,
+    image: Callable[..., Any] | None,
+    text: Callable[..., Any] | None,
+    packages: tuple[str, ...],
+    advice: str,
+) -> Held:
+    """The encoder of two functions: `image` gets a list of PIL images, or with `preprocess` the batch that its outputs
+    are stacked to; `text` a list of texts, or with `tokenizer` the batch of their tokens."""
+    preprocess, tokenizer = arguments.preprocess, arguments.tokenizer
+    batches = Batches.on(next(iter(modules_of(arguments.model)), None), hardware=arguments.hardware)
+    sides, settings = {}, {}
+    if image is not None:
+        settings["image"] = "PIL images" if preprocess is None else "the caller's transform, stacked"
+        sides["image"] = batches.side(image, preprocess)
+    if text is not None:
+        settings["text"] = "texts" if tokenizer is None else "the caller's tokens, stacked"
+        sides["text"] = batches.side(text, tokenizer and tokens_of(tokenizer))
+    code = {"model": arguments.model, "preprocess": preprocess, "tokenizer": tokenizer}
+    return encoder(sides, settings=settings, code=code, packages=packages, advice=advice)
 
 
 def tokens_of(tokenizer: Callable[..., Any]) -> Callable[[str], Any]:

@@ -15,10 +15,9 @@ from compute.content.messages import Picture, Question, Reply
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import data_url, grouped
 from compute.models.own.objects.held import Arguments, Held, inputs_of, worded
-from compute.types import BadInput, LikenessError, NotHere
+from compute.types import BadInput, LikenessError
 
 KIND, TAKES = "a function of one input, which is taken for a judge", ()
-IN_A_ROW = 20  # questions that fail one after another before the run stops
 SETTINGS = {
     "messages": "OpenAI's chat form, one message of the user",
     "images": f"data URLs; PNG where they are not upright RGB in PNG, JPEG or WebP; decoding {decoding.VERSION}",
@@ -42,7 +41,6 @@ def held(arguments: Arguments) -> Held:
         abilities=("choose",),
         modalities=("image", "text"),
         make=lambda row, digest: HeldJudge(
-            key=row.key,
             ask=arguments.model,
             settings=dict(SETTINGS),
             answers=AnswerLog(row, settings={"digest": digest, **SETTINGS}),
@@ -57,7 +55,6 @@ def held(arguments: Arguments) -> Held:
 class HeldJudge:
     """A judge behind a function."""
 
-    key: str
     ask: Callable[[list[dict[str, Any]]], str]
     settings: dict[str, Any]
     answers: AnswerLog  # the digest among its settings tells them from those of another function of the same name
@@ -71,16 +68,8 @@ class HeldJudge:
         return self.answers.answered(questions, self._ask)
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
-        in_a_row = 0
         for position in grouped(questions):
-            reply = self._reply(questions[position])
-            yield position, reply
-            in_a_row = in_a_row + 1 if reply.error else 0
-            if in_a_row >= IN_A_ROW:
-                raise NotHere(
-                    f"{self.key} failed {in_a_row} questions in a row; the last: {reply.error}. Fix it and run "
-                    "again: stored answers are not asked for twice"
-                )
+            yield position, self._reply(questions[position])
 
     def _reply(self, question: Question) -> Reply:
         messages = question.chat(_part)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from compute.models.own.objects.batches import Batches, tokens_of
-from compute.models.own.objects.held import Arguments, Held, encoder
+from compute.models.own.objects.batches import encoder_of
+from compute.models.own.objects.held import Arguments, Held
 from compute.types import BadInput
 
 KIND, TAKES = "a torch.nn.Module", ("preprocess", "tokenizer")
@@ -28,18 +28,10 @@ def held(arguments: Arguments) -> Held:
             f"{arguments.of} is {KIND}: pass preprocess=, a function from an RGB PIL image to a tensor, or tokenizer= "
             "for a module that takes texts"
         )
-    batches = Batches.on(model, hardware=arguments.hardware)
-    sides, settings = {}, {}
-    if preprocess is not None:
-        sides["image"] = batches.side(model, preprocess)
-        settings["image"] = "the caller's transform, stacked"
-    if tokenizer is not None:
-        sides["text"] = batches.side(model, tokens_of(tokenizer))
-        settings["text"] = "the caller's tokens, stacked"
-    return encoder(
-        sides,
-        settings=settings,
-        code={"model": model, "preprocess": preprocess, "tokenizer": tokenizer},
+    return encoder_of(
+        arguments,
+        image=None if preprocess is None else model,
+        text=None if tokenizer is None else model,
         packages=("torch", "pillow"),
         advice="preprocess= gives one image's tensor without the dimension of the batch, and forward(batch) gives an "
         "array of shape (n, d)",

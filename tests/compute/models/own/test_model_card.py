@@ -11,14 +11,13 @@ from compute.catalog import shipped
 from compute.catalog.own import models as records
 from compute.engine.named_models import joined, named, record_named
 from compute.models.own import checkpoints as own
-from compute.models.own.model_card import datasets
 from tests.compute.models import checkpoints
 
 
 def test_a_card_of_the_hubs_own_client_is_read(tmp_path: Path) -> None:
     data = ModelCardData(datasets=["nights", "ILSVRC/imagenet-1k"], base_model="org/base")
     ModelCard(f"---\n{data}\n---\n# A model\n").save(tmp_path / "README.md")
-    assert datasets(tmp_path) == ("nights", "ILSVRC/imagenet-1k")
+    assert own.card_datasets(tmp_path) == ("nights", "ILSVRC/imagenet-1k")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +31,7 @@ def test_a_card_of_the_hubs_own_client_is_read(tmp_path: Path) -> None:
 )
 def test_what_else_a_card_may_hold(tmp_path: Path, text: str, names: tuple[str, ...]) -> None:
     (tmp_path / "README.md").write_text(text)
-    assert datasets(tmp_path) == names
+    assert own.card_datasets(tmp_path) == names
 
 
 def test_a_checkpoints_row_has_them_by_the_catalogues_keys_and_the_same_digest(tmp_path: Path) -> None:

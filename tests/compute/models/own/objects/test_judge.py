@@ -11,7 +11,6 @@ from PIL import Image
 from compute.content.items import content_key
 from compute.content.messages import Picture, Question
 from compute.models.judges import answer_log
-from compute.models.own.objects import judge
 from compute.types import BadInput, NotHere
 from tests.compute.models.own.small_objects import CPU, versioned, wrapped
 
@@ -77,7 +76,7 @@ def test_many_failures_in_a_row_stop_the_run():
         raise ConnectionError("refused")
 
     own = versioned(ask)
-    with pytest.raises(NotHere, match=str(judge.IN_A_ROW)):
+    with pytest.raises(NotHere, match=str(answer_log.IN_A_ROW)):
         own.load(own.row, hardware=CPU).reply([question(str(at)) for at in range(100)])
 
 
