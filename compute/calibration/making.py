@@ -138,18 +138,6 @@ def wholes(samples: Mapping[str, Sequence[PairSample]]) -> dict[str, Column]:
     return out
 
 
-def able(row: Model, pairing: str) -> bool:
-    """Whether a model can score the pairing, or single images by the pairing's question."""
-    return abilities.scores(row, pairing) if pairing in PAIRS else abilities.scores_alone(row)
-
-
-def scores(subject: Any, columns: Sequence[Column], *, pairing: str) -> NDArray[np.float64]:
-    """(n,) of pairs, or of single images by the pairing's question; higher is nearer, or more."""
-    if pairing in PAIRS:
-        return symmetric(subject, *columns)
-    return choice.judged(subject, *columns, question=pairing, **QUALITY)
-
-
 def make(
     rows: Sequence[Model],
     sampled: CalibrationSample,
@@ -175,7 +163,11 @@ def make(
 def _model(
     row: Model, sampled: CalibrationSample, *, bench: Bench, results: Path, again: bool
 ) -> Iterable[CalibrationOutcome]:
-    pairings = [pairing for pairing in sampled.samples if able(row, pairing)]
+    pairings = [
+        pairing
+        for pairing in sampled.samples
+        if (abilities.scores(row, pairing) if pairing in PAIRS else abilities.scores_alone(row))
+    ]
     outcome = partial(CalibrationOutcome, model=row.key)
     if not row.adapter or not pairings:
         why = abilities.not_computable(row) or "it gives no numbers for these pairings"
@@ -256,27 +248,23 @@ def _reference(subject: LoadedSubject, sampled: CalibrationSample, pairing: str)
             f"calibration needs {FEWEST}"
         )
     tasks = list(dict.fromkeys(sample.task for sample in samples))
-    return calibrated.measured(
-        model=subject.row.key,
-        pairing=pairing,
-        source=", ".join(tasks),
-        synthetic=not sampled.synthetic.isdisjoint(tasks),
-        domain=sampled.domain,
-        scenes=_scenes(subject, samples, pairing),
-        **sides,
-    )
-
-
-def _scenes(subject: LoadedSubject, samples: Sequence[PairSample], pairing: str) -> int:
-    """How many whole scenes the usable pairs or images come from; alternatives of one row are of one scene."""
-    of_each = [
+    # Whole scenes that the usable pairs or images come from; alternatives of one row are of one scene.
+    scenes = [
         {
             (sample.task, scene)
             for scene in sample.scenes[_usable(subject, *(sample.matching or sample.unrelated))].tolist()
         }
         for sample in samples
     ]
-    return sum(map(len, of_each)) if pairing in PAIRS else len(set().union(*of_each))
+    return calibrated.measured(
+        model=subject.row.key,
+        pairing=pairing,
+        source=", ".join(tasks),
+        synthetic=not sampled.synthetic.isdisjoint(tasks),
+        domain=sampled.domain,
+        scenes=sum(map(len, scenes)) if pairing in PAIRS else len(set().union(*scenes)),
+        **sides,
+    )
 
 
 def _usable(subject: LoadedSubject, *columns: Column) -> NDArray[np.bool_]:
@@ -330,11 +318,11 @@ def _scored(subject: LoadedSubject, parts: Sequence[tuple[Column, ...]], pairing
         while columns:
             good = np.flatnonzero(_usable(subject, *columns))
             try:
-                results.append(
-                    scores(subject, [column.take(good) for column in columns], pairing=pairing)
-                    if len(good)
-                    else np.zeros(0)
-                )
+                used = [column.take(good) for column in columns]
+                if len(good) and pairing in PAIRS:
+                    results.append(symmetric(subject, *used))
+                elif len(good):
+                    results.append(choice.judged(subject, *used, question=pairing, **QUALITY))
                 break
             except BadItem as error:
                 if not error.key or error.key in subject.bad:

@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from PIL import Image, ImageFilter
 
 from compute.content.items import content_key
 from compute.live.inputs import Input, text, thumbnail
 from compute.live.questions import LiveQuestion
+from compute.tasks.drawing import render
 from compute.tasks.drawing.photographs import photo_path
+from compute.tasks.drawing.scenes import Background, Scene, Thing
 from compute.types import BadInput
-
-if TYPE_CHECKING:
-    from PIL import Image
-
-    from compute.tasks.drawing.scenes import Scene
 
 LONG_SIDE = 512  # pixels a photograph is shown at, at most
 MOST = 12  # decoded examples in memory
@@ -87,7 +85,6 @@ def _cat_turned(whole: Image.Image) -> Image.Image:
 
 def _in_the_cats_colours(whole: Image.Image) -> Image.Image:
     """Each channel's histogram matched to the cat's."""
-    from PIL import Image
     from skimage.exposure import match_histograms
 
     cat = load("cat").content
@@ -95,8 +92,6 @@ def _in_the_cats_colours(whole: Image.Image) -> Image.Image:
 
 
 def _blurred(whole: Image.Image) -> Image.Image:
-    from PIL import ImageFilter
-
     return whole.filter(ImageFilter.GaussianBlur(3))
 
 
@@ -280,8 +275,18 @@ def unrelated(modality: str) -> tuple[Input, ...]:
 @cache
 def listing() -> dict[str, list[dict[str, Any]]]:
     """Every example and ready question, as JSON; `thumbnail` is relative to the app's root."""
+
+    def listed(example: Example) -> dict[str, Any]:
+        names = ("key", "title", "modality", "credit", "licence", "synthetic")
+        source = example.source or (f"scikit-image, {example.file}" if example.file else "")
+        entry = {name: getattr(example, name) for name in names} | {"source": source}
+        if example.modality == "text":
+            return entry | {"text": example.title}
+        width, height = load(example.key).content.size
+        return entry | {"thumbnail": f"live/example/{example.key}.webp", "width": width, "height": height}
+
     return {
-        "inputs": [_listed(example) for example in EXAMPLES],
+        "inputs": [listed(example) for example in EXAMPLES],
         "comparisons": [asdict(ready) | {"inputs": list(ready.inputs)} for ready in COMPARISONS],
     }
 
@@ -295,46 +300,25 @@ def picture(key: str) -> bytes:
     return thumbnail(content)
 
 
-def _listed(example: Example) -> dict[str, Any]:
-    names = ("key", "title", "modality", "credit", "licence", "synthetic")
-    source = example.source or (f"scikit-image, {example.file}" if example.file else "")
-    entry = {name: getattr(example, name) for name in names} | {"source": source}
-    if example.modality == "text":
-        return entry | {"text": example.title}
-    width, height = load(example.key).content.size
-    return entry | {"thumbnail": f"live/example/{example.key}.webp", "width": width, "height": height}
-
-
 def _input(example: Example) -> Input:
     if example.modality == "text":
         return text(example.title, name=example.title)
-    image = _photo(example) if example.file else _scene(example.key)
+    if example.file:
+        with Image.open(photo_path(example.file)) as stored:
+            image = stored.convert("RGB")
+        image.thumbnail((LONG_SIDE, LONG_SIDE), Image.Resampling.LANCZOS)
+        image.info.clear()
+        image = example.change(image) if example.change else image
+    else:
+        shift = (-0.05, 0.06) if example.key.endswith("-moved") else (0.0, 0.0)
+        drawn = Image.fromarray(render.draw(_scenes()[example.key], shift=shift))
+        image = drawn.resize((DRAWN_SIDE, DRAWN_SIDE), Image.Resampling.BICUBIC)
     return Input(modality="image", key=content_key(image.tobytes()), name=example.title, content=image)
-
-
-def _photo(example: Example) -> Image.Image:
-    from PIL import Image
-
-    with Image.open(photo_path(example.file)) as stored:
-        image = stored.convert("RGB")
-    image.thumbnail((LONG_SIDE, LONG_SIDE), Image.Resampling.LANCZOS)
-    image.info.clear()
-    return example.change(image) if example.change else image
-
-
-def _scene(key: str) -> Image.Image:
-    from PIL import Image
-
-    from compute.tasks.drawing import render
-
-    drawn = render.draw(_scenes()[key], shift=(-0.05, 0.06) if key.endswith("-moved") else (0.0, 0.0))
-    return Image.fromarray(drawn).resize((DRAWN_SIDE, DRAWN_SIDE), Image.Resampling.BICUBIC)
 
 
 @cache
 def _scenes() -> dict[str, Scene]:
     """The scenes drawn in this file; the bundled model was trained on none of them."""
-    from compute.tasks.drawing.scenes import Background, Scene, Thing
 
     def scene(left: tuple[str, str], right: tuple[str, str]) -> Scene:
         return Scene(
