@@ -122,6 +122,16 @@ def static_html(markup: str, *, js: str | None = None) -> gr.HTML:
     return gr.HTML(value="", html_template=safe, js_on_load=js, apply_default_css=False)
 
 
+def payload_of(event: gr.EventData) -> dict[str, Any]:
+    """What a script sent with its event; empty for anything but an object."""
+    return event._data if isinstance(event._data, dict) else {}
+
+
+def script_json(facts: Mapping[str, Any]) -> str:
+    """A component's value as JSON for its script, in which Gradio reads no markup."""
+    return json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")
+
+
 def fill(
     site: Site,
     *,

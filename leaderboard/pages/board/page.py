@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from leaderboard.html.components import scripted
 from leaderboard.html.templates import macro, render
-from leaderboard.page import Site, View, citations, heading
+from leaderboard.page import Site, View, citations, heading, payload_of
 from leaderboard.pages.board import verdicts
 from leaderboard.pages.board.comparison import MOST, ComparedCategory, RowComparison, compare, names_of
 from leaderboard.pages.board.dumbbells import axis, dumbbell
@@ -54,7 +54,7 @@ def draw(site: Site) -> None:
 
     @caught(lambda sentence: gr.update(value=macro("message")(sentence), visible=True))
     def show(event: gr.EventData) -> Any:
-        selection = event._data if isinstance(event._data, dict) else {}
+        selection = payload_of(event)
         if not (selection.get("ids") or selection.get("hidden")):
             return gr.update(value="", visible=False)
         with site.db.snapshot():

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import sys
 import time
@@ -27,7 +26,7 @@ from leaderboard.html.components import scripted
 from leaderboard.html.formatting import number
 from leaderboard.live.live import QUEUE, JudgeAllowance, Live, sender
 from leaderboard.live.uploads import RecentlyUsed
-from leaderboard.page import Site
+from leaderboard.page import Site, script_json
 from leaderboard.web.errors import explain
 from leaderboard.web.redact import redact_paths
 from leaderboard.web.responses import safe_cell
@@ -317,5 +316,4 @@ def answered(payload: Any, answer: Callable[[dict[str, Any]], PairScoring]) -> s
     except Exception as error:
         facts = {"state": FAILED, "message": redact_paths(explain(error, action="A table"))}
     number = payload.get("turn")
-    text = json.dumps(facts | {"turn": number if isinstance(number, int) else 0}, ensure_ascii=False)
-    return text.replace("<", "\\u003c")  # so that Gradio reads no markup
+    return script_json(facts | {"turn": number if isinstance(number, int) else 0})

@@ -14,7 +14,7 @@ from leaderboard.data.related_figures import related_figures
 from leaderboard.html.components import rendered, scripted
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
-from leaderboard.page import Site, View, heading
+from leaderboard.page import Site, View, heading, payload_of
 from leaderboard.pages.compare import batch, patches, perturb, routes
 from leaderboard.pages.compare.answers import result
 from leaderboard.web.errors import caught
@@ -56,7 +56,7 @@ def draw(site: Site) -> None:
     outputs = [answers, sent, closer, *(component for section in sections for component in section.components)]
 
     def compare(event: gr.EventData, request: gr.Request) -> Iterator[dict[Any, Any]]:
-        yield from updates(_payload(event), request)
+        yield from updates(payload_of(event), request)
 
     def updates(payload: dict[str, Any], request: gr.Request) -> Iterator[dict[Any, Any]]:
         for markup, question in answered(site, payload, request):
@@ -78,7 +78,7 @@ def draw(site: Site) -> None:
     tray.compare(lambda: "", outputs=[progress], queue=False, show_progress="hidden", api_visibility="private")
 
     def download(event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
-        payload = _payload(event)
+        payload = payload_of(event)
         for line, running in downloaded(site, payload, request):
             yield [line, gr.update(visible=running), payload]
 
@@ -98,10 +98,6 @@ def draw(site: Site) -> None:
         site.live.stop(str(payload.get("session", "")) if isinstance(payload, dict) else "")
 
     stop.click(end, inputs=[sent], queue=False, show_progress="hidden", api_visibility="private")
-
-
-def _payload(event: gr.EventData) -> dict[str, Any]:
-    return event._data if isinstance(event._data, dict) else {}
 
 
 @caught(lambda sentence: (macro("message")(sentence), None))

@@ -24,7 +24,7 @@ from leaderboard.html.formatting import number
 from leaderboard.html.plot_style import PALETTE, plain
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
-from leaderboard.page import Site, static_html
+from leaderboard.page import Site, payload_of, static_html
 from leaderboard.pages.compare import ratings
 from leaderboard.pages.compare.ratings import ShownChange
 from leaderboard.web.errors import caught, explain
@@ -174,7 +174,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
         """What the address of the page names."""
         site.live.admit(request)
         question, _ = site.live.read(payload)
-        view = ShownChange.read(_fields(event).get("view"))
+        view = ShownChange.read(payload_of(event).get("view"))
         most = {kind: ratings.largest(kind, view.image_of(question)) for kind in sliders}
         view = replace(view, amount=min(view.amount, most[view.kind]))
         controls = {
@@ -203,7 +203,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
 
     def ask(models: Any, payload: dict[str, Any], event: gr.EventData, request: gr.Request) -> dict[Any, Any]:
         """One judge of those that a visitor's press asks."""
-        fields = _fields(event)
+        fields = payload_of(event)
         turn = fields.get("turn")
         turn = turn if isinstance(turn, int) else 0
         try:
@@ -350,10 +350,6 @@ def _chosen(question: LiveQuestion, index: str) -> Input | None:
 def _index(image: Any) -> int:
     """Of a dropdown's choice; -1 where nothing is chosen."""
     return int(image) if isinstance(image, str) and image.isdecimal() and len(image) < 3 else -1
-
-
-def _fields(event: gr.EventData) -> dict[str, Any]:
-    return event._data if isinstance(event._data, dict) else {}
 
 
 def _from(readings: Sequence[str], holds: Callable[[str], bool]) -> float | None:

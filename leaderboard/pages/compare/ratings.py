@@ -22,7 +22,7 @@ from compute.types import BadInput, Model
 from leaderboard.html.formatting import number
 from leaderboard.html.templates import render
 from leaderboard.live.live import MOST_MODELS
-from leaderboard.page import Site
+from leaderboard.page import Site, script_json
 
 KINDS = ("image", "image")
 TOLD = {"sensitive": "Told that the change matters", "invariant": "Told to ignore the change"}
@@ -201,7 +201,7 @@ def state(
             if answers_in_words(row)
         ]
         facts |= {"view": {"image": view.image, "by": view.kind, "amount": view.amount}, "judges": judges}
-    return json.dumps(facts, ensure_ascii=False).replace("<", "\\u003c")  # so that Gradio reads no markup
+    return script_json(facts)
 
 
 def _short(text: str) -> str:

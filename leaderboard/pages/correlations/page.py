@@ -16,7 +16,7 @@ from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.labels import SIGNS, explained, explained_signs, is_synthetic, suite_choices
 from leaderboard.html.templates import macro, macros
-from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, static_html
+from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, payload_of, static_html
 from leaderboard.pages.correlations import figures, routes
 from leaderboard.pages.correlations.axes import Axis, with_origin
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, matrix_of, pair, unrelated_suites
@@ -174,7 +174,7 @@ def _of_values(draw: Callable[[CorrelationQuery, str], tuple]) -> Callable[..., 
 
 def clicked(event: gr.EventData) -> str:
     """The pair of a clicked cell; the page itself checks it."""
-    data = event._data if isinstance(event._data, dict) else {}
+    data = payload_of(event)
     return str(data.get("value", ""))[:400]
 
 
