@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compute.cli.backbone_grid import compare_backbones
 from compute.cli.workspace import Data, Offline, Results, rebuild
 from compute.engine.workspace import workbench
 from compute.types import BadInput
 
 if TYPE_CHECKING:
+    from compute.engine.generators.grid import GridResult
+    from compute.engine.generators.table import GeneratorTable
     from compute.tasks.generators.pairing import PromptedSets
-    from compute.tasks.generators.sets import ImageSet
+    from compute.tasks.generators.sources import ImageSet
 
 SOURCES = "a folder of images, a .tar of WebDataset, Parquet, or hf://datasets/ORG/NAME[@REVISION]"
 
@@ -92,14 +93,15 @@ def frechet(
     """
     from compute.catalog import shipped
     from compute.engine.generators import backbones as choices
-    from compute.engine.generators import comparison, people, references, stored, table
+    from compute.engine.generators import frechet as comparison
+    from compute.engine.generators import store as storage
+    from compute.engine.generators.table import FORMATS, RatedGenerators
     from compute.tasks.generators import human as ratings
     from compute.tasks.generators import pairing, sources
-    from compute.tasks.generators import prompts as lists
     from compute.tasks.source import Source
 
-    if output not in table.FORMATS:
-        raise BadInput(f"No format {output!r}. There are: {', '.join(table.FORMATS)}")
+    if output not in FORMATS:
+        raise BadInput(f"No format {output!r}. There are: {', '.join(FORMATS)}")
     catalog = shipped()
     root, bench = workbench(
         results=results,
@@ -111,87 +113,93 @@ def frechet(
         skip_bad=skip_bad_items,
     )
     bench_source = Source.keeping(root, root=data, offline=offline)
+    made_of = {"name": name or (prompts or Path(reference)).stem, "file": prompts or Path(reference), "results": root}
+    named: dict[str, str] = {}
+    for text in (*generated, *(more or ())):
+        key, equals, where = (part.strip() for part in text.partition("="))
+        if not equals or not key or not where:
+            raise BadInput(f"{text!r} is not NAME=DIR: name each generator, such as sdxl=images/sdxl")
+        if key in named:
+            raise BadInput(f"Two sets are named {key!r}: name each once")
+        named[key] = where
+
+    def report(line: str) -> None:
+        typer.echo(line, err=True)
 
     def opened(key: str, where: str) -> ImageSet:
-        typer.echo(f"Reading {key}: {where}", err=True)
+        report(f"Reading {key}: {where}")
         return sources.opened(key, where, source=bench_source, skip_bad=skip_bad_items)
-
-    named = [_named(text) for text in (*generated, *(more or ()))]
 
     def paired() -> PromptedSets:
         return pairing.pair(
-            reference=None if references.is_saved(reference) else opened(pairing.REFERENCE, reference),
-            generated=[opened(key, where) for key, where in named],
-            prompts=None if prompts is None else lists.read(prompts),
+            reference=None if storage.is_saved(reference) else opened(pairing.REFERENCE, reference),
+            generated=[opened(key, where) for key, where in named.items()],
+            prompts=pairing.prompts_of(prompts),
         )
 
+    rated = None if human is None else ratings.read(human)
     if grid:
+        from compute.engine.generators import grid as grids
+
         if metrics not in ("", "cfred") or save_reference or not store:
             raise BadInput("--grid computes and stores cFreD: it goes without --metrics, --save-reference, --no-store")
-        compare_backbones(
-            reference=reference,
-            generated=named,
-            prompts=prompts,
-            human=human,
-            backbones=backbones,
-            output=output,
-            name=name,
-            offline=offline,
-            root=root,
-            bench=bench,
-            pair=paired,
-        )
+        people = None if rated is None else RatedGenerators.of(rated, generated=list(named))
+        paths = {key: Path(where) for key, where in named.items()}
+        features = grids.from_files(reference=Path(reference), generated=paths, condition=prompts, backbones=backbones)
+        if features is None:
+            features = grids.encode(
+                paired(),
+                chosen=grids.choose(backbones, catalog=catalog),
+                catalog=catalog,
+                bench=bench,
+                offline=offline,
+                report=report,
+            )
+        for role, keys in grids.paper_backbones(catalog).items():
+            have = features.reference if role == "image" else features.condition
+            report(
+                f"Of the {len(keys)} {role} backbones of the cFreD paper {sum(key in have for key in keys)} are here"
+            )
+        cells = grids.execute(features, **made_of, people=people, report=report)
+        print_table(cells, output, notes=[f"Warning: {line}" for line in cells.warnings])
+        runs = len(features.reference) * len(features.generated)
+        report(f"{len(cells.cells):,} cells, {cells.computed:,} of them new; {runs} runs of the suite {cells.suite}")
         rebuild(root, err=output != "text")
         return
     chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
-    saved = references.opened(reference, chosen=chosen) if references.is_saved(reference) else None
+    saved = storage.opened(reference, chosen=chosen) if storage.is_saved(reference) else {}
     if saved and save_reference:
         raise BadInput(f"{reference} is saved already: --save-reference goes with the images themselves")
-    rated = None if human is None else ratings.read(human)
-    sets = paired()
     result = comparison.compare(
-        sets,
+        paired(),
         chosen=chosen,
         catalog=catalog,
         bench=bench,
-        name=name or (prompts.stem if prompts else Path(reference).stem),
-        file=prompts or Path(reference),
-        saved=saved,
+        moments={key: each.moments for key, each in saved.items()},
+        check=lambda key, settings: [each.check(key, settings) for each in saved.values()],
         offline=offline,
-        intervals=intervals,
-        report=lambda line: typer.echo(line, err=True),
+        with_intervals=intervals,
+        report=report,
     )
-    beside = None if rated is None else people.beside(rated, figures=result.figures, features=result.features)
-    about = people.lines(beside) if beside else []
-    if output == "csv":
-        typer.echo(table.as_csv(result.figures), nl=False)
-        about = [*(f"Warning: {line}" for line in result.sets.warnings), *about]
-    elif output == "json":
-        typer.echo(table.as_json(result.figures, warnings=result.sets.warnings, people=beside))
-        about = []
-    else:
-        about = [*table.text(result.figures, warnings=result.sets.warnings), *about]
-    for line in about:
-        typer.echo(line, err=output == "csv")
+    table = result.table(rated)
+    warnings = [f"Warning: {line}" for line in table.warnings] if output == "csv" else []
+    print_table(table, output, notes=[] if output == "json" else [*warnings, *table.people_lines()])
     if save_reference:
-        for path in references.save(
-            save_reference,
-            images={key: sets[pairing.REFERENCE] for key, sets in result.features.images.items()},
-            texts=result.features.texts,
-            chosen=chosen,
-            settings=result.settings,
-            source=reference,
-            contents=result.reference,
-        ):
-            typer.echo(f"Saved {path}", err=True)
+        for path in storage.save_references(save_reference, result, source=reference):
+            report(f"Saved {path}")
     if store:
-        key, runs = stored.store(result, results=root, human=beside.stored if beside else None)
-        typer.echo(f"Stored {len(runs)} run{'s' if len(runs) != 1 else ''} of the suite {key}", err=True)
+        people = table.people.stored if table.people else None
+        key, runs = storage.store(result, **made_of, saved=saved, human=people)
+        report(f"Stored {len(runs)} run{'s' if len(runs) != 1 else ''} of the suite {key}")
         rebuild(root, err=output != "text")
 
 
-def _named(text: str) -> tuple[str, str]:
-    key, equals, where = text.partition("=")
-    if not equals or not key.strip() or not where.strip():
-        raise BadInput(f"{text!r} is not NAME=DIR: name each generator, such as sdxl=images/sdxl")
-    return key.strip(), where.strip()
+def print_table(table: GeneratorTable | GridResult, output: str, *, notes: list[str]) -> None:
+    """Prints a table in one of its formats; what is beside it goes to stderr where stdout is for a program."""
+    if output == "text":
+        for line in table.lines():
+            typer.echo(line)
+    else:
+        typer.echo(table.csv() if output == "csv" else table.json(), nl=output == "json")
+    for line in notes:
+        typer.echo(line, err=output != "text")

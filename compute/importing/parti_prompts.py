@@ -18,7 +18,7 @@ from compute import drafts
 from compute.content import decoding
 from compute.io.tables import read_table
 from compute.tasks import parquet
-from compute.tasks.generators.sets import some
+from compute.tasks.generators.sources import some
 from compute.types import BadInput
 
 ORGANISATION = "diffusers-parti-prompts"

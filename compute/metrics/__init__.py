@@ -60,11 +60,10 @@ __all__ = (
 
 def __getattr__(name: str) -> Any:
     if name in OF_FEATURES:
-        from compute.metrics.distribution.diversity import inception_score, vendi
-        from compute.metrics.distribution.frechet import cfred, frechet
-        from compute.metrics.distribution.kernel import cmmd, kid
-        from compute.metrics.distribution.manifold import manifold
-        from compute.metrics.distribution.means import clipscore
+        from compute.metrics.distribution.cfred import cfred
+        from compute.metrics.distribution.frechet import frechet
+        from compute.metrics.distribution.pairwise import cmmd, kid, manifold
+        from compute.metrics.distribution.reference_free import clipscore, inception_score, vendi
 
         functions = (cfred, clipscore, cmmd, frechet, inception_score, kid, manifold, vendi)
         return {function.__name__: function for function in functions}[name]

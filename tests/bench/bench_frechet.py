@@ -20,9 +20,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg
 
-from compute.metrics.distribution.frechet import CUTOFF, cfred, frechet
-from compute.metrics.distribution.gaussian import Gaussian
-from compute.metrics.distribution.grid import cfred_grid
+from compute.metrics.distribution.cfred import CUTOFF, cfred, cfred_grid
+from compute.metrics.distribution.frechet import Gaussian, frechet
 
 ANY, DEFINITE, FURTHER = 4.0, 9.0, 9.0  # times as fast as sqrtm
 GRID, GRID_MEMORY = 10.0, 2.0  # times as fast as pair by pair; GB
@@ -125,7 +124,7 @@ def grid(images: int, texts: int, pairs: int) -> int:
     sets = grid_features(images, texts)
     print(f"{images} image and {texts} text backbones, {PROMPTS} prompts; processor seconds a cell", flush=True)
     began = time.process_time()
-    values = {(cell.image, cell.text): cell.cfred.value for cell in cfred_grid(**sets)}
+    values = {(image, text): record.value for (_, image, text), record in cfred_grid(**sets)}
     each = (time.process_time() - began) / len(values)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(f"  grid{'':28}{each:>9.3f} s, {each * len(values):.0f} s in all; peak memory {peak:.2f} GB", flush=True)

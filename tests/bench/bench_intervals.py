@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from compute.arrays import Floats, Ints
-from compute.metrics.distribution import diversity, frechet, intervals, kernel, manifold, means
+from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,16 +48,18 @@ def draw(rng: np.random.Generator, *, n: int, d: int, alike: bool = False) -> Sa
 
 METRICS: dict[str, Callable[[Sample], float]] = {
     "fd": lambda s: frechet.frechet(real=s.real, generated=s.generated).value,
-    "cfred": lambda s: frechet.cfred(real=s.real, generated=s.generated, condition=s.condition).value,
-    "cmmd": lambda s: kernel.cmmd(real=s.real, generated=s.generated).value,
-    "kid": lambda s: kernel.kid(real=s.real, generated=s.generated).value,
-    "precision": lambda s: manifold.manifold(real=s.real, generated=s.generated, k=3).precision.value,
-    "recall": lambda s: manifold.manifold(real=s.real, generated=s.generated, k=3).recall.value,
-    "density": lambda s: manifold.manifold(real=s.real, generated=s.generated, k=5).density.value,
-    "coverage": lambda s: manifold.manifold(real=s.real, generated=s.generated, k=5).coverage.value,
-    "inception_score": lambda s: diversity.inception_score(logits=2 * s.generated, splits=1).value,
-    "vendi": lambda s: diversity.vendi(features=s.generated).value,
-    "clipscore": lambda s: means.clipscore(image=s.generated[:, : s.condition.shape[1]], text=s.condition).value,
+    "cfred": lambda s: cfred.cfred(real=s.real, generated=s.generated, condition=s.condition).value,
+    "cmmd": lambda s: pairwise.cmmd(real=s.real, generated=s.generated).value,
+    "kid": lambda s: pairwise.kid(real=s.real, generated=s.generated).value,
+    "precision": lambda s: pairwise.manifold(real=s.real, generated=s.generated, k=3).precision.value,
+    "recall": lambda s: pairwise.manifold(real=s.real, generated=s.generated, k=3).recall.value,
+    "density": lambda s: pairwise.manifold(real=s.real, generated=s.generated, k=5).density.value,
+    "coverage": lambda s: pairwise.manifold(real=s.real, generated=s.generated, k=5).coverage.value,
+    "inception_score": lambda s: reference_free.inception_score(logits=2 * s.generated, splits=1).value,
+    "vendi": lambda s: reference_free.vendi(features=s.generated).value,
+    "clipscore": lambda s: (
+        reference_free.clipscore(image=s.generated[:, : s.condition.shape[1]], text=s.condition).value
+    ),
 }
 
 

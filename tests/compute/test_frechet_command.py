@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
 from compute.database import build, store
-from compute.metrics.distribution.references import read_reference
+from compute.engine.generators.store import SavedReference
 from compute.tasks.mini import generators as drawn
 from compute.types import NotHere
 from tests.compute.commands import assert_refused
@@ -137,7 +137,7 @@ def test_rated_generators_are_a_suite_that_people_rank(images: Path, tmp_path: P
 def test_the_reference_is_saved_with_what_made_it(images: Path, tmp_path: Path) -> None:
     saved = command(*both(images), "--save-reference", tmp_path / "Mine.npz", "--results", tmp_path, "--no-store")
     assert saved.exit_code == 0, saved.output
-    plain, paired = (read_reference(tmp_path / f"{name}.npz") for name in ("mine-tiny", "mine-tiny-tiny"))
+    plain, paired = (SavedReference.read(tmp_path / f"{name}.npz") for name in ("mine-tiny", "mine-tiny-tiny"))
     assert plain.n == COUNT and plain.images.backbone == "tiny" and plain.images.preprocessing["dtype"] == "float32"
     assert paired.condition is not None and paired.condition.backbone == "tiny"
     assert plain.source == str(images / "real")

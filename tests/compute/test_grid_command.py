@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from compute.__main__ import app
 from compute.database import build, store
 from compute.engine.generators import grid
-from compute.metrics.distribution.frechet import cfred
+from compute.metrics.distribution.cfred import cfred
 from compute.types import BadInput
 from tests.compute.commands import assert_refused
 

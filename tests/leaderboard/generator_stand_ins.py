@@ -11,13 +11,11 @@ import pytest
 from compute.content import items
 from compute.content.items import Column, content_key
 from compute.database import build
-from compute.engine.generators import backbones, stored
-from compute.engine.generators.comparison import GeneratorComparison
-from compute.engine.generators.features import SetFeatures
-from compute.engine.generators.figures import figures
+from compute.engine.generators import backbones, store
+from compute.engine.generators.frechet import GeneratorComparison, SetFeatures, figures
 from compute.paths import COMPUTED
 from compute.tasks.generators.pairing import PromptedSets
-from compute.tasks.generators.sets import ImageSet
+from compute.tasks.generators.sources import ImageSet
 from compute.tasks.mini import generators as drawn
 from compute.tasks.mini.album import png
 
@@ -37,7 +35,6 @@ def make(results: Path, *, human: dict[str, float] | None = None) -> str:
     texts = tuple(prompt.text for prompt in drawn.all_prompts()[:PROMPTS])
     scores = {name: rng.normal(size=PROMPTS) * 0.1 - shift for name, shift in zip(GENERATORS, SHIFTS, strict=True)}
     features = SetFeatures(
-        reference="reference",
         generated=GENERATORS,
         prompts=texts,
         images={"tiny": sets},
@@ -55,7 +52,6 @@ def make(results: Path, *, human: dict[str, float] | None = None) -> str:
     }
     parts = [ImageSet(name=name, ids=names, images=_column(image)) for name, image in images.items()]
     comparison = GeneratorComparison(
-        name=NAME,
         sets=PromptedSets(
             ids=names,
             prompts=items.texts(texts, of="prompts"),
@@ -66,12 +62,11 @@ def make(results: Path, *, human: dict[str, float] | None = None) -> str:
         ),
         chosen=chosen,
         features=features,
-        figures=figures(features, chosen=chosen),
+        figures=tuple(figures(features, chosen=chosen)),
         settings={"tiny": {}},
-        file=Path("pictures.csv"),
     )
     rates = {name: ("human_rate", value) for name, value in (human or {}).items()}
-    suite, _ = stored.store(comparison, results=results, human=rates)
+    suite, _ = store.store(comparison, name=NAME, file=Path("pictures.csv"), results=results, human=rates)
     return suite
 
 

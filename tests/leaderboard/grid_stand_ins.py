@@ -9,6 +9,7 @@ import numpy as np
 
 from compute.engine.generators import grid as grids
 from compute.engine.generators.grid import GridFeatures
+from compute.engine.generators.table import RatedGenerators
 
 IMAGES = ("timm/vit_base_patch16_224.mae", "timm/vit_small_patch16_224.augreg_in1k", "mine")
 TEXTS = ("open_clip/vit-b-16.datacomp_xl_s13b_b90k", "google-bert/bert-base-uncased")
@@ -37,8 +38,13 @@ def features() -> GridFeatures:
 
 def make(results: Path) -> None:
     """Runs of a grid that people rated (SUITE), of an unrated one, and of one with four generators (`grid-few`)."""
-    rates = {name: ("human_rate", 0.9 - at / 10) for at, name in enumerate(GENERATORS)}
+
+    def rated(count: int) -> RatedGenerators:
+        ratings = tuple(0.9 - at / 10 for at in range(count))
+        names = GENERATORS[:count]
+        return RatedGenerators(metric="human_rate", names=names, ratings=ratings, ranks=None, intervals=(), warnings=())
+
     every = features()
     few = replace(every, generated={name: every.generated[name] for name in GENERATORS[:4]})
-    for name, made, people in (("rated", every, rates), ("unrated", every, {}), ("few", few, rates)):
+    for name, made, people in (("rated", every, rated(7)), ("unrated", every, None), ("few", few, rated(4))):
         grids.execute(made, name=name, file=Path("prompts.npz"), results=results, people=people)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.generators.preference import FEWEST
+from compute.analysis.generators.agreement import FEWEST
 from compute.analysis.ranks.variance import LEVEL, UNCHANGED
 from compute.arrays import Bools, Floats, ranks
 from compute.metrics.agreement import correlation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from compute import models
@@ -30,6 +31,7 @@ PER_IMAGE_BACKBONE = (*DISTANCES, "kid", "precision", "recall", "density", "cove
 NEED_PROMPTS = ("cfred", "clipscore", "imagereward", "hpsv2", "pickscore")
 METRICS = ("cfred", *DISTANCES, "cmmd", "kid", "clipscore", *PER_IMAGE_BACKBONE[4:], "inception_score", *PREFERENCE)
 JOIN = "|"  # between the image and the text backbone of cFreD, in the name of a subset
+DISTANCE = "distance"  # a prompt's value: the squared distance of its image's features from the reference's
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +78,29 @@ class Backbones:
         clip = {"clipscore": self.clip} if self.clip else {}
         return clip | {metric: PREFERENCE[metric] for metric in self.preference}
 
+    def beside(self, saved: Iterable[str]) -> Backbones:
+        """Those that saved statistics of these subsets leave something to compute for."""
+        keys = [key.partition(JOIN) for key in saved]
+        return replace(
+            self,
+            image=tuple(key for key in self.image if (key, "", "") in keys or "vendi" in self.metrics),
+            cfred=tuple(key for key in self.cfred if key in {image for image, _, text in keys if text}),
+            text=tuple(key for key in self.text if key in {text for _, _, text in keys}),
+            cmmd="",
+        )
+
+    def limited(self, metrics: str) -> Backbones:
+        """Limited to the metrics named, comma-separated; all where none is. Raises BadInput."""
+        names = tuple(name.strip() for name in metrics.split(",") if name.strip())
+        for name in names:
+            if name not in METRICS:
+                raise BadInput(f"{name!r} is no metric of generators. There are: {', '.join(METRICS)}")
+            if name not in self.possible:
+                key = {"inception_score": INCEPTION, **{name: key for key, name in NAMED_DISTANCES.items()}}.get(name)
+                needed = f"--backbones {key}" if key else "other encoders, or --backbones paper"
+                raise BadInput(f"{name} is not computed from {', '.join(self.image)}: it needs {needed}")
+        return replace(self, metrics=names) if names else self
+
     def without_prompts(self) -> Backbones:
         """Those that are of use where images have no prompts."""
         preference = tuple(metric for metric in self.preference if metric not in NEED_PROMPTS)
@@ -117,28 +142,9 @@ def choose(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
     metric that these backbones do not give and for keys that embed no images, CannotDo for a model that is not
     computed.
     """
-    return with_metrics(_named(text, catalog=catalog), metrics)
-
-
-def with_metrics(known: Backbones, metrics: str) -> Backbones:
-    """Backbones limited to the metrics named, comma-separated; all where none is. Raises BadInput."""
-    names = tuple(name.strip() for name in metrics.split(",") if name.strip())
-    for name in names:
-        if name not in METRICS:
-            raise BadInput(f"{name!r} is no metric of generators. There are: {', '.join(METRICS)}")
-        if name not in known.possible:
-            key = {"inception_score": INCEPTION, **{name: key for key, name in NAMED_DISTANCES.items()}}.get(name)
-            needed = f"--backbones {key}" if key else "other encoders, or --backbones paper"
-            raise BadInput(f"{name} is not computed from {', '.join(known.image)}: it needs {needed}")
-    return replace(known, metrics=names) if names else known
-
-
-def _named(text: str, *, catalog: Catalog) -> Backbones:
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    if names in ([], [PAPER]):
-        return PAPERS
-    if names == [TINY]:
-        return BUNDLED
+    if names in ([], [PAPER], [TINY]):
+        return (BUNDLED if names == [TINY] else PAPERS).limited(metrics)
     rows = list({row.key: row for row in (catalog.model(name) for name in names if name != PAPER)}.values())
     for row in rows:
         if not row.adapter:
@@ -158,7 +164,7 @@ def _named(text: str, *, catalog: Catalog) -> Backbones:
         )
     if not own.image:
         raise BadInput(f"--backbones {text}: none of these embeds images. List models: python -m compute list models")
-    return own
+    return own.limited(metrics)
 
 
 def check_present(rows: list[Model]) -> None:

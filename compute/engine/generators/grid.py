@@ -6,7 +6,10 @@ backbone is done, and a pair whose features are those of a stored run is not com
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,27 +20,30 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.analysis.generators.agreement import pair_agreement
 from compute.catalog import Catalog
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
 from compute.engine import run_folders
 from compute.engine.bench import Bench
-from compute.engine.generators import backbones, features
-from compute.engine.generators.backbones import PAPER, Backbones
-from compute.engine.generators.stored import earlier, key_of, run_of, suite_of, with_models
+from compute.engine.generators import frechet
+from compute.engine.generators.backbones import JOIN, PAPER, Backbones, subset
+from compute.engine.generators.store import earlier, key_of, run_of, suite_of, with_models
+from compute.engine.generators.table import LISTED, RatedGenerators
 from compute.engine.run_folders import StoredRun
-from compute.metrics.distribution.grid import cfred_grid, check_grid
+from compute.metrics.distribution.cfred import PARTS, cfred_grid, check_grid
 from compute.progress import duration
-from compute.tasks.generators.feature_files import FeatureFiles
+from compute.tables import padded
+from compute.tasks.generators.feature_files import FeatureFiles, holds_features
 from compute.tasks.generators.human import HUMAN_METRICS
-from compute.tasks.generators.pairing import PromptedSets
-from compute.types import WHOLE, BadInput, Score, Task, shortened
+from compute.tasks.generators.pairing import REFERENCE, PromptedSets
+from compute.tasks.source import OwnFile
+from compute.types import WHOLE, BadInput, Score, Suite, Task, Undefined, shortened
 
 PROCEDURE, METRIC = "cfred-grid", "cfred"
 TABLES = {"image": "Backbone of Table B.1", "text": "Backbone of Table B.2"}  # how the catalogue marks the paper's
 ABILITIES = {"image": "embed_image", "text": "embed_text"}
-PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,13 +60,63 @@ class GridFeatures:
 
 @dataclass(frozen=True, kw_only=True)
 class GridResult:
-    """Every cell as (generator, image, text) -> cFreD, and where it is stored; `computed` of the cells are new."""
+    """Every cell as (generator, image, text) -> cFreD, and where it is stored; `computed` of the cells are new.
+    `agreements` with people by (image, text), as `pair_agreement` gives them; none where they are not rated."""
 
     suite: str
     cells: Mapping[tuple[str, str, str], float]
     computed: int
     n: int
     warnings: tuple[str, ...]
+    agreements: Mapping[tuple[str, str], Mapping[str, float]]
+
+    def csv(self) -> str:
+        """A row a cell: generator, image, text, cfred, n; then the agreement of the pair of backbones."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        extra = ("rho_squared", "spearman", "accuracy") if self.agreements else ()
+        writer.writerow(("generator", "image", "text", "cfred", "n", *extra))
+        for (generator, image, text), value in self.cells.items():
+            row = self.agreements.get((image, text), {})
+            writer.writerow((generator, image, text, value, self.n, *(row[name] for name in extra)))
+        return stream.getvalue()
+
+    def json(self) -> str:
+        """`{"suite": ..., "n": ..., "cells": [...], "people": [...]}`."""
+        cells = [
+            {"generator": generator, "image": image, "text": text, "cfred": value}
+            for (generator, image, text), value in self.cells.items()
+        ]
+        people = [{"image": image, "text": text, **row} for (image, text), row in self.agreements.items()]
+        content = {"suite": self.suite, "n": self.n, "cells": cells, "people": people}
+        return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+
+    def lines(self) -> list[str]:
+        """An image backbone a row: the agreement with people, or else each generator's cFreD, over the text
+        backbones."""
+        images = list(dict.fromkeys(image for _, image, _ in self.cells))
+        if self.agreements:
+            rows = [["image backbone", "ρ² with its sign, mean over texts", "lowest", "highest", "rank accuracy"]]
+            for image in images:
+                own = [row for (key, _), row in self.agreements.items() if key == image]
+                squares, accuracy = ([row[name] for row in own] for name in ("rho_squared", "accuracy"))
+                shown = (np.mean(squares), min(squares), max(squares), np.mean(accuracy))
+                rows.append([image, *(f"{value:.2f}" for value in shown)])
+            order = sorted(self.agreements, key=lambda pair: -self.agreements[pair]["rho_squared"])
+            best = (f"{' x '.join(pair)} ({self.agreements[pair]['rho_squared']:.2f})" for pair in order[:LISTED])
+            notes = [
+                "Below 0: cFreD falls where people's preference falls, the wrong way.",
+                f"Highest of {len(order):,} pairs, in this sample: {'; '.join(best)}",
+            ]
+        else:
+            names = list(dict.fromkeys(name for name, _, _ in self.cells))
+            rows = [["image backbone", *(f"cFreD of {name}" for name in names)]]
+            for image in images:
+                spans = [[value for key, value in self.cells.items() if key[:2] == (name, image)] for name in names]
+                rows.append([image, *(f"{min(span):.4g} to {max(span):.4g}" for span in spans)])
+            notes = ["Lowest to highest over the text backbones. Distances of unlike image backbones do not compare."]
+        first, *drawn = padded(rows)
+        return [*(f"| {' | '.join(row)} |" for row in (first, ["-" * len(cell) for cell in first], *drawn)), *notes]
 
 
 def paper_backbones(catalog: Catalog) -> dict[str, list[str]]:
@@ -89,12 +145,24 @@ def choose(text: str, *, catalog: Catalog) -> Backbones:
 
 
 def from_files(
-    *, reference: Path, generated: Mapping[str, Path], condition: Path, chosen: Sequence[str] = ()
-) -> GridFeatures:
-    """Features that are encoded already. `chosen` limits the backbones; else all that every set has.
+    *, reference: Path, generated: Mapping[str, Path], condition: Path | None, backbones: str = PAPER
+) -> GridFeatures | None:
+    """Features that are encoded already; None where the sets are none. `backbones` limits the backbones by their keys,
+    comma-separated; `paper`: all that every set has.
 
-    Raises BadInput for files that cannot be read, sets that share no backbone, and chosen backbones that a set lacks.
+    Raises BadInput for files that cannot be read, features beside images, sets that share no backbone, and chosen
+    backbones that a set lacks.
     """
+    ready = [holds_features(path) for path in (reference, *generated.values())]
+    if not any(ready):
+        return None
+    if not all(ready):
+        raise BadInput("Features and images cannot be mixed: name features of the reference and of every generator")
+    if condition is None or not holds_features(condition):
+        raise BadInput(
+            "--prompts: name the features of the prompts, a folder of .npy files or an .npz file by text backbone"
+        )
+    chosen = [] if backbones == PAPER else [key.strip() for key in backbones.split(",") if key.strip()]
     texts, real = FeatureFiles(condition), FeatureFiles(reference)
     sets = {name: FeatureFiles(path) for name, path in generated.items()}
     every: dict[str, FeatureFiles] = {"the reference": real, **sets}
@@ -140,12 +208,12 @@ def encode(
     """
     if sets.prompts is None:
         raise BadInput("cFreD needs prompts: name a table of image and prompt with --prompts")
-    encoded, settings, left = features.encode(
+    encoded, settings, left = frechet.encode(
         sets, chosen=chosen, catalog=catalog, bench=bench, offline=offline, report=report
     )
     of = {part.name: {key: rows[part.name] for key, rows in encoded.images.items()} for part in left.sets}
     return GridFeatures(
-        reference=of.pop(encoded.reference),
+        reference=of.pop(REFERENCE),
         generated=of,
         condition=encoded.texts,
         settings=settings,
@@ -159,25 +227,32 @@ def execute(
     name: str,
     file: Path,
     results: Path,
-    people: Mapping[str, tuple[str, float]] | None = None,
+    people: RatedGenerators | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> GridResult:
     """Computes the cells that no stored run has, and stores a run a generator and image backbone.
 
-    `name` is what the suite is called, `file` what it was made from; `people` holds ratings by generator, as (metric,
-    value). Raises BadInput for features that do not fit each other or those stored under this name, CannotWrite.
+    `name` is what the suite is called, `file` what it was made from; `people` rated the generators. Raises BadInput for
+    features that do not fit each other or those stored under this name, CannotWrite.
     """
     images, texts, generators = tuple(grid.reference), tuple(grid.condition), tuple(grid.generated)
     check_grid(real=grid.reference, generated=grid.generated, condition=grid.condition)
     n = len(grid.reference[images[0]])
     digests = {text: _digest(grid.condition[text]) for text in texts}
-    human = next(iter(people.values()))[0] if people else ""
-    suite = _suite(name, file=file, images=images, texts=texts, generators=generators, n=n, human=human)
-    merged = _merged(suite, results=results)
+    merged = _suite(
+        name,
+        file=file,
+        images=images,
+        texts=texts,
+        generators=generators,
+        n=n,
+        human=people.metric if people else "",
+        results=results,
+    )
     suite = suite_records.settled(merged, results=results)
     rows = {image: _GridRow.of(image, grid, suite=suite, digests=digests, results=results) for image in images}
     first = rows[images[0]]
-    ratings = first.people | {name: rating for name, rating in (people or {}).items() if name in generators}
+    ratings = first.people | (people.stored if people else {})
     rated, first.people = ratings != first.people, ratings
     suite_records.record(merged, results=results)
     missing: dict[tuple[str, ...], list[str]] = {}  # texts -> image backbones
@@ -200,32 +275,44 @@ def execute(
             generated=grid.generated,
             condition=_Selected(lacking, grid.condition),
         )
-        for image, row_cells in groupby(cells, key=lambda cell: cell.image):
+        for image, row_cells in groupby(cells, key=lambda cell: cell[0][1]):
             before = done
-            for cell in row_cells:
-                parts = {part: float(getattr(cell.cfred, part)) for part in PARTS}
-                details = {"parts": parts, "warnings": list(cell.cfred.warnings)}
-                rows[image].cells[cell.generator, cell.text] = float(cell.cfred.value), details
+            for (generator, _, text), record in row_cells:
+                parts = {part: float(getattr(record, part)) for part in PARTS}
+                rows[image].cells[generator, text] = (
+                    float(record.value),
+                    {"parts": parts, "warnings": list(record.warnings)},
+                )
                 done += 1
             now = time.perf_counter()
             _write(rows[image], grid=grid, results=results, n=n, seconds=now - last)
             last = now
             left = f", {duration((now - started) / done * (total - done))} left" if done < total else ""
             report(f"{image}: {done - before} cells ({done:,} of {total:,}{left})")
-    warnings = dict.fromkeys(
-        line for row in rows.values() for _, part in row.cells.values() for line in part["warnings"]
-    )
+    cells = {
+        (generator, image, text): rows[image].cells[generator, text][0]
+        for image in images
+        for text in texts
+        for generator in generators
+    }
+    warnings = [line for row in rows.values() for _, part in row.cells.values() for line in part["warnings"]]
+    agreements: dict[tuple[str, str], dict[str, float]] = {}
+    if people:
+        warnings += people.warnings
+        try:
+            for pair in dict.fromkeys(key[1:] for key in cells):
+                distances = [cells[generator, *pair] for generator in people.names]
+                agreements[pair] = pair_agreement(distances=distances, human=people.ratings)
+        except Undefined as error:
+            agreements = {}
+            warnings.append(f"No agreement with people: {error}")
     return GridResult(
         suite=suite.suite.key,
-        cells={
-            (name, image, text): rows[image].cells[name, text][0]
-            for image in images
-            for text in texts
-            for name in generators
-        },
+        cells=cells,
         computed=done,
         n=n,
-        warnings=(*grid.warnings, *warnings),
+        warnings=(*grid.warnings, *dict.fromkeys(warnings)),
+        agreements=agreements,
     )
 
 
@@ -277,9 +364,9 @@ class _GridRow:
             return
         value = {score.subset: score.value for score in stored.scores if score.metric == METRIC}
         for text, digest in data["texts"].items():
-            subset = backbones.subset(self.image, text)
+            pair = subset(self.image, text)
             self.texts.setdefault(text, digest)
-            self.cells[generator, text] = value[subset], found[subset][METRIC]
+            self.cells[generator, text] = value[pair], found[pair][METRIC]
         for score in stored.scores:
             if score.metric in HUMAN_METRICS:
                 self.people[generator] = score.metric, score.value
@@ -288,7 +375,7 @@ class _GridRow:
 def _write(row: _GridRow, *, grid: GridFeatures, results: Path, n: int, seconds: float) -> None:
     """A run a generator: a score a text backbone, the first of them for the whole task too, and people's rating."""
     # In the task's order: the pair that it names first stays the ranked one, whatever is computed later.
-    parts = [subset.partition(backbones.JOIN)[2] for subset in row.task.subsets[1:]]
+    parts = [pair.partition(JOIN)[2] for pair in row.task.subsets[1:]]
     for name, digest in row.generated.items():
         cells = {text: row.cells[name, text] for text in parts if (name, text) in row.cells}
         run = run_of(
@@ -303,13 +390,13 @@ def _write(row: _GridRow, *, grid: GridFeatures, results: Path, n: int, seconds:
             backbones={key: grid.settings[key] for key in (row.image, *cells) if key in grid.settings},
             seconds=seconds / len(row.generated),
             items=n,
-            found={backbones.subset(row.image, text): {METRIC: details} for text, (_, details) in cells.items()},
+            found={subset(row.image, text): {METRIC: details} for text, (_, details) in cells.items()},
             warnings=list(grid.warnings),
         )
         scores = [
-            Score(run=run.id, subset=subset, metric=METRIC, value=value, n=n, coverage=1.0)
+            Score(run=run.id, subset=pair, metric=METRIC, value=value, n=n, coverage=1.0)
             for text, (value, _) in cells.items()
-            for subset in (*((WHOLE,) if text == parts[0] else ()), backbones.subset(row.image, text))
+            for pair in (*((WHOLE,) if text == parts[0] else ()), subset(row.image, text))
         ]
         if name in row.people:
             metric, value = row.people[name]
@@ -326,64 +413,54 @@ def _suite(
     texts: Sequence[str],
     generators: Sequence[str],
     n: int,
-    human: str = "",
+    human: str,
+    results: Path,
 ) -> OwnSuite:
+    """The suite, with the backbones and generators of an earlier grid of this name."""
     short = own_suite.slug(name)
     key = short if short.startswith("grid-") else f"grid-{short}"
     digest = hashlib.blake2b(f"{key} {n}".encode(), digest_size=16).hexdigest()
-    notes = f"cFreD by text backbone; the first is {texts[0]}."
-    tasks = tuple(
-        Task(
-            key=f"{own_suite.BENCHMARK.key}/{key}/{_task_name(image)}",
+    made = {}
+    for image in images:
+        # A task's part of the key: the backbone's slug, with a digest where that is not the backbone alone.
+        slug = own_suite.slug(image)
+        if len(image) >= 60:
+            slug = f"{slug[:50]}-{hashlib.blake2b(image.encode(), digest_size=4).hexdigest()}"
+        made[image] = Task(
+            key=f"{own_suite.BENCHMARK.key}/{key}/{slug}",
             title=f"cFreD under {image}",
             benchmark=own_suite.BENCHMARK.key,
             category=image,
             dataset=file.name,
             revision=digest,
-            subsets=(WHOLE, *(backbones.subset(image, text) for text in texts)),
+            subsets=(WHOLE, *(subset(image, text) for text in texts)),
             procedure=PROCEDURE,
-            metrics=(METRIC, *filter(None, (human if at == 0 else "",))),
+            metrics=(METRIC, *filter(None, ("" if made else human,))),
             n_items=n,
             modalities=("image", "text"),
-            notes=notes,
+            notes=f"cFreD by text backbone; the first is {texts[0]}.",
             suites=(key,),
         )
-        for at, image in enumerate(images)
-    )
-    return suite_of(
-        key=key,
-        title=f"Own backbone grid: {name[:80]}",
-        description=(
-            f"Your own data: cFreD of {len(generators)} generators on {n:,} prompts under every pair of image and "
-            f"text backbones. The ranking is by {images[0]} and {texts[0]}, the first pair; distances under "
-            "different backbones have no common scale. No published figure compares with these."
+    suite = suite_of(
+        Suite(
+            key=key,
+            title=f"Own backbone grid: {name[:80]}",
+            benchmark=own_suite.BENCHMARK.key,
+            aggregate="task-mean",
+            description=(
+                f"Your own data: cFreD of {len(generators)} generators on {n:,} prompts under every pair of image and "
+                f"text backbones. The ranking is by {images[0]} and {texts[0]}, the first pair; distances under "
+                "different backbones have no common scale. No published figure compares with these."
+            ),
         ),
-        aggregate="task-mean",
-        tasks=own_suite.headline_first(tasks),
-        shape=own_suite.GRID,
-        digest=digest,
-        file=file,
+        tasks=own_suite.headline_first(tuple(made.values())),
+        data=OwnFile(shape=own_suite.GRID, digest=digest, path=file.absolute()),
         generators=generators,
     )
-
-
-def _image_of(task: Task) -> str:
-    """The image backbone of a grid's task."""
-    return task.subsets[1].partition(backbones.JOIN)[0]
-
-
-def _task_name(image: str) -> str:
-    """A task's part of the key: the backbone's slug, with a digest where that is not the backbone alone."""
-    slug = own_suite.slug(image)
-    return slug if len(image) < 60 else f"{slug[:50]}-{hashlib.blake2b(image.encode(), digest_size=4).hexdigest()}"
-
-
-def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
-    """With the backbones and generators of an earlier grid of this name."""
     before = earlier(suite, results=results)
     if before is None:
         return suite
-    mark = f" ({suite.digest[:8]})"  # which `record` adds to titles where another grid has the name
+    mark = f" ({digest[:8]})"  # which `record` adds to titles where another grid has the name
     tasks = {_image_of(task): replace(task, title=task.title.removesuffix(mark)) for task in before.tasks}
     for task in suite.tasks:
         known = tasks.get(_image_of(task))
@@ -398,6 +475,11 @@ def _merged(suite: OwnSuite, *, results: Path) -> OwnSuite:
         data=suite.data[:1] * len(tasks),
         models=with_models(suite, before),
     )
+
+
+def _image_of(task: Task) -> str:
+    """The image backbone of a grid's task."""
+    return task.subsets[1].partition(JOIN)[0]
 
 
 def _digest(array: np.ndarray) -> str:

@@ -1,4 +1,4 @@
-"""The figures of a comparison as text, CSV or JSON."""
+"""The figures of a comparison and what people think of the same generators, as text, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -6,72 +6,304 @@ import csv
 import io
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from compute import arrays
+from compute.analysis.generators import bradley_terry
+from compute.analysis.generators.agreement import Agreement, Estimate, MetricDifference, agree, differences
 from compute.engine.generators.backbones import JOIN
-from compute.engine.generators.people import People
-from compute.engine.generators.record import GeneratorFigure
 from compute.metrics import METRICS
 from compute.rounding import rounded
 from compute.tables import padded
+from compute.tasks.generators.human import HumanTable
+from compute.tasks.generators.sources import some
+from compute.types import BadInput, Undefined
 
 FORMATS = ("text", "csv", "json")
 LEADING, WIDTH = 3, 120  # columns before the generators'; characters of a line
-_ROWS = {metric.key: metric for metric in METRICS}
+LISTED = 5  # pairs of metrics that are named
+_METRICS = {metric.key: metric for metric in METRICS}
 NOT_SHOWN = ("left_out", "block_sizes")  # what only a test of differences needs
-COLUMNS = tuple(field.name for field in fields(GeneratorFigure) if field.name not in ("parts", "warnings", *NOT_SHOWN))
 
 
-def text(figures: Sequence[GeneratorFigure], *, warnings: Sequence[str] = ()) -> list[str]:
-    """A Markdown table, a row a metric and backbone with a value, a column a generator; then why others have none, and
-    warnings."""
-    generators = list(dict.fromkeys(row.generator for row in figures))
-    cells = {(row.metric, row.backbone, row.generator): row for row in figures}
-    keys = list(dict.fromkeys((row.metric, row.backbone) for row in figures))
-    rows = [["metric", "features", "n", *generators]]
-    for metric, backbone in keys:
-        row = [cells.get((metric, backbone, name)) for name in generators]
-        if all(cell is None or cell.value is None for cell in row):
-            continue
-        title = _titled(metric)
-        counts = sorted({cell.n for cell in row if cell is not None})
-        n = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,}-{counts[-1]:,}"
-        shown = _shown(backbone)
-        rows.append([title, shown, n, *(_cell(cell) for cell in row)])
-        if any(cell is not None and cell.limit is not None for cell in row):
-            rows.append([_titled(metric, " at infinite N"), shown, "∞", *map(_limit, row)])
-    lines = []
-    if len(rows) > 1:
-        lines = _tables(padded(rows))
-    if any(row.low is not None for row in figures):
-        lines += ["", "In brackets: 95% interval over prompts or images."]
-    reasons: dict[str, dict[str, list[str]]] = {}
-    for row in figures:
+@dataclass(frozen=True, kw_only=True)
+class GeneratorFigure:
+    """One metric of one generator over one backbone; `value` None where undefined, with the `reason`.
+
+    `low` to `high` is a 95% interval over images or prompts; `limit` the value extrapolated to infinitely many images,
+    with its own interval. `parts` are what the metric reports beside its value. `left_out` are its values without
+    each block of prompts or images, `block_sizes` the number in each: generators of one comparison share the blocks.
+    """
+
+    generator: str
+    metric: str
+    backbone: str
+    value: float | None
+    n: int
+    low: float | None = None
+    high: float | None = None
+    stderr: float | None = None
+    limit: float | None = None
+    limit_low: float | None = None
+    limit_high: float | None = None
+    left_out: tuple[float, ...] = ()
+    block_sizes: tuple[int, ...] = ()
+    parts: Mapping[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    reason: str = ""
+
+    @property
+    def title(self) -> str:
+        """The metric with its features, where a vertical bar would end a table's cell."""
+        return f"{_METRICS[self.metric].title} ({self.features})"
+
+    @property
+    def features(self) -> str:
+        """The backbone, or both."""
+        return self.backbone.replace(JOIN, " x ")
+
+
+COLUMNS = tuple(each.name for each in fields(GeneratorFigure) if each.name not in ("parts", "warnings", *NOT_SHOWN))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatedGenerators:
+    """People's ratings of the compared generators, higher is better: `ranks` as a table lists them, 1 best, None where
+    it lists none; `intervals` are 95% intervals of ratings that were fitted from votes, in Elo points; `warnings` name
+    who is left out."""
+
+    metric: str
+    names: tuple[str, ...]
+    ratings: tuple[float, ...]
+    ranks: tuple[float, ...] | None
+    intervals: tuple[tuple[float, float], ...]
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: HumanTable, *, generated: Sequence[str]) -> RatedGenerators:
+        """The ratings of those of `generated` that the table rates.
+
+        Votes are fitted by Bradley and Terry over all generators that they name. Raises BadInput where fewer than two
+        of the compared generators are rated, Undefined for votes that no finite strengths fit.
+        """
+        warnings, values, intervals = list(table.notes), dict(table.values), {}
+        if table.wins is not None:
+            fitted = bradley_terry.fit(table.wins, names=table.names)
+            values = dict(zip(table.names, fitted.elo.tolist(), strict=True))
+            spans = zip(
+                (fitted.low * bradley_terry.ELO).tolist(), (fitted.high * bradley_terry.ELO).tolist(), strict=True
+            )
+            intervals = dict(zip(table.names, spans, strict=True))
+        names = [name for name in generated if name in values]
+        for missing, where in (
+            ([name for name in generated if name not in values], f"are not in {table.title}"),
+            ([name for name in values if name not in generated], f"of {table.title} are not compared"),
+        ):
+            if missing:
+                warnings.append(f"{some(missing, noun='generator')} {where}: left out of the agreement with people")
+        if len(names) < 2:
+            raise BadInput(
+                f"{table.title} rates {some(values, noun='generator')}, the comparison has "
+                f"{some(generated, noun='generator')}: name at least two alike"
+            )
+        sign = -1 if table.metric == "human_rank" else 1
+        return cls(
+            metric=table.metric,
+            names=tuple(names),
+            ratings=tuple(float(sign * values[name]) for name in names),
+            ranks=None if table.ranks is None else tuple(table.ranks[name] for name in names),
+            intervals=tuple(intervals[name] for name in names) if intervals else (),
+            warnings=tuple(warnings),
+        )
+
+    @property
+    def stored(self) -> dict[str, tuple[str, float]]:
+        """What is stored of each generator: the metric's key and its value."""
+        return {
+            name: (self.metric, -value if self.metric == "human_rank" else value)
+            for name, value in zip(self.names, self.ratings, strict=True)
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class People(RatedGenerators):
+    """The ratings with each metric beside them: `agreements` go with `metrics`, pairs of metric and backbone;
+    `undefined` says why others have none."""
+
+    metrics: tuple[tuple[str, str], ...]
+    agreements: tuple[Agreement, ...]
+    differences: tuple[MetricDifference, ...]
+    undefined: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratorTable:
+    """Every figure, what to know about them all, and people's ratings beside them where they were given."""
+
+    figures: tuple[GeneratorFigure, ...]
+    warnings: tuple[str, ...] = ()
+    people: People | None = None
+
+    def beside(
+        self, human: HumanTable | None, *, scores: Mapping[str, Mapping[str, np.ndarray]] | None = None
+    ) -> GeneratorTable:
+        """With people's ratings, every metric's agreement with them, and which metrics differ significantly.
+
+        `scores[metric][generator]` (n,) are those of single images, row by row of the same prompts: such metrics are
+        ranked by the mean rank of a generator's images among all of their prompt, as the paper lists them. Raises as
+        `RatedGenerators.of`.
+        """
+        if human is None:
+            return self
+        rated = RatedGenerators.of(human, generated=list(dict.fromkeys(row.generator for row in self.figures)))
+        value = {(row.metric, row.backbone, row.generator): row.value for row in self.figures}
+        metrics, agreements, every, undefined = [], [], [], []
+        for key, title in dict.fromkeys(((row.metric, row.backbone), row.title) for row in self.figures):
+            own = [value.get((*key, name)) for name in rated.names]
+            images = (scores or {}).get(key[0])
+            ranks = None
+            if images is not None:
+                ranks = arrays.ranks(arrays.ranks(-np.array([images[name] for name in rated.names])).mean(axis=1))
+            try:
+                if None in own:
+                    raise Undefined(f"{rated.names[own.index(None)]} has no value")
+                agreement = agree(
+                    scores=own,
+                    human=rated.ratings,
+                    higher=_METRICS[key[0]].higher_is_better,
+                    human_ranks=rated.ranks,
+                    ranks=ranks,
+                )
+            except Undefined as error:
+                undefined.append(f"{title}: {error}")
+                continue
+            metrics.append(key)
+            agreements.append(agreement)
+            every.append(own)
+        higher = [_METRICS[metric].higher_is_better for metric, _ in metrics]
+        people = People(
+            **vars(rated),
+            metrics=tuple(metrics),
+            agreements=tuple(agreements),
+            differences=differences(scores=every, higher=higher, human=rated.ratings),
+            undefined=tuple(undefined),
+        )
+        return replace(self, people=people)
+
+    def frame(self) -> pd.DataFrame:
+        """A row a figure: generator, metric, backbone, value, n, low, high and the rest of the record."""
+        return pd.DataFrame([asdict(row) for row in self.figures])
+
+    def value(self, metric: str, generator: str) -> float:
+        """The metric's first figure of a generator. Raises BadInput for one that is not there, with the reason."""
+        row = next((row for row in self.figures if (row.metric, row.generator) == (metric, generator)), None)
+        if row is None:
+            known = ", ".join(dict.fromkeys(f"{row.metric} of {row.generator}" for row in self.figures))
+            raise BadInput(f"No {metric} of {generator}. There are: {known}")
         if row.value is None:
-            reasons.setdefault(row.reason, {}).setdefault(_ROWS[row.metric].title, []).append(row.generator)
-    for reason, metrics in reasons.items():
-        names = [
-            title if set(names) == set(generators) else f"{title} of {_listed(list(dict.fromkeys(names)))}"
-            for title, names in metrics.items()
-        ]
-        lines.append(f"No {', '.join(names)}: {reason}")
-    noted: dict[str, list[str]] = {}
-    for row in figures:
-        for warning in row.warnings:
-            noted.setdefault(warning, []).append(f"{_ROWS[row.metric].title} ({_shown(row.backbone)})")
-    lines += [f"Warning: {line}" for line in warnings]
-    lines += [f"Warning: {', '.join(dict.fromkeys(names))}: {line}" for line, names in noted.items()]
-    return lines
+            raise BadInput(f"No {metric} of {generator}: {row.reason}")
+        return row.value
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines(), *self.people_lines()])
+
+    def lines(self) -> list[str]:
+        """A Markdown table, a row a metric and backbone with a value, a column a generator; then why others have none,
+        and warnings."""
+        generators = list(dict.fromkeys(row.generator for row in self.figures))
+        by_metric: dict[tuple[str, str], dict[str, GeneratorFigure]] = {}
+        for row in self.figures:
+            by_metric.setdefault((row.metric, row.backbone), {})[row.generator] = row
+        rows = [["metric", "features", "n", *generators]]
+        for (metric, _), cells in by_metric.items():
+            if all(cell.value is None for cell in cells.values()):
+                continue
+            about, shown = _METRICS[metric], next(iter(cells.values())).features
+            unit, arrow = " (%)" if about.unit == "%" else "", "↑" if about.higher_is_better else "↓"
+            least, *_, most = sorted(cell.n for cell in (*cells.values(), *cells.values()))
+            n = f"{least:,}" if least == most else f"{least:,}-{most:,}"
+            rows.append([f"{about.title}{unit} {arrow}", shown, n, *(_cell(cells.get(name)) for name in generators)])
+            if any(cell.limit is not None for cell in cells.values()):
+                limits = (_cell(cells.get(name), prefix="limit") for name in generators)
+                rows.append([f"{about.title} at infinite N{unit} {arrow}", shown, "∞", *limits])
+        lines = _markdown(rows) if len(rows) > 1 else []
+        if any(row.low is not None for row in self.figures):
+            lines += ["", "In brackets: 95% interval over prompts or images."]
+        reasons: dict[str, dict[str, list[str]]] = {}
+        noted: dict[str, list[str]] = {}
+        for row in self.figures:
+            if row.value is None:
+                reasons.setdefault(row.reason, {}).setdefault(_METRICS[row.metric].title, []).append(row.generator)
+            for warning in row.warnings:
+                noted.setdefault(warning, []).append(row.title)
+        for reason, metrics in reasons.items():
+            named = []
+            for title, names in metrics.items():
+                names = list(dict.fromkeys(names))
+                more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+                named.append(title if set(names) == set(generators) else f"{title} of {', '.join(names[:3])}{more}")
+            lines.append(f"No {', '.join(named)}: {reason}")
+        lines += [f"Warning: {line}" for line in self.warnings]
+        return lines + [f"Warning: {', '.join(dict.fromkeys(titles))}: {line}" for line, titles in noted.items()]
+
+    def people_lines(self) -> list[str]:
+        """The agreement as a Markdown table, then which metrics differ significantly, and warnings; nothing without
+        people's ratings."""
+        people = self.people
+        if people is None:
+            return []
+        title = {"human_rate": "rate", "elo": "Elo", "human_rank": "rank"}[people.metric]
+        rated = []
+        for row, (name, value) in enumerate(zip(people.names, people.ratings, strict=True)):
+            shown = f"{name} {abs(value) if people.metric == 'human_rank' else value:.4g}"
+            rated.append(shown + " ({:.4g} to {:.4g})".format(*people.intervals[row]) if people.intervals else shown)
+        head = ["metric", "features", "r", "ρ²", "Spearman", "Kendall", "rank acc. by ranks", "by scores", "p", "way"]
+        rows, reasons = [head], {}
+        for (metric, backbone), row in zip(people.metrics, people.agreements, strict=True):
+            estimates = (row.pearson, row.rho_squared, row.spearman, row.kendall)
+            estimates += (row.accuracy_by_ranks, row.accuracy_by_scores)
+            about = [_METRICS[metric].title, backbone.replace(JOIN, " x ")]
+            rows.append([*about, *map(_estimate, estimates), f"{row.p:.2g}", "right" if row.right_way else "wrong"])
+            reasons |= dict.fromkeys(each.reason for each in estimates if each.reason)
+        text = ["", f"People ({title}): {', '.join(rated)}"]
+        if len(rows) > 1:
+            text += _markdown(rows, width=math.inf)
+            text.append("r keeps its sign: below 0 is right for a distance. In brackets: 95% interval over generators.")
+        text += [f"No interval: {reason}" for reason in reasons]
+        text += _significant(people)
+        text += [f"No agreement of {line}" for line in people.undefined]
+        return text + [f"Warning: {line}" for line in people.warnings]
+
+    def csv(self) -> str:
+        """A row a figure; empty cells where there is no number."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow((*COLUMNS, "warnings"))
+        for row in self.figures:
+            cells = (getattr(row, name) for name in COLUMNS)
+            writer.writerow((*("" if cell is None else cell for cell in cells), "; ".join(row.warnings)))
+        return stream.getvalue()
+
+    def json(self) -> str:
+        """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null where there is none."""
+        rows = [{name: value for name, value in asdict(row).items() if name not in NOT_SHOWN} for row in self.figures]
+        content: dict[str, Any] = {"figures": rows, "warnings": list(self.warnings)}
+        if self.people is not None:
+            content["people"] = _finite(asdict(self.people))
+        return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
 
 
-def _tables(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Padded rows as Markdown, cut into tables of as many generators as WIDTH allows; the first columns are in each."""
-    head, *body = rows
+def _markdown(rows: Sequence[Sequence[str]], *, width: float = WIDTH) -> list[str]:
+    """Rows as Markdown, cut into tables of as many columns as the width allows; the first LEADING are in each."""
+    head, *body = padded(rows)
     tables = [list(range(LEADING))]
     for column in range(LEADING, len(head)):
-        if len(tables[-1]) > LEADING and sum(len(head[at]) + 3 for at in (*tables[-1], column)) >= WIDTH:
+        if len(tables[-1]) > LEADING and sum(len(head[at]) + 3 for at in (*tables[-1], column)) >= width:
             tables.append(list(range(LEADING)))
         tables[-1].append(column)
     lines: list[str] = []
@@ -82,25 +314,18 @@ def _tables(rows: Sequence[Sequence[str]]) -> list[str]:
     return lines
 
 
-def as_csv(figures: Sequence[GeneratorFigure]) -> str:
-    """A row a figure; empty cells where there is no number."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow((*COLUMNS, "warnings"))
-    for row in figures:
-        writer.writerow(
-            (*("" if getattr(row, name) is None else getattr(row, name) for name in COLUMNS), "; ".join(row.warnings))
-        )
-    return stream.getvalue()
-
-
-def as_json(figures: Sequence[GeneratorFigure], *, warnings: Sequence[str] = (), people: People | None = None) -> str:
-    """`{"figures": [...], "warnings": [...], "people": {...}}`, numbers unrounded, null where there is none."""
-    rows = [{name: value for name, value in asdict(row).items() if name not in NOT_SHOWN} for row in figures]
-    content = {"figures": rows, "warnings": list(warnings)}
-    if people is not None:
-        content["people"] = _finite(asdict(people))
-    return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
+def _cell(row: GeneratorFigure | None, *, prefix: str = "") -> str:
+    """The value, or the limit, and its interval with as many digits."""
+    names = (f"{prefix}_low", f"{prefix}_high") if prefix else ("low", "high")
+    value, *ends = (None if row is None else getattr(row, name) for name in (prefix or "value", *names))
+    if value is None:
+        return "-"
+    about = _METRICS[row.metric]
+    numbers = [each for each in (value, *ends) if each is not None]
+    largest = max(abs(each * about.scale) for each in numbers)
+    digits = about.digits if largest >= 0.1 or not largest else about.digits + 2  # features of unit length
+    shown = [rounded(each, digits, scale=about.scale) for each in numbers]
+    return shown[0] if len(shown) < 3 else f"{shown[0]} ({shown[1]} to {shown[2]})"
 
 
 def _finite(value: Any) -> Any:
@@ -115,37 +340,24 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _cell(row: GeneratorFigure | None) -> str:
-    if row is None or row.value is None:
+def _significant(people: People) -> list[str]:
+    if not people.differences:
+        return []
+    pairs = [pair for pair in people.differences if pair.told_apart]
+    count, n = len(people.differences), len(people.names)
+    if not pairs:
+        least = people.differences[0].possible
+        why = f": so few give no p below {least:.2g}" if least > 0.05 / count else ""
+        return [f"Of {count} pairs of metrics no difference is significant with {n} generators{why}"]
+    titles = [f"{_METRICS[metric].title} ({backbone})" for metric, backbone in people.metrics]
+    named = [f"{titles[pair.first]} and {titles[pair.second]} (p {pair.p:.2g})" for pair in pairs[:LISTED]]
+    more = f" and {len(pairs) - LISTED} more" if len(pairs) > LISTED else ""
+    return [f"{len(pairs)} of {count} pairs of metrics differ significantly: {'; '.join(named)}{more}"]
+
+
+def _estimate(estimate: Estimate) -> str:
+    if math.isnan(estimate.value):
         return "-"
-    return _with_interval(row.value, row.low, row.high, row.metric)
-
-
-def _limit(row: GeneratorFigure | None) -> str:
-    if row is None or row.limit is None:
-        return "-"
-    return _with_interval(row.limit, row.limit_low, row.limit_high, row.metric)
-
-
-def _with_interval(value: float, low: float | None, high: float | None, metric: str) -> str:
-    """The number, and its interval with as many digits."""
-    row = _ROWS[metric]
-    largest = max(abs(each * row.scale) for each in (value, low, high) if each is not None)
-    digits = row.digits if largest >= 0.1 or not largest else row.digits + 2  # distances of features of unit length
-    shown = [rounded(each, digits, scale=row.scale) for each in (value, low, high) if each is not None]
-    return shown[0] if len(shown) < 3 else f"{shown[0]} ({shown[1]} to {shown[2]})"
-
-
-def _titled(metric: str, suffix: str = "") -> str:
-    """A metric's title with its unit, where that is no number alone, and the direction that is better."""
-    row = _ROWS[metric]
-    return f"{row.title}{suffix}{' (%)' if row.unit == '%' else ''} {'↑' if row.higher_is_better else '↓'}"
-
-
-def _shown(backbone: str) -> str:
-    """The name of a subset where a vertical bar would end a table's cell."""
-    return backbone.replace(JOIN, " x ")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    if math.isnan(estimate.low):
+        return f"{estimate.value:.2f}"
+    return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"

@@ -1,28 +1,31 @@
-"""The Fréchet distance between two sets of features, and the one conditional on prompts (cFreD).
+"""The Fréchet distance between two sets of features.
 
-Sources: Heusel et al. 2017 (FID); Stein et al. 2023 (FD-DINOv2); Soloveitchik et al. 2021 and section 3.1 of the cFreD
-paper. FID takes covariances over N - 1, cFreD over N.
+No matrix root is taken: with covariances A'A and B'B the trace of (A'A B'B)^(1/2) is the sum of the singular values of
+A B', which are the roots of the eigenvalues of the symmetric A (B'B) A'. A factor A of n rows serves for n rows in d
+columns, and a pivoted Cholesky factor otherwise, so that a singular covariance makes the problem smaller, not worse.
+
+Sources: Heusel et al. 2017 (FID); Stein et al. 2023 (FD-DINOv2).
 """
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from compute.arrays import Floats, Ints, LazyRows
-from compute.metrics.distribution.features import check_paired, feature_array, row_blocks
-from compute.metrics.distribution.gaussian import EPSILON, Gaussian, check_dimensions, trace_of_root
-from compute.metrics.distribution.moments import CrossMoments, centred
-from compute.types import BadInput
+from compute.arrays import Floats, Ints
+from compute.metrics.distribution.intervals import Extrapolated, extrapolate
+from compute.metrics.distribution.moments import Moments, centred, feature_array
+from compute.types import BadInput, Undefined
 
-# Eigenvalues of the text covariance below this share of the largest are taken as 0 by the pseudo-inverse: far above
-# rounding in float64, far below what text encoders yield, so that nothing but exact redundancy is cut.
-CUTOFF = 1e-10
-STREAM_ABOVE = 4  # rows per column above which cFreD is computed from moments instead of from all rows
+EPSILON = float(np.finfo(np.float64).eps)
+# Eigenvalues of the squared product serve where rounding can have moved the sum of their roots by at most this share,
+# singular values of the product, which take three times as long, elsewhere.
+TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,27 +41,105 @@ class Frechet:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cfred:
-    """A conditional Fréchet distance, in squared units of the image features.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Gaussian:
+    """`n` images, the `mean` (d,) of their features, and their `covariance` or `rows` (r, d), where it is rows' rows.
 
-    Its three parts add up to `value`: `means`, the squared distance of the unconditional means; `cross`, of the
-    regressions on the prompt; `conditional`, of the conditional covariances. So do the two readings of section 3.1:
-    `realism`, the plain Fréchet distance of the unconditional moments (over N), and `fidelity`, what the prompts add.
-    `fidelity` is never negative, as conditioning cannot bring two Gaussians nearer.
-    `cutoff` is relative to the largest eigenvalue of the text covariance, and never below rounding; `rank` eigenvalues
-    are above it.
+    It keeps its factor: make one Gaussian of a reference and compare many generators with it.
     """
 
-    value: float
-    means: float
-    cross: float
-    conditional: float
-    realism: float
-    fidelity: float
-    cutoff: float
-    rank: int
-    warnings: tuple[str, ...] = ()
+    n: int
+    mean: Floats
+    rows: Floats | None = None
+    covariance: Floats | None = None
+
+    @classmethod
+    def of(cls, features: Any, *, rows: Ints | None = None, ddof: int = 1, argument: str = "features") -> Gaussian:
+        """Of features (n, d) or of these `rows` of them, of Moments, or of a Gaussian itself; the covariance over
+        n - ddof. More rows than columns are read block by block.
+
+        Raises BadInput for what is no features, Undefined for n <= ddof.
+        """
+        if isinstance(features, Gaussian):
+            return features
+        array = None if isinstance(features, Moments) else feature_array(features, argument=argument)
+        n = features.n if array is None else len(array) if rows is None else len(rows)
+        if n <= ddof:
+            raise Undefined(
+                f"{argument}: {'1 row has' if n == 1 else f'{n} rows have'} no covariance over N - {ddof}. At least "
+                f"{ddof + 1} images are needed"
+            )
+        if array is not None and n <= array.shape[1]:
+            mean, rest = centred(array if rows is None else array[rows], argument=argument)
+            return cls.of_centred(rest, mean=mean, ddof=ddof)
+        moments = features if array is None else Moments.of(array, rows=rows, argument=argument)
+        return cls(n=n, mean=moments.mean, covariance=moments.covariance(ddof=ddof))
+
+    @classmethod
+    def of_centred(cls, rows: Floats, *, mean: Floats, ddof: int) -> Gaussian:
+        """Of rows (n, d) less their mean. Few rows are themselves the factor, turned so that the last, which is 0, is
+        gone: by Householder's reflection that carries the vector of ones onto an axis."""
+        n, d = rows.shape
+        if n > d:
+            return cls(n=n, mean=mean, covariance=rows.T @ rows / (n - ddof))
+        mirror = np.full(n, 1 / np.sqrt(n))
+        mirror[0] += 1
+        mirror *= np.sqrt(2) / np.linalg.norm(mirror)
+        return cls(n=n, mean=mean, rows=(rows - np.outer(mirror, mirror @ rows))[1:] / np.sqrt(n - ddof))
+
+    @property
+    def dimension(self) -> int:
+        """Columns of the features."""
+        return len(self.mean)
+
+    @cached_property
+    def trace(self) -> float:
+        """The trace of the covariance: the sum of the variances."""
+        return float(np.trace(self.covariance) if self.rows is None else np.vdot(self.rows, self.rows))
+
+    @cached_property
+    def factor(self) -> Factor:
+        """A, where A'A is the covariance."""
+        return Factor.of(self.covariance) if self.rows is None else Factor(matrix=self.rows)
+
+    @property
+    def matrix(self) -> Floats:
+        """The covariance (d, d)."""
+        return self.covariance if self.rows is None else self.rows.T @ self.rows
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Factor:
+    """A factor (r, d) of a covariance. With `order` it is that of the covariance with rows and columns in this order,
+    and upper triangular.
+    """
+
+    matrix: Floats
+    order: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, covariance: Floats) -> Factor:
+        """By Cholesky with pivots (LAPACK's pstrf); what is below rounding is no rank. Reads the lower triangle."""
+        tolerance = 4 * np.sqrt(len(covariance)) * EPSILON * float(covariance.diagonal().max())
+        lower, pivots, rank, _ = linalg.lapack.dpstrf(covariance, lower=1, tol=tolerance)
+        return cls(matrix=np.tril(lower)[:, :rank].T, order=pivots - 1)
+
+    @property
+    def plain(self) -> Floats:
+        """(r, d) in the order of the columns of the features."""
+        if self.order is None:
+            return self.matrix
+        out = np.empty(self.matrix.shape)
+        out[:, self.order] = self.matrix
+        return out
+
+    def around(self, covariance: Floats) -> Floats:
+        """(r, r): A C A' for a covariance C (d, d)."""
+        inner = covariance if self.order is None else covariance[np.ix_(self.order, self.order)]
+        if self.order is None or len(self.matrix) < len(inner):
+            return self.matrix @ inner @ self.matrix.T
+        inner = linalg.blas.dtrmm(1.0, self.matrix, inner, lower=0)  # half the work, as the factor is triangular
+        return linalg.blas.dtrmm(1.0, self.matrix, inner, side=1, lower=0, trans_a=1)
 
 
 def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
@@ -71,15 +152,43 @@ def frechet(*, real: Any, generated: Any, ddof: int = 1) -> Frechet:
     """
     first = Gaussian.of(real, ddof=ddof, argument="real")
     second = Gaussian.of(generated, ddof=ddof, argument="generated")
-    check_dimensions(first, second)
+    d = first.dimension
+    if d != second.dimension:
+        raise BadInput(
+            f"The features have unlike dimensions: real {d}, generated {second.dimension}. Encode both sets with one "
+            "backbone"
+        )
     step = first.mean - second.mean
     means = float(step @ step)
     spread = covariance_distance(first, second)
-    return Frechet(
-        value=means + spread,
-        means=means,
-        covariances=spread,
-        warnings=_count_warnings(first, second),
+    warnings = tuple(
+        f"{name} has {gaussian.n} images in {d} dimensions: its covariance is singular, and the distance is "
+        "biased upwards. Compare only sets of equal size, or the value extrapolated to infinite N"
+        for name, gaussian in (("real", first), ("generated", second))
+        if gaussian.n <= d
+    )
+    return Frechet(value=means + spread, means=means, covariances=spread, warnings=warnings)
+
+
+def frechet_at_infinity(*, real: Any, generated: Any, paired: bool = False) -> Extrapolated:
+    """`frechet` at infinite N. real, generated: features (n, d).
+
+    `paired`: row i of both is of one prompt, so prompts are split, and a part has both images of each. With real as
+    Moments only the generator is split, and the reference's own bias stays: use a large one.
+    """
+    fixed = Gaussian.of(real) if isinstance(real, Moments) else None
+
+    def distance(rows: Sequence[Ints]) -> float:
+        first = Gaussian.of(real, rows=rows[0], argument="real") if fixed is None else fixed
+        return frechet(real=first, generated=Gaussian.of(generated, rows=rows[-1], argument="generated")).value
+
+    both = fixed is None and not paired
+    d = generated.shape[1]
+    return extrapolate(
+        distance,
+        counts=(len(real), len(generated)) if both else (len(generated),),
+        needed=2 * d,
+        what=f"twice the {d} dimensions of the features",
     )
 
 
@@ -88,225 +197,32 @@ def covariance_distance(first: Gaussian, second: Gaussian) -> float:
     return max(0.0, first.trace + second.trace - 2 * trace_of_root(first, second))
 
 
-def cfred(
-    *, real: Any, generated: Any, condition: Any = None, rows: Ints | None = None, cutoff: float = CUTOFF
-) -> Cfred:
-    """cFreD of section 3.1 in its second form, by moments and cross-covariances over N.
+def trace_of_root(first: Gaussian, second: Gaussian) -> float:
+    """The trace of (S1^1/2 S2 S1^1/2)^1/2 of two covariances; the same for (S1 S2)^1/2."""
+    left, product = first.factor, None
+    if second.rows is not None:
+        product = left.plain @ second.rows.T
+        product = product.T if product.shape[0] > product.shape[1] else product
+        square = product @ product.T
+    else:
+        square = left.around(second.covariance)
+    if not square.size:
+        return 0.0
+    roots, error = sum_of_roots(square)
+    if error <= TOLERANCE * roots:
+        return roots
+    if product is None:
+        product = left.plain @ second.factor.plain.T
+    return float(linalg.svdvals(product).sum())
 
-    real, generated: image features (n, d); condition: text features (n, p); row i of each belongs to prompt i. Or real,
-    or both, as CrossMoments: without features there is no condition to give. rows: only these of the features. cutoff:
-    eigenvalues of the text covariance at or below this share of the largest are 0 to the pseudo-inverse; where n <= p
-    it decides the value. Many rows per column are read block by block. Raises BadInput for features that are none, for
-    unlike counts, conditions or dimensions, and for a cutoff outside [0, 1).
+
+def sum_of_roots(square: Floats) -> tuple[float, float]:
+    """The sum of the roots of the eigenvalues of a symmetric matrix, and how far rounding may have moved it.
+
+    Eigenvalues within rounding of 0 are 0, as they mostly are those of a singular matrix.
     """
-    if isinstance(real, CrossMoments) and isinstance(generated, CrossMoments):
-        return _cfred_of_moments(real, generated, cutoff=cutoff, repeats=0)
-    if condition is None:
-        raise BadInput("cfred needs `condition`, the text features (n, p), or real and generated as CrossMoments")
-    others, texts = feature_array(generated, argument="generated"), feature_array(condition, argument="condition")
-    if isinstance(real, CrossMoments):
-        second = CrossMoments.of(images=others, condition=texts, argument="generated")
-        return _cfred_of_moments(real, second, cutoff=cutoff, repeats=repeated_rows(texts))
-    images = feature_array(real, argument="real")
-    check_paired(images, others, names=("real", "generated"))
-    check_paired(images, texts, names=("real", "condition"))
-    n = len(texts) if rows is None else len(rows)
-    if streams(n, images, others, texts):
-        return _cfred_of_moments(
-            CrossMoments.of(images=images, condition=texts, rows=rows, argument="real"),
-            CrossMoments.of(images=others, condition=texts, rows=rows, argument="generated"),
-            cutoff=cutoff,
-            repeats=repeated_rows(texts, rows),
-        )
-    if rows is not None:
-        images, others, texts = images[rows], others[rows], texts[rows]
-    repeats = repeated_rows(texts)
-    conditioning = Conditioning.of(texts, cutoff=cutoff)
-    first, second = (
-        conditioning.split(ImageMoments.of(side, argument=argument))
-        for side, argument in ((images, "real"), (others, "generated"))
-    )
-    return conditioning.compare(first, second, repeats=repeats)
-
-
-def streams(n: int, *features: Any) -> bool:
-    """Whether n rows of features (n, d) are so many that their moments take far less memory."""
-    return n > STREAM_ABOVE * max(each.shape[1] for each in features)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ImageMoments:
-    """The images of one set under one backbone, as far as no prompt matters: `rows` are centred (n, d)."""
-
-    rows: Floats
-    gaussian: Gaussian
-
-    @classmethod
-    def of(cls, images: Any, *, argument: str = "images") -> ImageMoments:
-        """Of features (n, d), over N. Raises BadInput."""
-        mean, rows = centred(images, argument=argument)
-        return cls(rows=rows, gaussian=Gaussian.of_centred(rows, mean=mean, ddof=0))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ConditionalMoments:
-    """The moments of images given their prompts.
-
-    `explained` (k, d) is the regression on the whitened text features: its product with itself is the covariance that
-    the prompts explain. `residual` is the conditional covariance, `marginal` the unconditional one.
-    """
-
-    explained: Floats
-    residual: Gaussian
-    marginal: Gaussian
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Conditioning:
-    """Text features as a condition, made once and used for any images of the same prompts.
-
-    `reflectors` (n, 1 + rank) and `scales` are LAPACK's form of a rotation of the n prompts whose first axis is the
-    vector of ones and whose next `rank` axes are spanned by the text features; None where only moments are compared.
-    """
-
-    n: int
-    dimension: int
-    rank: int
-    cutoff: float
-    reflectors: Floats | None = None
-    scales: Floats | None = None
-
-    @classmethod
-    def of(cls, condition: Any, *, cutoff: float = CUTOFF, argument: str = "condition") -> Conditioning:
-        """Of text features (n, p). Raises BadInput."""
-        _, rows = centred(condition, argument=argument)
-        cutoff = _effective_cutoff(cutoff, rows.shape[1])
-        left, lengths, _ = linalg.svd(rows, full_matrices=False, check_finite=False)
-        held = lengths**2 > cutoff * lengths[0] ** 2
-        spanned = np.hstack([np.full((len(rows), 1), 1 / np.sqrt(len(rows))), left[:, held]])
-        (reflectors, scales), _ = linalg.qr(spanned, mode="raw", overwrite_a=True, check_finite=False)
-        return cls(
-            n=len(rows),
-            dimension=rows.shape[1],
-            rank=int(held.sum()),
-            cutoff=cutoff,
-            reflectors=reflectors,
-            scales=scales,
-        )
-
-    def split(self, images: ImageMoments) -> ConditionalMoments:
-        """What the prompts explain of the images, and the rest, over N."""
-        rows = np.asfortranarray(images.rows / np.sqrt(self.n))
-        turned, _, _ = linalg.lapack.dormqr(
-            "L", "T", self.reflectors, self.scales, rows, lwork=64 * rows.shape[1], overwrite_c=True
-        )
-        rest, mean = turned[1 + self.rank :], images.gaussian.mean
-        if len(rest) <= rest.shape[1]:
-            residual = Gaussian(n=self.n, mean=mean, rows=rest)
-        else:
-            residual = Gaussian(n=self.n, mean=mean, covariance=rest.T @ rest)
-        return ConditionalMoments(explained=turned[1 : 1 + self.rank], residual=residual, marginal=images.gaussian)
-
-    def compare(
-        self, real: ConditionalMoments, generated: ConditionalMoments, *, realism: float | None = None, repeats: int
-    ) -> Cfred:
-        """cFreD from its moments; `realism` is the plain Fréchet distance where it is known, `repeats` the prompts that
-        occur before."""
-        if realism is None:
-            realism = frechet(real=real.marginal, generated=generated.marginal).value
-        step = real.marginal.mean - generated.marginal.mean
-        means = float(step @ step)
-        cross = float(((real.explained - generated.explained) ** 2).sum())
-        conditional = covariance_distance(real.residual, generated.residual)
-        value = means + cross + conditional
-        return Cfred(
-            value=value,
-            means=means,
-            cross=cross,
-            conditional=conditional,
-            realism=min(realism, value),  # rounding alone puts it above
-            fidelity=max(value - realism, 0.0),
-            cutoff=self.cutoff,
-            rank=self.rank,
-            warnings=_cfred_warnings(n=self.n, dimension=self.dimension, rank=self.rank, repeats=repeats),
-        )
-
-
-def repeated_rows(values: np.ndarray | LazyRows, rows: Ints | None = None) -> int:
-    """How many rows (n, p), or how many of these `rows` of them, equal an earlier one."""
-    parts = row_blocks(len(values), rows, width=values.shape[1])
-    seen = {hashlib.blake2b(row.tobytes(), digest_size=16).digest() for part in parts for row in values[part]}
-    return (len(values) if rows is None else len(rows)) - len(seen)
-
-
-def _cfred_of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, repeats: int) -> Cfred:
-    _check_same_condition(real, generated)
-    values, vectors = linalg.eigh(real.condition.covariance())
-    cutoff = _effective_cutoff(cutoff, len(values))
-    held = values > cutoff * values[-1]
-    whitening = vectors[:, held] / np.sqrt(values[held])
-    split = [_split_moments(moments, whitening) for moments in (real, generated)]
-    conditioning = Conditioning(n=real.n, dimension=len(values), rank=int(held.sum()), cutoff=cutoff)
-    return conditioning.compare(*split, repeats=repeats)
-
-
-def _split_moments(moments: CrossMoments, whitening: Floats) -> ConditionalMoments:
-    explained = (moments.cross @ whitening).T / moments.n
-    covariance = moments.images.covariance()
-    mean = moments.images.mean
-    return ConditionalMoments(
-        explained=explained,
-        residual=Gaussian(n=moments.n, mean=mean, covariance=covariance - explained.T @ explained),
-        marginal=Gaussian(n=moments.n, mean=mean, covariance=covariance),
-    )
-
-
-def _effective_cutoff(cutoff: float, dimension: int) -> float:
-    """The cut-off, and no less than rounding makes of an eigenvalue 0. Raises BadInput for one outside [0, 1)."""
-    if not 0 <= cutoff < 1:
-        raise BadInput(f"cutoff is a share of the largest eigenvalue, from 0 to below 1, got {cutoff}")
-    return max(cutoff, dimension * EPSILON)
-
-
-def _check_same_condition(real: CrossMoments, generated: CrossMoments) -> None:
-    first, second = real.condition, generated.condition
-    same = (
-        first.n == second.n
-        and first.dimension == second.dimension
-        and np.allclose(first.scatter, second.scatter, rtol=1e-8, atol=1e-8 * np.trace(first.scatter))
-        and np.allclose(first.mean, second.mean, rtol=1e-8, atol=1e-8 * np.sqrt(np.trace(first.scatter) / first.n))
-    )
-    if not same:
-        raise BadInput(
-            f"real ({first.n} pairs) and generated ({second.n} pairs) have unlike conditions: cFreD compares images of "
-            "the same prompts, encoded by one text backbone"
-        )
-
-
-def _count_warnings(real: Gaussian, generated: Gaussian) -> tuple[str, ...]:
-    d = real.dimension
-    return tuple(
-        f"{name} has {gaussian.n} images in {d} dimensions: its covariance is singular, and the distance is "
-        "biased upwards. Compare only sets of equal size, or the value extrapolated to infinite N"
-        for name, gaussian in (("real", real), ("generated", generated))
-        if gaussian.n <= d
-    )
-
-
-def _cfred_warnings(*, n: int, dimension: int, rank: int, repeats: int) -> tuple[str, ...]:
-    warnings = []
-    if n < 2 * dimension:
-        warnings.append(
-            f"{n} prompts are fewer than twice the {dimension} dimensions of the text features: the conditional "
-            "covariances are too small, and the cut-off of the pseudo-inverse weighs on the value"
-        )
-    if rank >= n - 1:
-        warnings.append(
-            f"The text features tell all {n} prompts apart linearly, so the conditional covariances vanish and cFreD "
-            "is the mean squared distance of paired images"
-        )
-    if rank == 0:
-        warnings.append("All prompts have the same text features: cFreD is the plain Fréchet distance")
-    if repeats:
-        warnings.append(f"{repeats} of {n} prompts have the text features of an earlier prompt")
-    return tuple(warnings)
+    values = linalg.eigvalsh(square, check_finite=False, overwrite_a=True)
+    noise = 4 * EPSILON * max(values[-1], 0.0)
+    roots = np.sqrt(values[values > noise])
+    moved = (noise / (2 * roots)).sum() + (len(values) - len(roots)) * np.sqrt(noise)
+    return float(roots.sum()), float(moved)

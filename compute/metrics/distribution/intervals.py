@@ -1,4 +1,4 @@
-"""Intervals over prompts for any metric of sets, by leaving out blocks of prompts.
+"""What a sample of prompts says of any metric of sets: its interval, and a distance's value at infinite N.
 
 A bootstrap draws prompts with repeats. A repeated image adds nothing to a covariance's rank, has itself as its nearest
 neighbour and counts twice in a kernel's mean: distances of such draws lie above the value itself, and neighbourhoods
@@ -8,7 +8,11 @@ turn, and the spread of the values without it gives the standard error (the grou
 values, so that a bias in 1 / N cancels.
 
 The interval is for what the metric gives on average over samples of as many prompts. That is the number to compare
-between generators at equal N. It is not for the value at infinite N, which `extrapolation.py` estimates.
+between generators at equal N. It is not for the value at infinite N, which `extrapolate` estimates: a distance of few
+images is biased upwards by about c / N, and random subsets without repeats give its value at smaller N; a line in 1 / N
+through them has the value at infinite N as its intercept. Source: Chong and Forsyth 2020 (FID at infinity). Here each
+split of all images into m parts gives m values at N / m: the parts of one split share no image, so that their spread
+also tells the standard error.
 `tests/bench/bench_intervals.py` simulates what it covers: the mean in 87 to 100% of samples of 30 prompts, least
 for KID of equal distributions, and in 93 to 100% of 100. It is up to twice as wide as need be for shares of neighbours,
 which change in steps.
@@ -25,9 +29,13 @@ import numpy as np
 
 from compute.arrays import Bools, Floats, Ints
 from compute.metrics.distribution.moments import CrossMoments, Moments
+from compute.types import Undefined
 
 BLOCKS = 20
 FEWEST_BLOCKS = 3  # for the standard error of a difference
+PARTS = (1, 2, 3, 4)  # what all images are split into for the value at infinite N
+REPEATS = 4  # random splits of each kind
+LEVEL = 0.95
 FEWEST_PROMPTS = 30  # below, KID's intervals hold in 77 to 83% of simulated samples of equal distributions
 
 
@@ -58,6 +66,23 @@ class Interval:
     high: float | None = None
     stderr: float | None = None
     reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extrapolated:
+    """`value` at infinite N with its 95% interval from `low` to `high`, and `plain`, the value of all N.
+
+    `counts` are the images of the generator in a part, `values` the mean distance at each. Of sets that are alike
+    `value` falls around 0, and may be negative.
+    """
+
+    value: float
+    low: float
+    high: float
+    plain: float
+    counts: tuple[int, ...]
+    values: tuple[float, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def share_out(prompts: Sequence[Any] | Ints | int, *, blocks: int = BLOCKS, seed: int = 0) -> Blocks:
@@ -129,3 +154,58 @@ def jackknife_covariance(values: Floats, left_out: Floats, *, sizes: Ints) -> Fl
     off = pseudo - (pseudo * weight).sum(axis=0) / weight.sum()
     steps = np.sqrt(weight / len(sizes)) * off
     return steps.T @ steps
+
+
+def extrapolate(
+    distance: Callable[[Sequence[Ints]], float], *, counts: Sequence[int], needed: int = 0, what: str = ""
+) -> Extrapolated:
+    """The value at infinite N of any distance whose bias falls as 1 / N.
+
+    distance: takes the rows of each set (one array of row numbers a count in `counts`) and returns a number; it is
+    called with all rows, and with each part of REPEATS random splits into each number of `parts`. All sets are split at
+    once, so that with different counts the bias still is in proportion to the number of parts. Parts of fewer than
+    `needed` images, which is `what` in words, warn. Raises Undefined for fewer than four images.
+    """
+    usable = [part for part in PARTS[1:] if min(counts) // part >= 2]
+    if not usable:
+        raise Undefined(f"{min(counts)} images cannot be split for a value at infinite N. Add images")
+    rng = np.random.default_rng(0)
+    plain = float(distance([np.arange(count) for count in counts]))
+    values = {
+        part: np.array([[distance(each) for each in _split(counts, part=part, rng=rng)] for _ in range(REPEATS)])
+        for part in usable
+    }
+    widths = np.array([1.0, *usable])
+    means = np.array([plain, *(values[part].mean() for part in usable)])
+    # The line's intercept and slope as weighted sums of the values.
+    line = np.linalg.pinv(np.stack([np.ones(len(widths)), widths], axis=1))
+    value = float(line[0] @ means)
+    # All images share the linear part of the error of every mean over a split: the variance between m parts, over m.
+    # What differs from split to split is added with the weight that it has in the intercept.
+    freedom = [REPEATS * (part - 1) for part in usable]
+    shared = np.average([values[part].var(axis=1, ddof=1).mean() / part for part in usable], weights=freedom)
+    drawn = [values[part].mean(axis=1).var(ddof=1) / REPEATS for part in usable]
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(sum(freedom), 0.5 + LEVEL / 2)) * float(np.sqrt(shared + line[0, 1:] ** 2 @ drawn))
+    sizes = tuple(counts[-1] // int(width) for width in widths)
+    rough = (
+        f"The smallest parts have {sizes[-1]} images, fewer than {what}: the value does not fall as 1 / N there, and "
+        "the extrapolated value is rough"
+    )
+    return Extrapolated(
+        value=value,
+        low=value - half,
+        high=value + half,
+        plain=plain,
+        counts=sizes,
+        values=tuple(means.tolist()),
+        warnings=(rough,) if sizes[-1] < needed else (),
+    )
+
+
+def _split(counts: Sequence[int], *, part: int, rng: np.random.Generator) -> list[list[Ints]]:
+    """A random split into parts, each the rows of every set; up to part - 1 rows of a set are in none."""
+    orders = [rng.permutation(count)[: count // part * part].reshape(part, -1) for count in counts]
+    orders = [np.sort(order, axis=1) for order in orders]  # as they lie on disk
+    return [[order[index] for order in orders] for index in range(part)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from compute.metrics.distribution.features import feature_array
+from compute.metrics.distribution.moments import feature_array
 from compute.types import BadInput, shortened
 
 ENDING, ARCHIVE = ".npy", ".npz"

@@ -1,21 +1,43 @@
-"""Pairs the images of all generators and of the reference by prompt."""
+"""Prompts, and the images of all generators and of the reference paired by them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from compute.content import items
 from compute.content.items import Column
-from compute.metrics.distribution.extrapolation import uneven_generators
-from compute.tasks.generators.prompts import Prompts, checked
-from compute.tasks.generators.sets import ImageSet, some
+from compute.io.tables import read_lines, read_table
+from compute.tasks.generators.sources import PROMPT_COLUMNS, ImageSet, some, stem
 from compute.types import BadInput
 
 REFERENCE = "reference"  # the reference's name among the sets
+IMAGE_COLUMNS = ("image", "file_name", "file", "id", "key", "name")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompts:
+    """Prompts by the id of their images; `ordered` where they name no images and go by the images' order."""
+
+    title: str  # for messages
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    ordered: bool = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Says how many prompts repeat: their images count as independent, which they are not quite."""
+        extra = [text for text, count in Counter(self.texts).items() if count > 1]
+        if not extra:
+            return ()
+        short = (repr(text if len(text) <= 40 else f"{text[:39]}…") for text in extra)
+        return (
+            f"{self.title}: {some(short, noun='prompt')} used more than once; every image counts as a pair of its own",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +91,51 @@ class PromptedSets:
         return replace(fewer, ids=ids, prompts=self.prompts.take(left), texts=texts)
 
 
+def read_prompts(path: Path) -> Prompts:
+    """The prompts in a file: a table (`compute.io.tables`) of images and prompts, or a text, a prompt a line.
+
+    A table has a column of IMAGE_COLUMNS and one of PROMPT_COLUMNS, in any case of letters; an image goes by its path
+    within its folder without the ending. The lines of a .txt go with the images in the order of their names. Raises
+    BadInput for a missing file or column, and for an empty prompt, with its row.
+    """
+    if path.suffix.lower() == ".txt":
+        lines = read_lines(path)
+        ids = [f"line {row}" for row in range(1, len(lines) + 1)]
+        return checked(title=path.name, ids=ids, texts=lines, ordered=True)
+    table = read_table(path)
+    rows = table.rows()
+    image, prompt = table.column(IMAGE_COLUMNS, what="images"), table.column(PROMPT_COLUMNS, what="prompts")
+    return checked(title=path.name, ids=[stem(str(row[image])) for row in rows], texts=[row[prompt] for row in rows])
+
+
+def prompts_of(prompts: str | Path | Sequence[str] | Mapping[str, str] | None) -> Prompts | None:
+    """Prompts from Python: a file, prompts by image, or in the order of the images. Raises BadInput."""
+    match prompts:
+        case None:
+            return None
+        case str() | Path():
+            return read_prompts(Path(prompts))
+        case Mapping():
+            return checked(title="prompts", ids=[stem(str(key)) for key in prompts], texts=list(prompts.values()))
+    texts = list(prompts)
+    return checked(title="prompts", ids=[str(row) for row in range(len(texts))], texts=texts, ordered=True)
+
+
+def checked(*, title: str, ids: Sequence[str], texts: Sequence[object], ordered: bool = False) -> Prompts:
+    """Raises BadInput for ids that repeat and for prompts that are empty or not text."""
+    if not ids:
+        raise BadInput(f"{title} holds no prompt")
+    repeated = [key for key, count in Counter(ids).items() if count > 1]
+    if repeated:
+        raise BadInput(f"{title}: {some(repeated, noun='image')} listed more than once. Leave one row for each")
+    clean = []
+    for at, (key, text) in enumerate(zip(ids, texts, strict=True), start=1):
+        if not isinstance(text, str) or not text.strip():
+            raise BadInput(f"{title}, row {at} ({key}): the prompt is empty. Write one, or remove the row")
+        clean.append(text.strip())
+    return Prompts(title=title, ids=tuple(ids), texts=tuple(clean), ordered=ordered)
+
+
 def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: Prompts | None) -> PromptedSets:
     """Pairs the sets by prompt, and counts and names what has no partner.
 
@@ -86,9 +153,12 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     if len(set(names)) < len(names):
         raise BadInput(f"Two sets are named {next(name for name in names if names.count(name) > 1)!r}: name each once")
     own = [line for part in sets for line in part.warnings]
-    own += [] if reference is None else _copied(reference, generated)
-    if prompts is None:
-        prompts = _stored(sets)
+    for part in generated if reference is not None else ():
+        if count := int(np.isin(part.images.keys, reference.images.keys).sum()):
+            own.append(f"{part.name}: {count:,} of {len(part):,} images are exact copies of reference images")
+    stored = next((part for part in sets if part.prompts is not None), None)  # the reference before the generators
+    if prompts is None and stored is not None:
+        prompts = checked(title=f"the prompts of {stored.name}", ids=stored.ids, texts=stored.prompts)
     if prompts is None:
         return PromptedSets(
             ids=(),
@@ -101,7 +171,12 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     rows = [_rows(part, prompts) for part in sets]
     lines = []
     for part, known in zip(sets, rows, strict=True):
-        lines += _unpaired(part, known, prompts)
+        missing = [prompts.ids[row] for row in np.flatnonzero(known < 0)]
+        extra = [part.images.name(row) for row in sorted(set(range(len(part))) - set(known.tolist()))]
+        if missing:
+            lines.append(f"{part.name}: {some(missing, noun='prompt')} without an image")
+        if extra:
+            lines.append(f"{part.name}: {some(extra, noun='image')} without a prompt in {prompts.title}, left out")
     shared = np.flatnonzero(np.logical_and.reduce([known >= 0 for known in rows]))
     if not len(shared):
         raise BadInput(
@@ -124,12 +199,16 @@ def pair(*, reference: ImageSet | None, generated: Sequence[ImageSet], prompts: 
     )
 
 
-def _stored(sets: Sequence[ImageSet]) -> Prompts | None:
-    """The prompts that the first source with any stores, the reference before the generators."""
-    for part in sets:
-        if part.prompts is not None:
-            return checked(title=f"the prompts of {part.name}", ids=part.ids, texts=part.prompts)
-    return None
+def uneven_generators(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """The warning where generators of different numbers of images are compared."""
+    if len(set(counts.values())) < 2:
+        return ()
+    fewest, most = (choose(counts, key=lambda name: counts[name]) for choose in (min, max))
+    return (
+        f"{fewest} has {counts[fewest]:,} images and {most} {counts[most]:,}: Fréchet distances fall as N grows, so "
+        "the plain values favour the larger set. Compare the values extrapolated to infinite N, or equal "
+        "numbers of images",
+    )
 
 
 def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
@@ -160,18 +239,6 @@ def _rows(part: ImageSet, prompts: Prompts) -> np.ndarray:
     return np.array([waiting[text].pop() if waiting.get(text) else -1 for text in prompts.texts], dtype=np.int64)
 
 
-def _unpaired(part: ImageSet, rows: np.ndarray, prompts: Prompts) -> list[str]:
-    lines = []
-    missing = [prompts.ids[row] for row in np.flatnonzero(rows < 0)]
-    extra = sorted(set(range(len(part))) - set(rows.tolist()))
-    if missing:
-        lines.append(f"{part.name}: {some(missing, noun='prompt')} without an image")
-    if extra:
-        names = [part.images.name(row) for row in extra]
-        lines.append(f"{part.name}: {some(names, noun='image')} without a prompt in {prompts.title}, left out")
-    return lines
-
-
 def _taken(part: ImageSet, rows: np.ndarray) -> ImageSet:
     return replace(
         part,
@@ -179,12 +246,3 @@ def _taken(part: ImageSet, rows: np.ndarray) -> ImageSet:
         images=part.images.take(rows),
         prompts=None if part.prompts is None else tuple(part.prompts[row] for row in rows),
     )
-
-
-def _copied(reference: ImageSet, generated: Sequence[ImageSet]) -> list[str]:
-    lines = []
-    for part in generated:
-        count = int(np.isin(part.images.keys, reference.images.keys).sum())
-        if count:
-            lines.append(f"{part.name}: {count:,} of {len(part):,} images are exact copies of reference images")
-    return lines

@@ -13,8 +13,8 @@ import pandas as pd
 from markupsafe import Markup
 
 from compute.analysis.generators import backbone_effects
+from compute.analysis.generators.agreement import FEWEST
 from compute.analysis.generators.backbone_effects import AttributeEffect, BackboneEffects
-from compute.analysis.generators.preference import FEWEST
 from compute.arrays import Floats
 from compute.engine.generators.backbones import JOIN, subset
 from compute.types import Undefined

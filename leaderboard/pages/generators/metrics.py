@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compute.analysis.generators.preference import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agreement, agree, verdicts
+from compute.analysis.generators.agreement import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agreement, agree, verdicts
 from compute.types import BadInput
 from leaderboard.data import task_queries
 from leaderboard.data.database import Database
@@ -32,7 +32,7 @@ METRIC_MODELS = {
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorMetric:
-    """One metric on one set of generators, with one of `compute.analysis.generators.preference`'s verdicts."""
+    """One metric on one set of generators, with one of `compute.analysis.generators.agreement`'s verdicts."""
 
     column: SuiteColumn
     trained_on_set: bool
@@ -90,9 +90,12 @@ class SetTrust:
     @property
     def widest(self) -> GeneratorMetric | None:
         """Of the metrics that follow people the one whose rank accuracy is known least well; None without intervals."""
-        known = [metric for metric in self.follows if not np.isnan(metric.agreement.accuracy_low)]
+        widths = {metric.column.metric: metric.agreement.accuracy_by_ranks for metric in self.follows}
+        known = [metric for metric in self.follows if not np.isnan(widths[metric.column.metric].low)]
         return max(
-            known, key=lambda metric: metric.agreement.accuracy_high - metric.agreement.accuracy_low, default=None
+            known,
+            key=lambda metric: widths[metric.column.metric].high - widths[metric.column.metric].low,
+            default=None,
         )
 
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from compute.analysis.generators.prompt_differences import PromptDifferences, prompt_differences
 from compute.arrays import Floats
-from compute.engine.generators.record import DISTANCE
+from compute.engine.generators.backbones import DISTANCE
 from compute.tasks.mini import generators as drawn
 from compute.types import BadInput, Undefined, suggestion
 from leaderboard.data import generator_queries, item_queries, suite_queries

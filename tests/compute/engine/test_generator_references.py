@@ -15,10 +15,13 @@ import compute
 from compute.__main__ import app
 from compute.catalog import shipped
 from compute.database import build, store
-from compute.engine.generators import references
+from compute.engine.generators import store as storage
 from compute.engine.generators.backbones import BUNDLED, PAPERS, choose
+from compute.engine.generators.frechet import GeneratorComparison, SetFeatures
+from compute.engine.generators.store import FeatureOrigin, SavedReference
+from compute.metrics.distribution.cfred import cfred
 from compute.metrics.distribution.moments import CrossMoments, Moments
-from compute.metrics.distribution.references import read_reference, save_reference
+from compute.tasks.generators import pairing, sources
 from compute.tasks.mini import generators as drawn
 from compute.types import BadInput, NotHere
 
@@ -100,7 +103,7 @@ def test_a_file_of_one_backbone_serves_its_distance_alone(images: Path) -> None:
 def test_python_takes_the_file_the_loaded_record_and_moments_of_features(images: Path) -> None:
     fields = {"generated": {"mine": images / "mine"}, "backbones": "tiny", "metrics": "fd", "device": "cpu"}
     fields["features"] = images / "results" / "features"
-    loaded = read_reference(images / "photos-tiny.npz")
+    loaded = SavedReference.read(images / "photos-tiny.npz")
     tables = [
         compute.frechet(reference=reference, **fields)
         for reference in (images / "photos", images / "photos.npz", str(images / "photos-tiny.npz"), loaded)
@@ -122,14 +125,14 @@ def test_python_takes_the_file_the_loaded_record_and_moments_of_features(images:
 
 
 def test_statistics_made_otherwise_are_refused(images: Path, tmp_path: Path) -> None:
-    saved = read_reference(images / "photos-tiny.npz")
+    saved = SavedReference.read(images / "photos-tiny.npz")
     assert not {"device", "packages"} & set(saved.images.preprocessing)  # of another machine they would serve
     for origin, word in (
         (replace(saved.images, backbone="conse"), "conse"),
         (replace(saved.images, preprocessing={**saved.images.preprocessing, "dtype": "x"}), "dtype"),
         (replace(saved.images, preprocessing={**saved.images.preprocessing, "loaded": 3}), "loaded"),
     ):
-        path = save_reference(tmp_path, replace(saved, name="other", images=origin))
+        path = replace(saved, name="other", images=origin).write(tmp_path)
         refused = command(*arguments(images, path))
         assert refused.exit_code == 1 and word in refused.stderr
 
@@ -143,15 +146,15 @@ def test_another_list_of_prompts_has_no_cfred(images: Path, tmp_path: Path) -> N
 
 
 def test_files_of_one_name_open_together_and_never_of_unlike_images(images: Path, tmp_path: Path) -> None:
-    found = references.opened(images / "photos.npz", chosen=BUNDLED)
+    found = storage.opened(images / "photos.npz", chosen=BUNDLED)
     assert sorted(found) == ["tiny", "tiny|tiny"] and {each.n for each in found.values()} == {COUNT}
     for name in ("photos-tiny", "photos-tiny-tiny"):
-        saved = read_reference(images / f"{name}.npz")
-        save_reference(tmp_path, replace(saved, contents=name))
+        saved = SavedReference.read(images / f"{name}.npz")
+        replace(saved, contents=name).write(tmp_path)
     with pytest.raises(BadInput, match="images"):
-        references.opened(tmp_path / "photos.npz", chosen=BUNDLED)
+        storage.opened(tmp_path / "photos.npz", chosen=BUNDLED)
     with pytest.raises(NotHere, match="none.npz"):
-        references.opened(tmp_path / "none.npz", chosen=BUNDLED)
+        storage.opened(tmp_path / "none.npz", chosen=BUNDLED)
     twice = command(*arguments(images, images / "photos.npz"), "--save-reference", tmp_path / "again.npz")
     assert twice.exit_code == 1 and "is saved already" in twice.stderr
 
@@ -164,24 +167,69 @@ def test_names_of_long_backbones_never_meet(tmp_path: Path) -> None:
         catalog=catalog,
     )
     rows = np.random.default_rng(0).normal(size=(6, 2))
-    paths = references.save(
-        tmp_path / "photographs-of-every-prompt-of-the-set.npz",
-        images=dict.fromkeys(many.image, rows),
-        texts=dict.fromkeys(many.text, rows),
+    comparison = GeneratorComparison(
+        sets=pairing.pair(
+            reference=sources.from_images("reference", [Image.new("RGB", (8, 8))], spool=tmp_path / "spool"),
+            generated=[sources.from_images("mine", [Image.new("RGB", (8, 8))], spool=tmp_path / "spool")],
+            prompts=None,
+        ),
         chosen=many,
+        features=SetFeatures(
+            generated=("mine",),
+            images={key: {"reference": rows} for key in many.image},
+            texts=dict.fromkeys(many.text, rows),
+        ),
+        figures=(),
         settings=dict.fromkeys((*many.image, *many.text), {}),
-        source="drawn",
-        contents="",
     )
+    path = tmp_path / "photographs-of-every-prompt-of-the-set.npz"
+    paths = storage.save_references(path, comparison, source="drawn")
     assert len(set(paths)) == len(paths) == len(many.image) * (1 + len(many.text))
-    found = references.opened(tmp_path / "photographs-of-every-prompt-of-the-set.npz", chosen=many)
-    assert len(found) == len(paths)
+    assert len(storage.opened(path, chosen=many)) == len(paths)
 
 
 def test_only_backbones_with_something_to_compute_are_encoded() -> None:
-    narrowed = references.narrowed(PAPERS, saved=["inception-v3"])
+    narrowed = PAPERS.beside(["inception-v3"])
     assert narrowed.cmmd == "" and narrowed.cfred == narrowed.text == ()
     assert narrowed.image == PAPERS.image  # the Vendi score takes no reference
-    assert references.narrowed(replace(PAPERS, metrics=("fid", "fd_dinov2")), saved=["inception-v3"]).keys == (
-        "inception-v3",
-    )
+    assert replace(PAPERS, metrics=("fid", "fd_dinov2")).beside(["inception-v3"]).keys == ("inception-v3",)
+
+
+def features(n: int, d: int, *, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((n, d)) + 1
+
+
+def test_a_record_comes_back_as_it_was_with_and_without_prompts(tmp_path: Path) -> None:
+    origin = FeatureOrigin(backbone="tiny", preprocessing={"size": [32, 32], "resample": "bicubic"})
+    plain = SavedReference(name="coco", moments=Moments.of(features(40, 6)), images=origin, source="40 drawn images")
+    path = plain.write(tmp_path / "references")
+    assert path == tmp_path / "references" / "coco.npz"
+    read = SavedReference.read(path)
+    assert (read.name, read.n, read.source, read.images) == ("coco", 40, "40 drawn images", origin)
+    assert read.packages["numpy"] == np.__version__ and (read.moments.scatter == plain.moments.scatter).all()
+    read.check("tiny", {"size": (32, 32), "resample": "bicubic", "device": "cuda"})
+    read.check("dinov2", {"size": 1})  # of no side
+    with pytest.raises(BadInput, match="bilinear"):
+        read.check("tiny", {"size": [32, 32], "resample": "bilinear"})
+    real, generated, texts = features(60, 6), features(60, 6, seed=1), features(60, 4, seed=2)
+    moments, words = CrossMoments.of(images=real, condition=texts), FeatureOrigin(backbone="words")
+    paired = SavedReference.read(replace(plain, name="parti", moments=moments, condition=words).write(tmp_path))
+    assert paired.condition == words
+    found = cfred(real=paired.moments, generated=CrossMoments.of(images=generated, condition=texts)).value
+    assert found == pytest.approx(cfred(real=real, generated=generated, condition=texts).value, rel=1e-9)
+
+
+def test_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
+    plain = SavedReference(name="coco", moments=Moments.of(features(40, 6)), images=FeatureOrigin(backbone="tiny"))
+    path = plain.write(tmp_path)
+    original = path.read_bytes()
+    for data in (b"", b"not a zip", original[:200], original[:-50]):
+        path.write_bytes(data)
+        with pytest.raises(BadInput, match=r"coco\.npz"):
+            SavedReference.read(path)
+    np.savez(path, facts=np.array([{"a": 1}], dtype=object))  # a pickle
+    with pytest.raises(BadInput, match=r"coco\.npz"):
+        SavedReference.read(path)
+    spoilt = Moments(n=40, mean=np.full(6, np.nan), scatter=np.eye(6))
+    with pytest.raises(BadInput, match="NaN"):
+        SavedReference.read(replace(plain, moments=spoilt).write(tmp_path))

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from compute.arrays import LazyRows
-from compute.engine.generators import figures as computing
 from compute.engine.generators.backbones import Backbones
-from compute.engine.generators.features import SetFeatures
-from compute.engine.generators.record import GeneratorFigure
+from compute.engine.generators.frechet import SetFeatures, figures
+from compute.engine.generators.table import GeneratorFigure
 from compute.features.store import Shelf
-from compute.metrics.distribution import features as feature_blocks
+from compute.metrics.distribution import moments
 
 D, P = 64, 16
 SHARD = 50_000
@@ -39,7 +38,6 @@ def comparison(folder: Path, *, n: int) -> tuple[SetFeatures, Backbones]:
     texts, (prompts,) = shelf(folder / "texts", n=n, sets=1, width=P)
     chosen = Backbones(image=("own",), cfred=("own",), text=("own",), metrics=("fd", "cfred"))
     features = SetFeatures(
-        reference="reference",
         generated=("mine",),
         prompts=tuple(map(str, range(n))),
         images={"own": {"reference": images.lazy(real), "mine": images.lazy(mine)}},
@@ -65,13 +63,13 @@ def counting(rows: LazyRows, largest: list[int]) -> LazyRows:
 
 
 def test_intervals_and_limits_hold_no_more_rows_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_blocks, "BLOCK", 1 << 16)
+    monkeypatch.setattr(moments, "BLOCK", 1 << 16)
     features, chosen = comparison(tmp_path, n=20_000)
     largest: list[int] = []
     counted = {
         key: {name: counting(rows, largest) for name, rows in sets.items()} for key, sets in features.images.items()
     }
-    [conditional, plain] = computing.figures(replace(features, images=counted), chosen=chosen)
+    [conditional, plain] = figures(replace(features, images=counted), chosen=chosen)
     assert max(largest) <= (1 << 16) / D
     for row in (conditional, plain):
         assert row.low < row.value < row.high and row.limit_low < row.limit < row.limit_high
@@ -81,7 +79,7 @@ def test_intervals_and_limits_hold_no_more_rows_than_a_block(tmp_path: Path, mon
 def test_what_is_read_from_the_store_gives_what_arrays_give(n: int, tmp_path: Path) -> None:
     features, chosen = comparison(tmp_path, n=n)
     every = replace(chosen, cmmd="own", metrics=(*chosen.metrics, "kid", "cmmd", "precision", "coverage", "vendi"))
-    lazy, whole = (computing.figures(each, chosen=every) for each in (features, in_memory(features)))
+    lazy, whole = (figures(each, chosen=every) for each in (features, in_memory(features)))
     assert len(lazy) == len(whole) == 7
     for one, other in zip(lazy, whole, strict=True):
         assert_same(one, other)

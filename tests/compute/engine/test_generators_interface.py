@@ -11,7 +11,8 @@ import pytest
 from PIL import Image
 
 import compute
-from compute.metrics.distribution.frechet import cfred, frechet
+from compute.metrics.distribution.cfred import cfred
+from compute.metrics.distribution.frechet import frechet
 from compute.tasks.mini import generators as drawn
 from compute.types import BadInput
 

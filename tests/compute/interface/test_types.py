@@ -10,7 +10,7 @@ import pytest
 
 import compute
 import leaderboard
-from compute.engine.generators.interface import GeneratorTable
+from compute.engine.generators.table import GeneratorTable
 from compute.interface.comparability import Comparability
 from compute.interface.compare import ModelComparison
 from compute.interface.evaluated import Evaluation

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from compute.metrics.distribution.frechet import frechet
-from compute.metrics.distribution.gaussian import Factor, Gaussian, sum_of_roots, trace_of_root
+from compute.metrics.distribution.frechet import Factor, Gaussian, frechet, sum_of_roots, trace_of_root
 from compute.metrics.distribution.moments import Moments
 from compute.types import BadInput, Undefined
 

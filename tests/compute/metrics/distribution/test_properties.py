@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import pairwise as neighbours
 
 import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 from skimage import data
 
-from compute.metrics.distribution import diversity, kernel, manifold, means
-from compute.metrics.distribution.frechet import cfred, frechet
+from compute.metrics.distribution import pairwise, reference_free
+from compute.metrics.distribution.cfred import cfred
+from compute.metrics.distribution.frechet import frechet
 from compute.models.adapter import Hardware
 from compute.models.loading import load
 from compute.types import BadInput, LikenessError, Model
@@ -28,18 +29,18 @@ Metric = Callable[[np.ndarray, np.ndarray, np.ndarray], float]  # real, generate
 DISTANCES: dict[str, Metric] = {
     "fd": lambda r, g, c: frechet(real=r, generated=g).value,
     "cfred": lambda r, g, c: cfred(real=r, generated=g, condition=c).value,
-    "cmmd": lambda r, g, c: kernel.cmmd(real=r, generated=g).value,
-    "kid": lambda r, g, c: kernel.kid(real=r, generated=g).value,
+    "cmmd": lambda r, g, c: pairwise.cmmd(real=r, generated=g).value,
+    "kid": lambda r, g, c: pairwise.kid(real=r, generated=g).value,
 }
 SHARES: dict[str, Metric] = {
-    name: (lambda r, g, c, name=name: getattr(manifold.manifold(real=r, generated=g, k=K), name).value)
-    for name in manifold.QUANTITIES
+    name: (lambda r, g, c, name=name: getattr(pairwise.manifold(real=r, generated=g, k=K), name).value)
+    for name in pairwise.QUANTITIES
 }
 OF_ONE_SET: dict[str, Metric] = {
-    "inception_score": lambda r, g, c: diversity.inception_score(logits=g, splits=1).value,
-    "vendi": lambda r, g, c: diversity.vendi(features=g).value,
-    "clipscore": lambda r, g, c: means.clipscore(image=g, text=c).value,
-    "preference": lambda r, g, c: means.preference_score(image=g, text=c).value,
+    "inception_score": lambda r, g, c: reference_free.inception_score(logits=g, splits=1).value,
+    "vendi": lambda r, g, c: reference_free.vendi(features=g).value,
+    "clipscore": lambda r, g, c: reference_free.clipscore(image=g, text=c).value,
+    "preference": lambda r, g, c: reference_free.preference_score(image=g, text=c).value,
 }
 ALL = DISTANCES | SHARES | OF_ONE_SET
 
@@ -90,12 +91,12 @@ def test_distances_rise_and_shares_fall_with_blur_and_noise(encoder: str, fault:
     sets = [real] + [features(encoder, fault, strength) for strength in (1, 2, 4, 8)]
     for name, metric in DISTANCES.items():
         values = [metric(real, generated, condition) for generated in sets]
-        assert all(low < high for low, high in pairwise(values)), (name, values)
+        assert all(low < high for low, high in neighbours(values)), (name, values)
     for name, metric in SHARES.items():
         values = [metric(real, generated, condition) for generated in sets]
         assert values[-1] < values[0], (name, values)
         if name in ("precision", "coverage"):
-            assert all(high >= low for high, low in pairwise(values)), (name, values)
+            assert all(high >= low for high, low in neighbours(values)), (name, values)
 
 
 def dogs_and_cats(n: int = 400) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from compute.tasks.generators import pairing, prompts, sources
-from compute.tasks.generators.sets import ImageSet
+from compute.tasks.generators import pairing, sources
+from compute.tasks.generators.pairing import prompts_of, uneven_generators
+from compute.tasks.generators.sources import ImageSet
 from compute.tasks.source import Source
 from compute.types import BadInput, BadItem, NotHere
 
@@ -54,7 +55,7 @@ def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path: Pa
     reference = opened("reference", folder(tmp_path / "real", ["a/1.png", "a/2.png", "a/3.png"]))
     mine = opened("mine", folder(tmp_path / "mine", ["a/3.jpg", "a/1.webp", "a/2.png"], first=10))
     (tmp_path / "p.csv").write_text('Image,Prompt\na/1.png,"one, two"\na/2.jpg,second\na/3,third\n')
-    sets = pairing.pair(reference=reference, generated=[mine], prompts=prompts.read(tmp_path / "p.csv"))
+    sets = pairing.pair(reference=reference, generated=[mine], prompts=prompts_of(tmp_path / "p.csv"))
     assert sets.ids == ("a/1", "a/2", "a/3") and sets.texts == ("one, two", "second", "third")
     assert [part.ids for part in sets.sets] == [sets.ids, sets.ids] and sets.warnings == ()
     assert sets.generated[0].images.name(0) == "mine/a/1.webp"
@@ -64,13 +65,13 @@ def test_a_folder_pairs_with_a_table_of_prompts_whatever_the_ending(tmp_path: Pa
 def test_missing_and_extra_images_are_named_and_counted(tmp_path: Path) -> None:
     reference = opened("reference", folder(tmp_path / "real", [f"{n}.png" for n in range(9)]))
     mine = opened("mine", folder(tmp_path / "mine", [f"{n}.png" for n in (0, 1, 7, 8, 20)], first=40))
-    listed = prompts.of_mapping({f"{n}.png": f"prompt {n}" for n in range(8)})
+    listed = prompts_of({f"{n}.png": f"prompt {n}" for n in range(8)})
     sets = pairing.pair(reference=reference, generated=[mine], prompts=listed)
     assert sets.ids == ("0", "1", "7")
     assert [line.partition(":")[0] for line in sets.warnings[:3]] == ["reference", "mine", "mine"]
     assert "5 prompts (2, 3, 4 and 2 more)" in sets.warnings[1] and sets.warnings[3].startswith("3 of 8 prompts")
     with pytest.raises(BadInput, match="share no prompt"):
-        pairing.pair(reference=reference, generated=[mine], prompts=prompts.of_mapping({"z": "z"}))
+        pairing.pair(reference=reference, generated=[mine], prompts=prompts_of({"z": "z"}))
 
 
 def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_path: Path) -> None:
@@ -78,25 +79,25 @@ def test_lines_of_text_go_with_images_in_natural_order_and_must_be_as_many(tmp_p
     real = opened("real", folder(tmp_path / "real", ["x.png", "y.png", "z.png"], first=9))
     path = tmp_path / "prompts.txt"
     path.write_text("one\ntwo\nten\n")
-    sets = pairing.pair(reference=real, generated=[mine], prompts=prompts.read(path))
+    sets = pairing.pair(reference=real, generated=[mine], prompts=prompts_of(path))
     assert [sets.generated[0].images.name(row) for row in range(3)] == ["mine/1.png", "mine/2.png", "mine/10.png"]
     path.write_text("one\ntwo\n")
     with pytest.raises(BadInput, match="prompts.txt"):
-        pairing.pair(reference=real, generated=[mine], prompts=prompts.read(path))
+        pairing.pair(reference=real, generated=[mine], prompts=prompts_of(path))
 
 
 def test_empty_prompts_and_repeated_images_are_refused_with_their_row(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text('{"id": "1", "caption": "a"}\n{"id": "2", "caption": " "}\n')
     with pytest.raises(BadInput, match="row 2"):
-        prompts.read(path)
+        prompts_of(path)
     path.write_text('{"id": "1.png", "caption": "a"}\n{"id": "1.jpg", "caption": "b"}\n')
     with pytest.raises(BadInput, match="more than once"):
-        prompts.read(path)
+        prompts_of(path)
     (tmp_path / "p.csv").write_text("id,words\n1,a\n")
     with pytest.raises(BadInput, match="column"):
-        prompts.read(tmp_path / "p.csv")
-    twice = prompts.of_mapping({"1": "a", "2": "a"})
+        prompts_of(tmp_path / "p.csv")
+    twice = prompts_of({"1": "a", "2": "a"})
     assert "more than once" in twice.warnings[0]
     folder(tmp_path / "same", ["1.png", "1.jpg"])
     with pytest.raises(BadInput, match="several images"):
@@ -198,6 +199,7 @@ def test_without_prompts_nothing_is_paired_and_unlike_counts_are_said(tmp_path: 
     assert sets.prompts is None and [len(part) for part in sets.sets] == [3, 1, 2]
     assert "few has 1 images and many 2: Fréchet distances fall as N grows" in sets.warnings[0]
     assert sets.without({}) is sets
+    assert uneven_generators({"a": 1600, "b": 1600}) == uneven_generators({}) == ()
     with pytest.raises(BadInput, match="few"):
         pairing.pair(reference=real, generated=[few, few], prompts=None)
 
@@ -206,7 +208,7 @@ def test_pairs_that_cannot_be_decoded_are_left_out_everywhere(tmp_path: Path) ->
     names = ["1.png", "2.png", "3.png"]
     real = opened("reference", folder(tmp_path / "real", names))
     mine = opened("mine", folder(tmp_path / "mine", names, first=50))
-    sets = pairing.pair(reference=real, generated=[mine], prompts=prompts.of_sequence(["a", "b", "c"]))
+    sets = pairing.pair(reference=real, generated=[mine], prompts=prompts_of(["a", "b", "c"]))
     left = sets.without({bytes(mine.images.keys[1]): "damaged"})
     assert left.texts == ("a", "c") and [part.ids for part in left.sets] == [("1", "3"), ("1", "3")]
     assert left.prompts.read(1) == "c" and left.warnings[-1].startswith("mine: 1 image (mine/2.png) left out")

@@ -54,7 +54,7 @@ def test_people_are_beside_the_metrics_where_they_rated(own: ComputedSet, tmp_pa
     readings = {reading.column.metric: reading for reading in rated.beside_people(rated.every_column())}
     assert set(readings) == set(rated.columns)
     assert readings["fd"].words == "right way, too few"  # four generators prove nothing
-    assert readings["fd"].agreement is not None and readings["fd"].agreement.r < -0.8
+    assert readings["fd"].agreement is not None and readings["fd"].agreement.pearson.value < -0.8
     partly = read(tmp_path / "two", human=dict(list(RATES.items())[:2]))[generator_stand_ins.SUITE]
     reading = partly.beside_people((partly.column("fd"),))[0]
     assert reading.agreement is None and "three generators" in reading.words

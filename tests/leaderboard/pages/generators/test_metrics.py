@@ -26,14 +26,14 @@ def test_every_metric_is_compared_on_every_set(comparisons):
 def test_printed_values_that_reproduce(comparisons):
     metric = comparisons["hpdv2"].metric("cfred")
     assert (metric.printed_rho, metric.printed_accuracy) == ("0.97", "91.1")
-    assert round(metric.agreement.rho_squared, 2) == 0.97
-    assert round(100 * metric.agreement.accuracy, 1) == 91.1
+    assert round(metric.agreement.rho_squared.value, 2) == 0.97
+    assert round(100 * metric.agreement.accuracy_by_ranks.value, 1) == 91.1
     assert metric.reading == "follows people"
 
 
 def test_the_sign_that_the_square_hides(comparisons):
     metric = comparisons["hpdv2"].metric("clipscore")
-    assert metric.agreement.rho_squared > 0.6
+    assert metric.agreement.rho_squared.value > 0.6
     assert not metric.agreement.right_way
     assert metric.reading == "against people"
 
@@ -43,7 +43,7 @@ def test_four_generators_prove_nothing(comparisons):
         assert metric.reading.endswith("too few")
         assert not metric.proven
         assert metric.printed_accuracy == ""
-        assert np.isnan(metric.agreement.accuracy_low)
+        assert np.isnan(metric.agreement.accuracy_by_ranks.low)
 
 
 def test_what_is_trained_on_preferences_is_marked(comparisons):
@@ -56,7 +56,7 @@ def test_what_is_trained_on_preferences_is_marked(comparisons):
 def test_a_misprint_shows_as_a_gap_between_printed_and_recomputed(comparisons):
     metric = comparisons["coco"].metric("mps")
     assert metric.printed_rho == "0.48"
-    assert metric.agreement.rho_squared == pytest.approx(0.02, abs=0.005)
+    assert metric.agreement.rho_squared.value == pytest.approx(0.02, abs=0.005)
 
 
 def test_unknown_metric(comparisons):

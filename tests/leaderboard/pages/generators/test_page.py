@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from compute.analysis.generators.preference import AGAINST, FOLLOWS, UNPROVEN
+from compute.analysis.generators.agreement import AGAINST, FOLLOWS, UNPROVEN
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import SUSPECT

@@ -1,4 +1,4 @@
-"""Agreement of metrics with people: references of scipy, honest with few generators, and the paper's tables."""
+"""Agreement of metrics with people: references of scipy, perfect and worst, few generators, the paper's tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,20 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau, pearsonr, spearmanr
+from scipy.stats import PermutationMethod, kendalltau, pearsonr, spearmanr
 
-from compute.analysis.generators.metric_agreement import agreement, differences
+from compute.analysis.generators.agreement import (
+    AGAINST,
+    FOLLOWS,
+    TOO_FEW,
+    UNPROVEN,
+    Agreement,
+    Estimate,
+    agree,
+    differences,
+    permutation_p,
+    verdicts,
+)
 from compute.claims import cfred
 from compute.metrics.agreement import rank_accuracy
 from compute.types import Undefined
@@ -17,7 +28,7 @@ from compute.types import Undefined
 def test_every_figure_has_an_independent_reference() -> None:
     rng = np.random.default_rng(0)
     human, scores = rng.normal(size=9), rng.normal(size=9)
-    result = agreement(scores=scores, human=human, higher=False)
+    result = agree(scores=scores, human=human, higher=False)
     reference = pearsonr(scores, human)
     interval = reference.confidence_interval(0.95)
     assert result.pearson.value == pytest.approx(reference.statistic)
@@ -39,7 +50,7 @@ def test_every_figure_has_an_independent_reference() -> None:
 def test_the_published_tables_come_out_as_the_claims_page_has_them(table: int) -> None:
     frame, known = cfred.listed(table), cfred.metrics(table)
     for column, row in cfred.METRICS.iterrows():
-        result = agreement(
+        result = agree(
             scores=frame[column],
             human=frame[cfred.SETS[table][1]],
             higher=row["higher"],
@@ -56,12 +67,14 @@ def test_the_published_tables_come_out_as_the_claims_page_has_them(table: int) -
 
 
 def test_few_generators_have_no_interval_but_a_reason() -> None:
-    three = agreement(scores=[1, 2, 4], human=[1, 3, 2], higher=True)
+    three = agree(scores=[1, 2, 4], human=[1, 3, 2], higher=True)
     assert "4 generators" in three.pearson.reason and math.isnan(three.pearson.low)
-    perfect = agreement(scores=[1, 2, 3, 4, 5, 6], human=[1, 2, 3, 4, 5, 7], higher=True)
+    perfect = agree(scores=[1, 2, 3, 4, 5, 6], human=[1, 2, 3, 4, 5, 7], higher=True)
     assert perfect.spearman.value == pytest.approx(1) and "shows no spread" in perfect.spearman.reason
+    with pytest.raises(Undefined, match="no correlation"):
+        agree(scores=[1, 1, 1], human=[1, 2, 3], higher=True)
     with pytest.raises(Undefined, match="three generators"):
-        agreement(scores=[1, 2], human=[1, 2], higher=True)
+        agree(scores=[1, 2], human=[1, 2], higher=True)
 
 
 def test_four_generators_tell_no_two_metrics_apart() -> None:
@@ -79,3 +92,56 @@ def test_a_good_metric_is_told_apart_from_a_bad_one_given_enough_generators() ->
     assert first.told_apart and first.difference.low > 0
     same = differences(scores=[good, -good], higher=[True, False], human=human)
     assert same[0].difference.value == pytest.approx(0) and same[0].p == 1 and not same[0].told_apart
+
+
+def test_perfect_agreement_and_the_wrong_way() -> None:
+    order = [1, 2, 3, 4, 5, 6]
+    distance = agree(scores=order, human=[60, 50, 40, 30, 20, 10], higher=False)
+    assert distance.pearson.value == pytest.approx(-1) and distance.right_way
+    assert distance.accuracy_by_ranks.value == 1 and math.isnan(distance.accuracy_by_ranks.low)  # no spread seen
+    assert distance.p == pytest.approx(2 / math.factorial(6)) and distance.weakest == pytest.approx(-1)
+    wrong = agree(scores=order, human=order, ranks=order, human_ranks=order[::-1], higher=False)
+    assert not wrong.right_way and wrong.rho_squared.value == pytest.approx(1)
+    assert wrong.accuracy_by_ranks.value == 0
+
+
+def test_exact_p_is_scipys() -> None:
+    x, y = np.random.default_rng(5).normal(size=(2, 5))
+    reference = pearsonr(x, y, method=PermutationMethod(n_resamples=math.inf)).pvalue
+    # scipy doubles the smaller tail, this counts both; they agree to a few orders out of n!
+    assert permutation_p(x=x, y=y) == pytest.approx(reference, abs=0.06)
+
+
+def test_exact_p_by_hand() -> None:
+    # the orders of 1, 2, 4 against 0, 0, 1 with |r| at least that of (1, 2, 4): the 4 last, in 2 of 6 orders
+    assert permutation_p(x=[1, 2, 4], y=[0, 0, 1]) == pytest.approx(2 / 6)
+
+
+def test_weakest_names_what_hangs_on_one_generator() -> None:
+    found = agree(
+        scores=[0, 1, 0, 1, 0, 9],
+        human=[0, 0, 1, 1, 0.5, 9],
+        ranks=[4, 2, 4, 2, 4, 1],
+        human_ranks=[5, 5, 2, 2, 4, 1],
+        higher=True,
+    )
+    assert found.pearson.value > 0.95
+    assert found.weakest < 0.2
+
+
+def made(*, p: float, right: bool = True, generators: int = 10) -> Agreement:
+    names = ("pearson", "rho_squared", "spearman", "kendall", "accuracy_by_ranks", "accuracy_by_scores")
+    values = dict.fromkeys(names, Estimate(value=0.5))
+    return Agreement(**values, right_way=right, p=p, weakest=0.4, generators=generators)
+
+
+def test_verdicts_are_holms_over_the_metrics_of_the_set() -> None:
+    found = [made(p=0.001), made(p=0.02, right=False), made(p=0.03)]
+    assert verdicts(found) == (FOLLOWS, AGAINST, FOLLOWS)
+    assert verdicts([*found, made(p=0.9)]) == (FOLLOWS, UNPROVEN, UNPROVEN, UNPROVEN)
+    assert verdicts([made(p=0.04)]) == (FOLLOWS,)
+
+
+def test_few_generators_never_get_a_verdict() -> None:
+    assert verdicts([made(p=0.0, generators=5), made(p=0.9, generators=4)]) == (TOO_FEW, TOO_FEW)
+    assert verdicts([made(p=0.0, generators=6)]) == (FOLLOWS,)

@@ -1,0 +1,339 @@
+"""cFreD, the Fréchet distance conditional on prompts: of one pair of backbones, and over a grid of them.
+
+Sources: Soloveitchik et al. 2021; section 3.1 and Figures B.1-B.3 of the cFreD paper. Covariances are over N, where
+FID's are over N - 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from compute.arrays import Floats, Ints, LazyRows
+from compute.metrics.distribution.frechet import EPSILON, Gaussian, covariance_distance, frechet
+from compute.metrics.distribution.intervals import Extrapolated, extrapolate
+from compute.metrics.distribution.moments import (
+    CrossMoments,
+    centred,
+    check_paired,
+    feature_array,
+    feature_rows,
+    row_blocks,
+)
+from compute.types import BadInput
+
+# Eigenvalues of the text covariance below this share of the largest are taken as 0 by the pseudo-inverse: far above
+# rounding in float64, far below what text encoders yield, so that nothing but exact redundancy is cut.
+CUTOFF = 1e-10
+STREAM_ABOVE = 4  # rows per column above which cFreD is computed from moments instead of from all rows
+PARTS = ("means", "cross", "conditional", "realism", "fidelity", "cutoff", "rank")  # of a Cfred, beside its value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cfred:
+    """A conditional Fréchet distance, in squared units of the image features.
+
+    Its three parts add up to `value`: `means`, the squared distance of the unconditional means; `cross`, of the
+    regressions on the prompt; `conditional`, of the conditional covariances. So do the two readings of section 3.1:
+    `realism`, the plain Fréchet distance of the unconditional moments (over N), and `fidelity`, what the prompts add.
+    `fidelity` is never negative, as conditioning cannot bring two Gaussians nearer.
+    `cutoff` is relative to the largest eigenvalue of the text covariance, and never below rounding; `rank` eigenvalues
+    are above it.
+    """
+
+    value: float
+    means: float
+    cross: float
+    conditional: float
+    realism: float
+    fidelity: float
+    cutoff: float
+    rank: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ConditionalMoments:
+    """The moments of images given their prompts.
+
+    `explained` (k, d) is the regression on the whitened text features: its product with itself is the covariance that
+    the prompts explain. `residual` is the conditional covariance, `marginal` the unconditional one.
+    """
+
+    explained: Floats
+    residual: Gaussian
+    marginal: Gaussian
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Conditioning:
+    """Text features as a condition, made once and used for any images of the same prompts.
+
+    `reflectors` (n, 1 + rank) and `scales` are LAPACK's form of a rotation of the n prompts whose first axis is the
+    vector of ones and whose next `rank` axes are spanned by the text features; None where only moments are compared.
+    `repeats` counts the prompts that occur before.
+    """
+
+    n: int
+    dimension: int
+    rank: int
+    cutoff: float
+    repeats: int
+    reflectors: Floats | None = None
+    scales: Floats | None = None
+
+    @classmethod
+    def of(cls, condition: Any, *, cutoff: float = CUTOFF, argument: str = "condition") -> Conditioning:
+        """Of text features (n, p). Raises BadInput."""
+        texts = feature_array(condition, argument=argument)
+        _, rows = centred(texts, argument=argument)
+        cutoff = _effective_cutoff(cutoff, rows.shape[1])
+        left, lengths, _ = linalg.svd(rows, full_matrices=False, check_finite=False)
+        held = lengths**2 > cutoff * lengths[0] ** 2
+        spanned = np.hstack([np.full((len(rows), 1), 1 / np.sqrt(len(rows))), left[:, held]])
+        (reflectors, scales), _ = linalg.qr(spanned, mode="raw", overwrite_a=True, check_finite=False)
+        return cls(
+            n=len(rows),
+            dimension=rows.shape[1],
+            rank=int(held.sum()),
+            cutoff=cutoff,
+            repeats=_repeated_rows(texts),
+            reflectors=reflectors,
+            scales=scales,
+        )
+
+    def split(self, rows: Floats, marginal: Gaussian) -> ConditionalMoments:
+        """What the prompts explain of centred image features (n, d), and the rest, over N; `marginal` are the images'
+        unconditional moments."""
+        turned, _, _ = linalg.lapack.dormqr(
+            "L",
+            "T",
+            self.reflectors,
+            self.scales,
+            np.asfortranarray(rows / np.sqrt(self.n)),
+            lwork=64 * rows.shape[1],
+            overwrite_c=True,
+        )
+        rest = turned[1 + self.rank :]
+        few = len(rest) <= rest.shape[1]
+        residual = Gaussian(
+            n=self.n,
+            mean=marginal.mean,
+            rows=rest if few else None,
+            covariance=None if few else rest.T @ rest,
+        )
+        return ConditionalMoments(explained=turned[1 : 1 + self.rank], residual=residual, marginal=marginal)
+
+    def compare(
+        self, real: ConditionalMoments, generated: ConditionalMoments, *, realism: float | None = None
+    ) -> Cfred:
+        """cFreD from its moments; `realism` is the plain Fréchet distance where it is known."""
+        if realism is None:
+            realism = frechet(real=real.marginal, generated=generated.marginal).value
+        step = real.marginal.mean - generated.marginal.mean
+        means = float(step @ step)
+        cross = float(((real.explained - generated.explained) ** 2).sum())
+        conditional = covariance_distance(real.residual, generated.residual)
+        value = means + cross + conditional
+        n, warnings = self.n, []
+        if n < 2 * self.dimension:
+            warnings.append(
+                f"{n} prompts are fewer than twice the {self.dimension} dimensions of the text features: the "
+                "conditional covariances are too small, and the cut-off of the pseudo-inverse weighs on the value"
+            )
+        if self.rank >= n - 1:
+            warnings.append(
+                f"The text features tell all {n} prompts apart linearly, so the conditional covariances vanish and "
+                "cFreD is the mean squared distance of paired images"
+            )
+        if self.rank == 0:
+            warnings.append("All prompts have the same text features: cFreD is the plain Fréchet distance")
+        if self.repeats:
+            warnings.append(f"{self.repeats} of {n} prompts have the text features of an earlier prompt")
+        return Cfred(
+            value=value,
+            means=means,
+            cross=cross,
+            conditional=conditional,
+            realism=min(realism, value),  # rounding alone puts it above
+            fidelity=max(value - realism, 0.0),
+            cutoff=self.cutoff,
+            rank=self.rank,
+            warnings=tuple(warnings),
+        )
+
+
+class ConditionalReference:
+    """A reference and the text features of its prompts, computed once and compared with many generators.
+
+    real: image features (n, d) or CrossMoments; condition: text features (n, p), row i of each of prompt i; cutoff as
+    in `cfred`. Many rows per column are read block by block. Raises BadInput.
+    """
+
+    def __init__(self, *, real: Any, condition: Any, cutoff: float = CUTOFF, rows: Ints | None = None) -> None:
+        self._texts, self._cutoff = feature_array(condition, argument="condition"), cutoff
+        self._rows = rows
+        n = len(self._texts) if rows is None else len(rows)
+        self._real: CrossMoments | ConditionalMoments
+        if isinstance(real, CrossMoments):
+            self._real = real
+            return
+        images = feature_array(real, argument="real")
+        check_paired(images, self._texts, names=("real", "condition"))
+        if streams(n, images, self._texts):
+            self._real = CrossMoments.of(images=images, condition=self._texts, rows=rows, argument="real")
+            return
+        self._conditioning = Conditioning.of(self._texts if rows is None else self._texts[rows], cutoff=cutoff)
+        self._real = self._conditioning.split(*_marginal(images, "real", rows))
+
+    def compare(self, generated: Any) -> Cfred:
+        """cFreD of image features (n, d) of the same prompts. Raises BadInput."""
+        images = feature_array(generated, argument="generated")
+        check_paired(self._texts, images, names=("condition", "generated"))
+        if isinstance(self._real, ConditionalMoments):
+            return self._conditioning.compare(
+                self._real, self._conditioning.split(*_marginal(images, "generated", self._rows))
+            )
+        moments = CrossMoments.of(images=images, condition=self._texts, rows=self._rows, argument="generated")
+        return _of_moments(self._real, moments, cutoff=self._cutoff, repeats=_repeated_rows(self._texts, self._rows))
+
+
+def cfred(
+    *, real: Any, generated: Any, condition: Any = None, rows: Ints | None = None, cutoff: float = CUTOFF
+) -> Cfred:
+    """cFreD of section 3.1 in its second form, by moments and cross-covariances over N.
+
+    real, generated: image features (n, d); condition: text features (n, p); row i of each belongs to prompt i. Or real,
+    or both, as CrossMoments: without features there is no condition to give. rows: only these of the features. cutoff:
+    eigenvalues of the text covariance at or below this share of the largest are 0 to the pseudo-inverse; where n <= p
+    it decides the value. Many rows per column are read block by block. Raises BadInput for features that are none, for
+    unlike counts, conditions or dimensions, and for a cutoff outside [0, 1).
+    """
+    if isinstance(real, CrossMoments) and isinstance(generated, CrossMoments):
+        return _of_moments(real, generated, cutoff=cutoff, repeats=0)
+    if condition is None:
+        raise BadInput("cfred needs `condition`, the text features (n, p), or real and generated as CrossMoments")
+    return ConditionalReference(real=real, condition=condition, rows=rows, cutoff=cutoff).compare(generated)
+
+
+def cfred_at_infinity(*, real: Any, generated: Any, condition: Any) -> Extrapolated:
+    """`cfred` at infinite N. real, generated (n, d) and condition (n, p), row by row paired; prompts are split."""
+
+    def distance(rows: Sequence[Ints]) -> float:
+        return cfred(real=real, generated=generated, condition=condition, rows=rows[0]).value
+
+    d, p = generated.shape[1], condition.shape[1]
+    return extrapolate(
+        distance,
+        counts=(len(condition),),
+        needed=2 * (d + p),
+        what=f"twice the {d} + {p} dimensions of the image and text features",
+    )
+
+
+def cfred_grid(
+    *, real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], condition: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, str, str], Cfred]]:
+    """Every generator under every pair of backbones, as ((generator, image, text), cFreD) when it is computed: image
+    backbones in order, texts within.
+
+    real: image backbone to features (n, d); generated: generator to the same; condition: text backbone to features
+    (n, p). Row i of each belongs to prompt i. What depends on one backbone alone is computed once. Mappings that read
+    on access are read one backbone at a time; beside it 8 n p bytes a text backbone are held. Equal to `cfred` of each.
+    `check_grid` says beforehand what does not fit.
+    """
+    texts = {key: Conditioning.of(condition[key], argument=f"condition {key}") for key in condition}
+    for image, features in real.items():
+        reference = _marginal(features, f"real {image}")
+        sides = {name: _marginal(of[image], f"{name} {image}") for name, of in generated.items()}
+        realism = {name: frechet(real=reference[1], generated=marginal).value for name, (_, marginal) in sides.items()}
+        for text, conditioning in texts.items():
+            conditional = conditioning.split(*reference)
+            for name, side in sides.items():
+                other = conditioning.split(*side)
+                yield (name, image, text), conditioning.compare(conditional, other, realism=realism[name])
+
+
+def check_grid(
+    *, real: Mapping[str, Any], generated: Mapping[str, Mapping[str, Any]], condition: Mapping[str, Any]
+) -> None:
+    """Raises BadInput where rows or columns do not fit, or a row is not finite."""
+    first_key = next(iter(real))
+    first = feature_array(real[first_key], argument=f"real {first_key}")
+
+    def width(values: Any, argument: str) -> int:
+        array = feature_array(values, argument=argument)
+        check_paired(first, array, names=(f"real {first_key}", argument))
+        feature_rows(array, argument=argument)
+        return array.shape[1]
+
+    for key in real:
+        columns = width(real[key], f"real {key}")
+        for generator, sets in generated.items():
+            other = width(sets[key], f"{generator} {key}")
+            if other != columns:
+                raise BadInput(f"{generator} {key} has {other} columns where real {key} has {columns}")
+    for key in condition:
+        width(condition[key], f"condition {key}")
+
+
+def streams(n: int, *features: Any) -> bool:
+    """Whether n rows of features (n, d) are so many that their moments take far less memory."""
+    return n > STREAM_ABOVE * max(each.shape[1] for each in features)
+
+
+def _marginal(images: Any, argument: str, rows: Ints | None = None) -> tuple[Floats, Gaussian]:
+    """Image features (n, d), or these `rows` of them, centred, and their moments over N without the prompts."""
+    mean, rest = centred(images if rows is None else images[rows], argument=argument)
+    return rest, Gaussian.of_centred(rest, mean=mean, ddof=0)
+
+
+def _of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, repeats: int) -> Cfred:
+    first, second = real.condition, generated.condition
+    spread = np.trace(first.scatter)
+    if not (
+        first.n == second.n
+        and first.dimension == second.dimension
+        and np.allclose(first.scatter, second.scatter, rtol=1e-8, atol=1e-8 * spread)
+        and np.allclose(first.mean, second.mean, rtol=1e-8, atol=1e-8 * np.sqrt(spread / first.n))
+    ):
+        raise BadInput(
+            f"real ({first.n} pairs) and generated ({second.n} pairs) have unlike conditions: cFreD compares images of "
+            "the same prompts, encoded by one text backbone"
+        )
+    values, vectors = linalg.eigh(first.covariance())
+    cutoff = _effective_cutoff(cutoff, len(values))
+    held = values > cutoff * values[-1]
+    whitening = vectors[:, held] / np.sqrt(values[held])
+    split = []
+    for moments in (real, generated):
+        explained = (moments.cross @ whitening).T / moments.n
+        covariance, sizes = moments.images.covariance(), {"n": moments.n, "mean": moments.images.mean}
+        split.append(
+            ConditionalMoments(
+                explained=explained,
+                residual=Gaussian(**sizes, covariance=covariance - explained.T @ explained),
+                marginal=Gaussian(**sizes, covariance=covariance),
+            )
+        )
+    conditioning = Conditioning(n=real.n, dimension=len(values), rank=int(held.sum()), cutoff=cutoff, repeats=repeats)
+    return conditioning.compare(*split)
+
+
+def _repeated_rows(values: np.ndarray | LazyRows, rows: Ints | None = None) -> int:
+    """How many rows (n, p), or how many of these `rows` of them, equal an earlier one."""
+    parts = row_blocks(len(values), rows, width=values.shape[1])
+    seen = {hashlib.blake2b(row.tobytes(), digest_size=16).digest() for part in parts for row in values[part]}
+    return (len(values) if rows is None else len(rows)) - len(seen)
+
+
+def _effective_cutoff(cutoff: float, dimension: int) -> float:
+    """The cut-off, and no less than rounding makes of an eigenvalue 0. Raises BadInput for one outside [0, 1)."""
+    if not 0 <= cutoff < 1:
+        raise BadInput(f"cutoff is a share of the largest eigenvalue, from 0 to below 1, got {cutoff}")
+    return max(cutoff, dimension * EPSILON)

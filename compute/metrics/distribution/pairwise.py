@@ -1,0 +1,299 @@
+"""Metrics that compare every image with every other: kernel distances (CMMD, KID), and how far two sets cover each
+other by nearest neighbours (precision, recall, density, coverage).
+
+The kernel distances are the squared maximum mean discrepancy (Gretton et al. 2012): the mean kernel within either set
+less twice the mean between them. A set's manifold is the union of balls around its images, each as wide as the distance
+to the image's k-th nearest neighbour in its own set. Pairs are taken a block of rows at a time, so no n x m matrix is
+ever in memory; many subsets of the same rows cost one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from compute.arrays import Bools, Floats
+from compute.metrics.distribution.moments import blocks, directions, feature_rows
+from compute.types import BadInput, Undefined
+
+SIGMA = 10.0  # of CMMD's kernel
+SCALE = 1000.0  # of CMMD's value
+QUANTITIES = ("precision", "recall", "density", "coverage")
+_SAME = 1e-12  # a squared distance below this share of both squared lengths is rounding: the rows coincide
+_ROUNDING = 1e-9  # relative error of a squared distance, far above any
+_MARGIN = 3  # neighbours held per neighbour needed, so that a subset's are nearly always among them
+
+Kernel = Callable[[Floats, Floats], Floats]  # (n, d), (m, d) -> (n, m)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cmmd:
+    """The biased estimate times 1000; `unbiased` leaves each image's kernel with itself out, None below two images."""
+
+    value: float
+    unbiased: float | None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kid:
+    """The unbiased estimate. It can be slightly below zero: two samples of one distribution have a KID of zero on
+    average."""
+
+    value: float
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeighbourShare:
+    """One of the four quantities; `k` neighbours decide the width of a ball."""
+
+    value: float
+    k: int
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifold:
+    """Precision: share of generated images within the real manifold. Recall: share of real images within the generated
+    one. Density: real balls that hold a generated image, on average, over k; 1 is expected of equal distributions, and
+    it can exceed 1. Coverage: share of real images whose ball holds a generated image.
+    """
+
+    precision: NeighbourShare
+    recall: NeighbourShare
+    density: NeighbourShare
+    coverage: NeighbourShare
+
+
+def cmmd(*, real: Any, generated: Any) -> Cmmd:
+    """1000 times the biased squared MMD of features of length 1 under the kernel exp(-|x - y|² / 2σ²).
+
+    `real` (n, d), `generated` (m, d): embeddings of CLIP ViT-L/14 at 336 pixels; any length, they are brought to 1.
+    Raises BadInput for a row of zeros, which has no direction. Source: Jayasumana et al. 2024, equation 4 (the biased
+    estimate) with σ = 10.
+    """
+    real, generated = _directions(real, generated)
+    everything = [np.ones((1, len(side)), bool) for side in (real, generated)]
+    means = _means(real, generated, _gaussian, *everything, diagonal=True)
+    value = max(SCALE * float(means[0]), 0.0)  # below zero by rounding alone
+    unbiased, warnings = None, []
+    if min(len(real), len(generated)) > 1:
+        unbiased = SCALE * float(_means(real, generated, _gaussian, *everything, diagonal=False)[0])
+        if value > 0 and value - unbiased > value / 2:
+            warnings.append(
+                f"More than half of this CMMD is the bias of few images ({len(real)} real, {len(generated)} generated)"
+            )
+    else:
+        warnings.append("A set of one image: the CMMD says how far the sets are, not how the distributions differ")
+    warnings += _unlike_counts(len(real), len(generated))
+    return Cmmd(value=value, unbiased=unbiased, warnings=tuple(warnings))
+
+
+def cmmd_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
+    """(s,) the CMMD of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
+    real, generated = _directions(real, generated)
+    _check_kept(real_kept, generated_kept, at_least=1)
+    means = _means(real, generated, _gaussian, real_kept, generated_kept, diagonal=True)
+    return np.maximum(SCALE * means, 0.0)
+
+
+def kid(*, real: Any, generated: Any) -> Kid:
+    """The unbiased squared MMD under the kernel (x·y / d + 1)³.
+
+    `real` (n, d), `generated` (m, d): Inception-v3 pool features. Raises Undefined below two images a side. Source:
+    Bińkowski et al. 2018, section 4 and equation 4.
+    """
+    real, generated = _two_sets(real=real, generated=generated)
+    if min(len(real), len(generated)) < 2:
+        raise Undefined(f"KID needs two images a side, here are {len(real)} real and {len(generated)} generated")
+    everything = [np.ones((1, len(side)), bool) for side in (real, generated)]
+    return Kid(value=float(_means(real, generated, _cubic, *everything, diagonal=False)[0]))
+
+
+def kid_of_subsets(*, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools) -> Floats:
+    """(s,) the KID of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
+    real, generated = _two_sets(real=real, generated=generated)
+    _check_kept(real_kept, generated_kept, at_least=2)
+    return _means(real, generated, _cubic, real_kept, generated_kept, diagonal=False)
+
+
+def manifold(*, real: Any, generated: Any, k: int) -> Manifold:
+    """All four quantities of `real` (n, d) and `generated` (m, d) with `k` neighbours, by Euclidean distance.
+
+    Precision and recall take closed balls as their paper does (k = 3 there); density and coverage open ones, as their
+    authors' figures do (k = 5). It matters only where distances are equal: so are those of a set to itself, whose
+    density is 1. Raises Undefined for k images a side or fewer. Sources: Kynkäänniemi et al. 2019, equation 2; Naeem et
+    al. 2020, equations 3 and 4.
+    """
+    real, generated = _two_sets(real=real, generated=generated)
+    whole = [np.ones((1, len(side)), bool) for side in (real, generated)]
+    shares, repeated = _shares(real, generated, *whole, k=k)
+    warnings = _unlike_counts(len(real), len(generated))
+    for argument, count in zip(("real", "generated"), repeated, strict=True):
+        if count:
+            warnings += (f"{argument}: {count} images coincide with {k} others, so that their balls are points",)
+    made = {
+        name: NeighbourShare(value=float(value), k=k, warnings=warnings)
+        for name, value in zip(QUANTITIES, shares[0], strict=True)
+    }
+    return Manifold(**made)
+
+
+def manifold_of_subsets(
+    *, real: Any, generated: Any, real_kept: Bools, generated_kept: Bools, k: int
+) -> dict[str, Floats]:
+    """Each quantity (s,) of s subsets in one pass: `real_kept` (s, n) and `generated_kept` (s, m) mark their rows."""
+    real, generated = _two_sets(real=real, generated=generated)
+    _check_kept(real_kept, generated_kept, at_least=k + 1)
+    shares, _ = _shares(real, generated, real_kept, generated_kept, k=k)
+    return dict(zip(QUANTITIES, shares.T, strict=True))
+
+
+def _two_sets(*, real: Any, generated: Any) -> tuple[Floats, Floats]:
+    """Both sets' features as float64. Raises BadInput as `feature_rows`, and where their widths differ."""
+    first, second = feature_rows(real, argument="real"), feature_rows(generated, argument="generated")
+    if first.shape[1] != second.shape[1]:
+        raise BadInput(
+            f"real has {first.shape[1]} features an image and generated {second.shape[1]}: both must come from the "
+            "same backbone"
+        )
+    return first, second
+
+
+def _check_kept(*kept: Bools, at_least: int) -> None:
+    """Raises Undefined where a subset of marked rows, (subsets, n) each, keeps fewer than `at_least`."""
+    fewest = min(int(marks.sum(axis=1).min()) for marks in kept)
+    if fewest < at_least:
+        raise Undefined(f"a subset keeps {fewest} images, and this metric needs {at_least}")
+
+
+def _unlike_counts(n_real: int, n_generated: int) -> tuple[str, ...]:
+    """The warning of a metric whose value depends on both counts; none where they are equal."""
+    if n_real == n_generated:
+        return ()
+    return (
+        f"{n_real} real and {n_generated} generated images: the value depends on both counts. Compare it only with "
+        "values at the same counts",
+    )
+
+
+def _directions(real: Any, generated: Any) -> tuple[Floats, Floats]:
+    real, generated = _two_sets(real=real, generated=generated)
+    return directions(real, argument="real"), directions(generated, argument="generated")
+
+
+def _gaussian(first: Floats, second: Floats) -> Floats:
+    """exp(-|x - y|² / 2σ²) - 1 of rows of length 1. The 1 cancels in the distance, and with it most of the rounding."""
+    return np.expm1((first @ second.T - 1.0) / SIGMA**2)
+
+
+def _cubic(first: Floats, second: Floats) -> Floats:
+    return (1.0 / first.shape[1] * (first @ second.T) + 1.0) ** 3
+
+
+def _means(
+    real: Floats,
+    generated: Floats,
+    kernel: Kernel,
+    real_kept: Bools,
+    generated_kept: Bools,
+    *,
+    diagonal: bool,
+) -> Floats:
+    """(s,) the squared MMD of every subset; `diagonal`: each row's kernel with itself counts (the biased estimate)."""
+    within = []
+    for side, kept in ((real, real_kept), (generated, generated_kept)):
+        counts = kept.sum(axis=1).astype(float)
+        total, own = _sums(side, side, kernel, kept, kept, own=not diagonal)
+        within.append((total - own) / (counts * (counts if diagonal else counts - 1)))
+    across, _ = _sums(real, generated, kernel, real_kept, generated_kept, own=False)
+    return within[0] + within[1] - 2 * across / (real_kept.sum(axis=1) * generated_kept.sum(axis=1).astype(float))
+
+
+def _sums(
+    first: Floats,
+    second: Floats,
+    kernel: Kernel,
+    first_kept: Bools,
+    second_kept: Bools,
+    *,
+    own: bool,
+) -> tuple[Floats, Floats]:
+    """(s,) the sum of the kernel over all pairs that a subset keeps, and with `own` its part on the diagonal."""
+    total, diagonal = np.zeros(len(first_kept)), np.zeros(len(first_kept))
+    marks = second_kept.T.astype(np.float64)
+    for part in blocks(len(first), width=len(second)):
+        values = kernel(first[part], second)
+        total += np.einsum("si,is->s", first_kept[:, part], values @ marks)
+        if own:
+            diagonal += first_kept[:, part] @ values[np.arange(len(values)), np.arange(part.start, part.stop)]
+    return total, diagonal
+
+
+def _shares(
+    real: Floats, generated: Floats, real_kept: Bools, generated_kept: Bools, *, k: int
+) -> tuple[Floats, tuple[int, int]]:
+    """(s, 4) the quantities of every subset, and how many rows of either side have a ball of no width."""
+    if min(len(real), len(generated)) <= k:
+        raise Undefined(
+            f"The {k}-th nearest neighbour needs {k + 1} images a side, here are {len(real)} real and "
+            f"{len(generated)} generated"
+        )
+    centre = real.mean(axis=0)  # distances do not change, and lose least to rounding
+    real, generated = real - centre, generated - centre
+    real_radius = _radii(real, real_kept, k=k)
+    radius = _radii(generated, generated_kept, k=k)
+    repeated = int((real_radius[0] == 0).sum()), int((radius[0] == 0).sum())
+    real_radius, radius = (
+        np.where(kept, each, -1.0) for kept, each in ((real_kept, real_radius), (generated_kept, radius))
+    )  # no distance is below -1: a row that is not kept has no ball
+    closed = real_radius * (1 + _ROUNDING)
+    # a ball of no width still holds the rows that coincide with its own
+    opened = np.where(real_radius == 0, np.nextafter(0, 1), real_radius * (1 - _ROUNDING))
+    radius = radius * (1 + _ROUNDING)
+    subsets = len(real_kept)
+    precise, balls = np.zeros(subsets), np.zeros(subsets)
+    recalled, covered = np.zeros(real_kept.shape, bool), np.zeros(real_kept.shape, bool)
+    for part in blocks(len(generated), width=len(real)):
+        squared = _squared_distances(generated[part], real)
+        for s in range(subsets):
+            kept = generated_kept[s, part]
+            precise[s] += np.count_nonzero((squared <= closed[s]).any(axis=1) & kept)
+            inside = (squared < opened[s]) & kept[:, None]
+            balls[s] += np.count_nonzero(inside)
+            covered[s] |= inside.any(axis=0)
+            recalled[s] |= (squared <= radius[s, part, None]).any(axis=0)
+    n, m = real_kept.sum(axis=1), generated_kept.sum(axis=1)
+    out = precise / m, (recalled & real_kept).sum(axis=1) / n, balls / (k * m), (covered & real_kept).sum(axis=1) / n
+    return np.stack(out, axis=1), repeated
+
+
+def _radii(rows: Floats, kept: Bools, *, k: int) -> Floats:
+    """(s, n) squared distance from each row to its k-th nearest other row among those that a subset keeps."""
+    out = np.empty(kept.shape)
+    held = min(len(rows) - 1, _MARGIN * k + 10)
+    for part in blocks(len(rows), width=len(rows)):
+        squared = _squared_distances(rows[part], rows)
+        index = np.arange(len(squared))
+        squared[index, index + part.start] = np.inf  # a row is no neighbour of itself
+        nearest = np.argpartition(squared, held - 1, axis=1)[:, :held]
+        nearest = np.take_along_axis(nearest, np.argsort(np.take_along_axis(squared, nearest, axis=1), axis=1), axis=1)
+        for s, marks in enumerate(kept):
+            rank = np.cumsum(marks[nearest], axis=1)
+            at = np.take_along_axis(nearest, np.argmax(rank == k, axis=1)[:, None], axis=1)[:, 0]
+            out[s, part] = squared[index, at]
+            for row in np.flatnonzero(rank[:, -1] < k):
+                out[s, part.start + row] = np.partition(np.where(marks, squared[row], np.inf), k - 1)[k - 1]
+    return out
+
+
+def _squared_distances(first: Floats, second: Floats) -> Floats:
+    """(n, m), 0 where two rows are equal up to rounding."""
+    lengths = (first**2).sum(axis=1)[:, None] + (second**2).sum(axis=1)
+    squared = lengths - 2 * (first @ second.T)
+    squared[squared <= _SAME * lengths] = 0.0
+    return squared
