@@ -114,6 +114,7 @@ def frechet(
     )
     bench_source = Source.keeping(root, root=data, offline=offline)
     made_of = {"name": name or (prompts or Path(reference)).stem, "file": prompts or Path(reference), "results": root}
+    statistics = Path(reference).suffix == storage.SUFFIX  # in place of images
     named: dict[str, str] = {}
     for text in (*generated, *(more or ())):
         key, equals, where = (part.strip() for part in text.partition("="))
@@ -132,7 +133,7 @@ def frechet(
 
     def paired() -> PromptedSets:
         return pairing.pair(
-            reference=None if storage.is_saved(reference) else opened(pairing.REFERENCE, reference),
+            reference=None if statistics else opened(pairing.REFERENCE, reference),
             generated=[opened(key, where) for key, where in named.items()],
             prompts=pairing.prompts_of(prompts),
         )
@@ -167,7 +168,7 @@ def frechet(
         rebuild(root, err=output != "text")
         return
     chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
-    saved = storage.opened(reference, chosen=chosen) if storage.is_saved(reference) else {}
+    saved = storage.opened(reference, chosen=chosen) if statistics else {}
     if saved and save_reference:
         raise BadInput(f"{reference} is saved already: --save-reference goes with the images themselves")
     result = comparison.compare(

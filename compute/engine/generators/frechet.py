@@ -111,7 +111,9 @@ class GeneratorComparison:
     def table(self, human: HumanTable | None = None) -> GeneratorTable:
         """The figures, with people's ratings beside them. Raises as `GeneratorTable.beside`."""
         table = GeneratorTable(figures=self.figures, warnings=self.sets.warnings)
-        return table.beside(human, scores=self.features.scores if self.features.prompts else None)
+        if human is None:
+            return table
+        return table.beside(human, scores=self.features.scores if self.features.prompts else {})
 
 
 def compare(

@@ -69,10 +69,11 @@ def frechet(
     if all(arrays):
         given = _given(reference, generated, condition)
         chosen = Backbones(image=(OWN,), cfred=(OWN,), text=(OWN,), cmmd=OWN).limited(metrics)
-        return GeneratorTable(
+        table = GeneratorTable(
             figures=tuple(comparison.figures(given, chosen=chosen, with_intervals=intervals)),
             warnings=uneven_generators({name: len(rows) for name, rows in generated.items()}),
-        ).beside(rated)
+        )
+        return table if rated is None else table.beside(rated, scores={})
     if any(arrays) or condition is not None:
         raise BadInput("Features, arrays (n, d), and images cannot be mixed; `condition` goes with features")
     if offline:
@@ -88,7 +89,10 @@ def frechet(
                 return sources.opened(name, images, source=source, skip_bad=skip_bad)
             return sources.from_images(name, images, spool=spool / str(len(list(spool.iterdir()))), skip_bad=skip_bad)
 
-        saved = store.opened(reference, chosen=chosen) if store.is_saved(reference) else {}
+        statistics = isinstance(reference, SavedReference) or (
+            isinstance(reference, str | Path) and Path(reference).suffix == store.SUFFIX
+        )
+        saved = store.opened(reference, chosen=chosen) if statistics else {}
         sets = pairing.pair(
             reference=None if saved else opened(REFERENCE, reference),
             generated=[opened(name, images) for name, images in generated.items()],

@@ -37,7 +37,7 @@ MOST_PICTURES = 2000  # of one comparison, the reference's among them: about 3 k
 SIDE = 128  # pixels of their longer side at most
 DETAILS = ("low", "high", "limit", "limit_low", "limit_high", "parts", "warnings", "left_out", "block_sizes")
 FORMAT = "likeness-reference-2"  # of saved statistics
-SUFFIX = ".npz"
+SUFFIX = ".npz"  # of a file, and of an address that stands for several
 LONGEST = 80  # characters of a name
 PACKAGES = ("numpy", "pillow", "torch", "torchvision", "transformers", "timm")  # what makes features
 # What does not belong to the preprocessing: the same model gives the same features up to rounding.
@@ -447,11 +447,6 @@ def save_references(path: Path, comparison: GeneratorComparison, *, source: str)
         )
         written.append(reference.write(path.parent))
     return written
-
-
-def is_saved(where: object) -> bool:
-    """Whether an address is one of saved statistics."""
-    return isinstance(where, SavedReference) or (isinstance(where, str | Path) and Path(where).suffix == SUFFIX)
 
 
 def opened(where: str | Path | SavedReference, *, chosen: Backbones) -> dict[str, SavedReference]:

@@ -149,23 +149,19 @@ class GeneratorTable:
     warnings: tuple[str, ...] = ()
     people: People | None = None
 
-    def beside(
-        self, human: HumanTable | None, *, scores: Mapping[str, Mapping[str, np.ndarray]] | None = None
-    ) -> GeneratorTable:
+    def beside(self, human: HumanTable, *, scores: Mapping[str, Mapping[str, np.ndarray]]) -> GeneratorTable:
         """With people's ratings, every metric's agreement with them, and which metrics differ significantly.
 
         `scores[metric][generator]` (n,) are those of single images, row by row of the same prompts: such metrics are
         ranked by the mean rank of a generator's images among all of their prompt, as the paper lists them. Raises as
         `RatedGenerators.of`.
         """
-        if human is None:
-            return self
         rated = RatedGenerators.of(human, generated=list(dict.fromkeys(row.generator for row in self.figures)))
         value = {(row.metric, row.backbone, row.generator): row.value for row in self.figures}
         metrics, agreements, every, undefined = [], [], [], []
         for key, title in dict.fromkeys(((row.metric, row.backbone), row.title) for row in self.figures):
             own = [value.get((*key, name)) for name in rated.names]
-            images = (scores or {}).get(key[0])
+            images = scores.get(key[0])
             ranks = None
             if images is not None:
                 ranks = arrays.ranks(arrays.ranks(-np.array([images[name] for name in rated.names])).mean(axis=1))
