@@ -20,7 +20,6 @@ from leaderboard.page import PartialRedraw, Site, View, bind, heading, message_b
 from leaderboard.pages.generators import backbones, computed_page, figures, prompts
 from leaderboard.pages.generators import computed as computed_sets
 from leaderboard.pages.generators.metrics import METRIC_MODELS, SETS, MetricComparison, comparison_of
-from leaderboard.pages.generators.routes import routes
 from leaderboard.web.parameters import Choice, Text
 
 SENTENCE = (
@@ -195,5 +194,5 @@ GENERATORS = View(
     group="Insights",
     draw=draw,
     figures=True,
-    routes=routes,
+    routes=prompts.routes,
 )

@@ -1,4 +1,5 @@
-"""On which prompts two generators of a computed set differ most, with their images side by side where stored."""
+"""On which prompts two generators of a computed set differ most, with their images side by side where stored or
+drawn."""
 
 from __future__ import annotations
 
@@ -11,20 +12,28 @@ from urllib.parse import quote
 import gradio as gr
 import numpy as np
 from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from compute.analysis.generators.prompt_differences import PromptDifferences, prompt_differences
 from compute.arrays import Floats
 from compute.engine.generators.backbones import DISTANCE
 from compute.tasks.mini import generators as drawn
+from compute.tasks.mini.album import png
 from compute.types import BadInput, Undefined, suggestion
 from leaderboard.data import generator_queries, item_queries, suite_queries
 from leaderboard.data.database import Database
+from leaderboard.data.memo import memoised
 from leaderboard.html.templates import render
 from leaderboard.page import Site
 from leaderboard.pages.generators.computed import ComputedGenerator, ComputedSet, MetricColumn
+from leaderboard.web.responses import CHECK, FOREVER, respond
 
 SHOWN = 6  # prompts of each direction
 DISTANCE_TITLE = "distance from the reference image"
+REFERENCE = "reference"
+MOST_PICTURES = 1024  # of drawn images, cached in memory, about 5 MB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +226,7 @@ def _pictures(
         name = runs[0].items[rows[0]]
         if not name.isdecimal():
             return []
-        keys = ("reference", *(generator.drawn for generator in generators))
+        keys = (REFERENCE, *(generator.drawn for generator in generators))
         return [
             (title, f"drawn/{drawn.VERSION}/{key}/{int(name)}.png") for title, key in zip(titles, keys, strict=True)
         ]
@@ -228,3 +237,26 @@ def _pictures(
         (title, f"thumbnails/{task}/{key}.webp" if key in stored else "")
         for title, key in zip(titles, keys, strict=True)
     ]
+
+
+def routes(site: Site) -> list[Route]:
+    """The route of a drawn image; it never changes, since its address names the version of the drawings."""
+    picture = memoised(image, most=MOST_PICTURES)
+
+    def handle(request: Request) -> Response:
+        version, row = request.path_params["version"], request.path_params["row"]
+        content = picture(request.path_params["generator"][:40], row) if version == drawn.VERSION else None
+        if content is None:
+            return Response("Not found", status_code=404, headers={"cache-control": CHECK})
+        return respond(request, content, media="image/png", cache=FOREVER)
+
+    return [Route("/drawn/{version:int}/{generator}/{row:int}.png", site.guard(handle))]
+
+
+def image(generator: str, row: int) -> bytes | None:
+    """The image of a prompt by a drawn generator, or the prompt's reference, as PNG; None for one that is not there."""
+    if not 0 <= row < drawn.PROMPTS:
+        return None
+    if generator == REFERENCE:
+        return png(drawn.reference_image(row))
+    return png(drawn.image(generator, row)) if generator in drawn.STRENGTHS else None

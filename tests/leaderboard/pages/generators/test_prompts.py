@@ -16,7 +16,6 @@ from starlette.testclient import TestClient
 from leaderboard.data.database import Database
 from leaderboard.pages.generators import prompts
 from leaderboard.pages.generators.computed import ComputedSet, load
-from leaderboard.pages.generators.routes import routes
 from leaderboard.pages.task import routes as task_routes
 from tests.leaderboard import generator_stand_ins
 
@@ -109,12 +108,12 @@ def test_drawn_generators_show_their_drawings(db: Database) -> None:
     markup, *_ = section(db, load(db)["mini-generators"], metric="fd", first="mini/noise-4", second="mini/clean")
     images = re.findall(r'src="(drawn/[^"]+)"', markup)
     assert [address.split("/")[2] for address in images[:3]] == ["reference", "noise-4", "clean"]
-    client = TestClient(Starlette(routes=routes(SimpleNamespace(guard=lambda answer: answer))))
+    client = TestClient(Starlette(routes=prompts.routes(SimpleNamespace(guard=lambda answer: answer))))
     assert {client.get(f"/{address}").status_code for address in images} == {200}
 
 
 def test_drawn_images_are_drawn_when_asked_for() -> None:
-    client = TestClient(Starlette(routes=routes(SimpleNamespace(guard=lambda answer: answer))))
+    client = TestClient(Starlette(routes=prompts.routes(SimpleNamespace(guard=lambda answer: answer))))
     reference, noisy = (client.get(f"/drawn/1/{name}/7.png") for name in ("reference", "noise-2"))
     assert reference.status_code == noisy.status_code == 200
     assert reference.content != noisy.content and noisy.content.startswith(b"\x89PNG")
