@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -19,7 +19,6 @@ from leaderboard.html.templates import macro
 from leaderboard.live.live import Live
 from leaderboard.web.errors import Handler, explain, guarded
 from leaderboard.web.parameters import Parameter, parse, renewed
-from leaderboard.web.sending.downloads import Downloads
 
 SITE = "Likeness"
 BAR = ("Board", "Try", "Insights", "Claims", "Models & tasks", "About")  # entries of the bar; each lists its pages
@@ -38,7 +37,6 @@ class Site:
     assets: str  # address of the scripts' folders, relative to the app's root
     live: Live  # what visitors try
     data: HubData | None = None  # the data set of the hub that the database comes from
-    downloads: Downloads = field(default_factory=Downloads)  # files that are being made or sent
 
     def guard(self, answer: Handler) -> Handler:
         """A route's handler whose errors are sentences, and whose answer comes from one file of the database."""

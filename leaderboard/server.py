@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from threading import Thread, main_thread
@@ -12,10 +13,12 @@ from typing import Any
 
 import gradio as gr
 from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from compute.live.decoder import POOL
 from compute.paths import DATABASE
@@ -35,17 +38,12 @@ from leaderboard.live.live import Live, calibrations
 from leaderboard.page import SITE, Site
 from leaderboard.pages import MOVED, VIEWS
 from leaderboard.search import routes as search
+from leaderboard.web import connections, static
+from leaderboard.web.access import Access
 from leaderboard.web.errors import invalid
-from leaderboard.web.events.gradio_errors import ClientErrors, GradioErrors
-from leaderboard.web.events.request_filter import RequestFilter
-from leaderboard.web.events.stateless import StatelessBlocks
-from leaderboard.web.receiving import connections
-from leaderboard.web.security import origins
-from leaderboard.web.security.access import Access
-from leaderboard.web.security.headers import PageScripts
-from leaderboard.web.sending import static
-from leaderboard.web.sending.pacing import PacedSending
-from leaderboard.web.sending.pages import DropPageQuery, ErrorPages, OpensOn, PreloadFigures, RewrittenPages
+from leaderboard.web.gradio_app import GradioErrors, Lifespan, StatelessBlocks
+from leaderboard.web.limits import ClientLimits
+from leaderboard.web.pages import Answers, Pages
 
 LOOK = Path(__file__).parent / "html" / "look.css"
 FONTS = ["Inter", "system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica", "Arial", "sans-serif"]
@@ -101,20 +99,16 @@ def build(
     face = Face(site, VIEWS, bar=site_bar, access=access)
     documents = docs_page.route(site=SITE, bar=partial(site_bar, current=bar.DOCS), look=look)
     served = [*routes(site), *face.routes(), documents]
-    middleware = [
-        Middleware(PacedSending),
-        Middleware(PageScripts, frame_hosts=access.frame_hosts),
-        Middleware(ClientErrors),
-        Middleware(RewrittenPages, pages=frozenset(view.key for view in VIEWS), rewrite=face.dress),
-        Middleware(DropPageQuery),
-        Middleware(RequestFilter, routes=served),
-    ]
-    if opens_on:
-        middleware.insert(0, Middleware(OpensOn, address=opens_on))
-    if link := static.figures_link():
-        drawn = frozenset(view.key for view in VIEWS if view.figures)
-        middleware.append(Middleware(PreloadFigures, pages=drawn, link=link))
-    middleware.append(Middleware(GradioErrors, blocks=blocks))
+    pages = Middleware(
+        Pages,
+        keys=[view.key for view in VIEWS],
+        dress=face.dress,
+        version=lambda: db.version,
+        frame_hosts=access.frame_hosts,
+        figures=frozenset(view.key for view in VIEWS if view.figures),
+        link=static.figures_link(),
+        opens_on=opens_on,
+    )
     if data:
         data.renew(db, then=partial(_make, suite_cache))
     RebuiltData(db, then=partial(_make, suite_cache)).start()
@@ -130,20 +124,33 @@ def build(
         "app_kwargs": {
             "openapi_url": None,  # it lists Gradio's own routes; gradio_api/info describes the endpoints
             "routes": served,
-            "middleware": middleware,
+            "middleware": [pages, Middleware(GradioErrors, blocks=blocks)],
             "exception_handlers": {RequestValidationError: invalid},
         },
     }
     mcp.Tools(blocks).into(launch)
-    error_pages = partial(
-        ErrorPages,
+    answers = partial(
+        Answers,
         page=partial(error_page, site=SITE, pages=page_titles(), bar=partial(site_bar, current=None), look=look),
         fetched=[route.path.split("/")[1] for route in served],
         frame_hosts=access.frame_hosts,
     )
-    lifespan = origins.guarded(launch["app_kwargs"]["lifespan"], access, shown=error_pages)
+    lifespan = guarded(launch["app_kwargs"]["lifespan"], lambda app: answers(ClientLimits(app, access=access)))
     launch["app_kwargs"]["lifespan"] = blocks.serve(lifespan)
     return blocks, launch
+
+
+def guarded(lifespan: Lifespan, wrap: Callable[[ASGIApp], ASGIApp]) -> Lifespan:
+    """`lifespan` of an app that from then on is wrapped as a whole: Gradio puts middleware of its own around what it is
+    handed, which would answer some requests first."""
+
+    @asynccontextmanager
+    async def run(app: Starlette) -> AsyncIterator[Any]:
+        app.middleware_stack = wrap(app.middleware_stack)
+        async with lifespan(app) as state:
+            yield state
+
+    return run
 
 
 def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
@@ -156,7 +163,7 @@ def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
 def start(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
     """Serves the app in the background. Raises OSError where the port is taken."""
     blocks.launch(**launch, prevent_thread_lock=True)
-    connections.watch(blocks.server)
+    connections.bound(blocks.server)
 
 
 def page_titles() -> list[tuple[str, str]]:

@@ -56,7 +56,7 @@ def serve(
     from leaderboard import server
     from leaderboard.data.database import Database
     from leaderboard.pages.board.page import BOARD
-    from leaderboard.web.security.access import access
+    from leaderboard.web.access import access
 
     db = Database(scores.database())
     blocks, launch = server.build(db, access=access(listens_on=HOST))

@@ -46,10 +46,6 @@ ROOMS = (
     ("compute.__main__",),
     ("compute",),  # the Python interface: its own names load on first use
     ("leaderboard.web",),
-    ("leaderboard.web.security",),
-    ("leaderboard.web.sending",),
-    ("leaderboard.web.receiving",),
-    ("leaderboard.web.events",),
     ("leaderboard.html",),
     ("leaderboard.data",),
     ("leaderboard.host",),

@@ -6,8 +6,8 @@ from leaderboard.data import language_evidence, payload, ranked, suite_queries, 
 from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
+from leaderboard.web import static
 from leaderboard.web.responses import compress
-from leaderboard.web.sending import static
 
 
 class SuiteCache:

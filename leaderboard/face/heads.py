@@ -26,8 +26,8 @@ from compute.types import shortened
 from leaderboard.data import model_queries, task_queries
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View
+from leaderboard.web.access import Access, host_name
 from leaderboard.web.responses import PRIVATE, refusal, respond
-from leaderboard.web.security.access import Access, host_name
 
 FOLDER = Path(__file__).parent
 ICON = FOLDER / "icon.svg"

@@ -13,7 +13,7 @@ from typing import Any
 from compute.paths import DATABASE
 from compute.types import BadInput
 from compute.versions import VERSION
-from leaderboard.web.security.access import Access, access
+from leaderboard.web.access import Access, access
 
 
 @dataclass(frozen=True, kw_only=True)

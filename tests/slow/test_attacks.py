@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -69,17 +70,30 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         process.wait(timeout=60)
 
 
+def summary(beside: list[Answer]) -> str:
+    """How long others waited."""
+    waited = sorted(answer.seconds for answer in beside)
+    statuses = Counter(answer.status for answer in beside)
+    slowest = max(beside, key=lambda answer: answer.seconds)
+    return (
+        f"{len(beside)} requests of others waited {waited[len(waited) // 2]:.2f} s, at most {slowest.seconds:.2f} s "
+        f"({slowest.what}); {dict(statuses)}"
+    )
+
+
 def survived(server: Server, attack: Callable[[int], list[Answer]]) -> list[Answer]:
     """The attack's answers; meanwhile another visitor looks at pages, and is served each time."""
     answers: list[Answer] = []
+    beside: list[Answer] = []
     attacker = threading.Thread(target=lambda: answers.extend(attack(server.port)), daemon=True)
     attacker.start()
     for path in itertools.cycle(BESIDE):
-        seen = Visitor(server.port, INNOCENT).get(path)
+        beside.append(seen := Visitor(server.port, INNOCENT).get(path))
         assert seen.status == 200, (path, seen.status, seen.sentence)
         assert server.process.poll() is None and server.resident() < LARGEST
         if not attacker.is_alive():
             break
+    print(f"\n{getattr(attack, '__name__', attack)}: {summary(beside)}")
     assert answers and not [answer for answer in answers if answer.status == 0 or answer.status >= 500]
     return answers
 
@@ -227,3 +241,79 @@ def connect_idly(port: int, *, connections: int = 1000) -> list[Answer]:
 @pytest.mark.parametrize("attack", [read_nothing, send_half, connect_idly])
 def test_connections_that_wait(server: Server, attack: Callable[[int], list[Answer]]) -> None:
     assert [answer.status for answer in survived(server, attack)][-1] < 500
+
+
+# ---- what computes, many requests of one address, and both slots of the queries
+
+RANK = ["mieb", 1000, "", "", "", ""]
+HEAVY = (
+    "/judges",
+    "/config",
+    "/config?page=board",
+    "/gradio_api/mcp/",
+    "/gradio_api/info?page=board",
+    "/data/rank/mieb",
+)
+
+
+def run_functions(port: int, *, clients: int = 8, each: int = 6) -> list[Answer]:
+    """Clients of one address call functions that no queue holds back, directly and as tools of MCP."""
+
+    def client(number: int) -> list[Answer]:
+        visitor = Visitor(port, ATTACKER)
+        direct = partial(visitor.send_json, "/gradio_api/run/leaderboard", {"data": RANK})
+        tool = partial(visitor.call_tool, "leaderboard", suite="mieb", limit=1000)
+        return [(tool if number % 2 else direct)() for _ in range(each)]
+
+    with ThreadPoolExecutor(clients) as pool:
+        return [answer for answers in pool.map(client, range(clients)) for answer in answers]
+
+
+def get_at_once(port: int, *, path: str, requests: int = 400, times: int = 3) -> list[Answer]:
+    """All of one address, each on a connection of its own; a stream that has begun is an answer."""
+    answers = []
+    for _ in range(times):
+        links = []
+        for number in range(requests):
+            links.append(link := Visitor(port, ATTACKER).connect())
+            query = f"?w=average:{number % 100}" if path.startswith("/data/rank") else ""
+            head = f"GET {path}{query} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+            link.sendall(f"{head}Accept: application/json, text/event-stream\r\n\r\n".encode())
+        for link in links:
+            with link, contextlib.suppress(OSError):
+                answers.append(Answer(what=path, status=int(link.recv(15)[9:12] or 0), seconds=0))
+    return answers
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [run_functions, *(partial(get_at_once, path=path) for path in HEAVY)],
+    ids=["functions", *HEAVY],
+)
+def test_one_address_leaves_others_their_time(server: Server, attack: Callable[[int], list[Answer]]) -> None:
+    answers = survived(server, attack)
+    assert {answer.status for answer in answers} <= {200, 400, 429}
+
+
+def hold_queries(port: int, *, seconds: float = 20) -> tuple[list[Answer], list[Answer]]:
+    """Two addresses send endless queries, one after another and several at a time; a third asks what takes no time."""
+    ends = time.monotonic() + seconds
+
+    def hold(address: str) -> list[Answer]:
+        answers = []
+        while time.monotonic() < ends:
+            answers.append(Visitor(port, address).send_json("/data/sql", {"sql": QUERIES[0]}))
+        return answers
+
+    with ThreadPoolExecutor(6) as pool:
+        held = [pool.submit(hold, address) for address in (ATTACKER, OTHER) * 3]
+        asked = []
+        while time.monotonic() < ends:
+            asked.append(Visitor(port, INNOCENT).send_json("/data/sql", {"sql": "SELECT 1"}))
+        return [answer for one in held for answer in one.result()], asked
+
+
+def test_two_addresses_leave_a_third_its_queries(server: Server) -> None:
+    held, asked = hold_queries(server.port)
+    print(f"\nqueries: {summary(asked)}; of {len(held)} of the attackers {sum(a.status == 429 for a in held)} refused")
+    assert {answer.status for answer in asked} == {200} and {answer.status for answer in held} <= {400, 429}

@@ -103,6 +103,14 @@ class Visitor:
         seconds = time.perf_counter() - began
         return Answer(what=what, status=answer.status if data else 0, seconds=seconds, body=data)
 
+    def call_tool(self, name: str, **values: Any) -> Answer:
+        """Calls an endpoint as a tool of MCP."""
+        sent = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": values}}
+        headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        return self.request(
+            "POST", "/gradio_api/mcp/", body=json.dumps(sent).encode(), headers=headers, what=f"tool {name}"
+        )
+
     def events(self) -> dict[str, Event]:
         """The pages' events by what triggers them: an event of a component's own, or the text of a button."""
         config = json.loads(self.get("/config").body)

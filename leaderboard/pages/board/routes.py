@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from urllib.parse import parse_qs
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
@@ -20,10 +21,8 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
 from leaderboard.pages.board import export, provenance
 from leaderboard.web.parameters import Number
-from leaderboard.web.receiving.bodies import BoundedRoute, InFlight, TooLarge, UnreadBody, unread
 from leaderboard.web.responses import CHECK, download, refusal, respond
 
-LARGEST_BODY = 1_000_000  # bytes of a posted export request
 MOST_FILTERS = 40  # that a caption names
 LONGEST_KEY = 100  # characters of a condition's or metric's key
 log = logging.getLogger(__name__)
@@ -36,8 +35,8 @@ def routes(site: Site) -> list[Route]:
         Route("/data/board/{suite}", guard(lambda request: _board(suite_cache, request))),
         Route("/data/rank/{suite}", guard(lambda request: _rank(suite_cache, request))),
         Route("/data/cell/{suite}", guard(lambda request: _cell(suite_cache, request))),
-        BoundedRoute("/export/board/{suite}", _export_view(suite_cache, site=site), methods=["POST"]),
-        Route("/export/everything", site.downloads.handler(guard(_export_all(suite_cache)))),
+        Route("/export/board/{suite}", _export_view(suite_cache, site=site), methods=["POST"]),
+        Route("/export/everything", guard(_export_all(suite_cache))),
     ]
 
 
@@ -93,16 +92,8 @@ def _cell(suite_cache: SuiteCache, request: Request) -> Response:
 
 
 def _export_view(suite_cache: SuiteCache, *, site: Site) -> Callable:
-    in_flight = InFlight()
-
     async def answer(request: Request) -> Response:
-        try:
-            async with in_flight.body(request, most=LARGEST_BODY) as body:
-                return await site.downloads.answer(request, make=site.guard(partial(make, body=body)))
-        except TooLarge:
-            return refusal("The export is too large. Filter the rows first", 400)
-        except UnreadBody as error:
-            return unread(error)
+        return await run_in_threadpool(site.guard(partial(make, body=await request.body())), request)
 
     def make(request: Request, *, body: bytes) -> Response:
         try:

@@ -14,41 +14,19 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from compute.live import examples
-from compute.live.batch import LARGEST_FILE
 from compute.live.decoder import DecoderUnavailable
-from compute.live.inputs import LARGEST_IMAGE
 from compute.types import BadInput
 from leaderboard.live.live import FILES, rate
 from leaderboard.live.ready import ReadyAnswers
 from leaderboard.live.uploads import NO_SESSION, SESSION, Uploads
 from leaderboard.page import Site
 from leaderboard.web.errors import Handler
-from leaderboard.web.receiving.bodies import (
-    IN_FLIGHT,
-    SLOWEST,
-    BoundedRoute,
-    Busy,
-    Disconnected,
-    InFlight,
-    OverShare,
-    TooLarge,
-    TooSlow,
-    UnreadBody,
-    unread,
-)
 from leaderboard.web.responses import CHECK, NO_STORE, refusal
 from leaderboard.web.visitors import Rate, visitor
 
 Guard = Callable[[Handler], Handler]
-LARGEST_ID = 64  # bytes
 WORKERS = 4  # threads for uploads alone, so that waiting uploads block no page
 OF_VISITOR = 2  # of them, so that one visitor's slow files leave others a thread; as many as are decoded at once
-UNREAD = {
-    Busy: "Many visitors are sending files at this moment. Try again in a few seconds",
-    OverShare: "You are sending many files at this moment. Try again in a few seconds",
-    TooSlow: f"The file arrived too slowly: less than {SLOWEST // 1000} kB a second. Add it again, or a smaller one",
-    Disconnected: "The file did not arrive",
-}
 
 
 def routes(site: Site) -> list[Route]:
@@ -75,7 +53,7 @@ def routes_of(
 
     `ready()`: which models get the ready comparisons.
     """
-    bodies = Bodies(rate)
+    uploaded = Uploaded(rate)
 
     def image(request: Request, body: bytes) -> Response:
         try:
@@ -109,11 +87,9 @@ def routes_of(
         return Response(content, media_type="image/webp", headers={"cache-control": "public, max-age=3600"})
 
     return [
-        BoundedRoute("/live/input", bodies.bounded(image, most=LARGEST_IMAGE, guard=guard), methods=["POST"]),
-        BoundedRoute("/live/file", bodies.bounded(table, most=LARGEST_FILE, guard=guard), methods=["POST"]),
-        BoundedRoute(
-            "/live/forget", bodies.bounded(forget, most=LARGEST_ID, guard=guard, session=False), methods=["POST"]
-        ),
+        Route("/live/input", uploaded.handler(image, guard=guard), methods=["POST"]),
+        Route("/live/file", uploaded.handler(table, guard=guard), methods=["POST"]),
+        Route("/live/forget", uploaded.handler(forget, guard=guard, session=False), methods=["POST"]),
         Route("/live/plan", guard(planned)),
         Route("/live/examples", guard(listing)),
         Route("/live/ready", guard(answered)),
@@ -121,18 +97,16 @@ def routes_of(
     ]
 
 
-class Bodies:
-    """Reads request bodies, bounded each and in total, and handles them in a few threads; each visitor has a share."""
+class Uploaded:
+    """Handles what is sent in a few threads; each visitor has a share."""
 
-    def __init__(self, rate: Rate | None, *, in_flight: int = IN_FLIGHT) -> None:
-        self._rate, self.in_flight = rate, InFlight(in_flight)
+    def __init__(self, rate: Rate | None) -> None:
+        self._rate = rate
         self._threads = ThreadPoolExecutor(WORKERS, thread_name_prefix="uploads")
         self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # gone when nobody waits
 
-    def bounded(
-        self, work: Callable[[Request, bytes], Response], *, most: int, guard: Guard, session: bool = True
-    ) -> Callable:
-        """A route's handler that reads `most` bytes; with `session`, it needs one and counts as an upload."""
+    def handler(self, work: Callable[[Request, bytes], Response], *, guard: Guard, session: bool = True) -> Callable:
+        """A route's handler; with `session`, it needs one and counts as an upload."""
 
         async def answer(request: Request) -> Response:
             if session and not SESSION.fullmatch(request.headers.get("x-likeness-session", "")):
@@ -141,25 +115,15 @@ class Bodies:
                 seconds = math.ceil(wait)
                 sentence = f"That is a lot of files at once. Try again in {seconds} seconds"
                 return refusal(sentence, 429, retry_after=seconds)
-            try:
-                async with self.in_flight.body(request, most=most) as body:
-                    handle = guard(lambda request: work(request, body))
-                    share = self._shares.setdefault(visitor(request), asyncio.Semaphore(OF_VISITOR))
-                    async with share:
-                        response = await asyncio.get_running_loop().run_in_executor(self._threads, handle, request)
-            except UnreadBody as error:
-                sentence = _too_large(most) if isinstance(error, TooLarge) else UNREAD[type(error)]
-                return unread(error, sentence)
+            body = await request.body()
+            share = self._shares.setdefault(visitor(request), asyncio.Semaphore(OF_VISITOR))
+            async with share:
+                handle = guard(lambda request: work(request, body))
+                response = await asyncio.get_running_loop().run_in_executor(self._threads, handle, request)
             response.headers.setdefault("cache-control", NO_STORE)
             return response
 
         return answer
-
-
-def _too_large(most: int) -> str:
-    if most == LARGEST_ID:
-        return NO_SESSION
-    return f"The file is larger than {most // 1_000_000} MB. Save it smaller and add it again"
 
 
 def _session(request: Request) -> str:

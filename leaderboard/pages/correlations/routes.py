@@ -57,7 +57,7 @@ def routes(site: Site) -> list[Route]:
 
     return [
         Route("/data/relations", site.guard(table)),
-        Route("/export/relations", site.downloads.handler(site.guard(export))),
+        Route("/export/relations", site.guard(export)),
     ]
 
 

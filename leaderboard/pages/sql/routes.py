@@ -14,40 +14,35 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from compute.types import BadInput
-from leaderboard.data import schema_queries
+from leaderboard.data import sandbox, schema_queries
 from leaderboard.data.database import Database
 from leaderboard.data.payload import compressed, encode
-from leaderboard.data.sandbox import MOST, Sandbox, SandboxBusy
 from leaderboard.data.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
 from leaderboard.page import Site
-from leaderboard.web.responses import NO_STORE, refusal
-from leaderboard.web.visitors import visitor
+from leaderboard.web.limits import QUERIES
+from leaderboard.web.responses import NO_STORE
 
 HERE = Path(__file__).parent
 
 
 def routes(site: Site) -> list[Route]:
     """The description of the database, and the queries."""
-    sandbox = Sandbox()
     description = site.guard(compressed(site.db, lambda: described(site.db)))
 
     async def answer(request: Request) -> Response:
         if request.method != "POST":  # whatever its address says
             return await run_in_threadpool(description, request)
         sql = sql_of(await request.body())
-        return await run_in_threadpool(site.guard(partial(answered, site=site, sandbox=sandbox, sql=sql)), request)
+        return await run_in_threadpool(site.guard(partial(answered, site=site, sql=sql)), request)
 
     return [Route("/data/sql", answer, methods=["GET", "POST"])]
 
 
-def answered(request: Request, *, site: Site, sandbox: Sandbox, sql: str | None) -> Response:
+def answered(request: Request, *, site: Site, sql: str | None) -> Response:
     """The answer to a query as JSON. Raises BadInput with a sentence for the visitor."""
     if sql is None:
         raise BadInput('Send the query as JSON: {"sql": "SELECT ..."}')
-    try:
-        result = sandbox.run(site.db.copy, sql, visitor=visitor(request))
-    except SandboxBusy as error:
-        return refusal(str(error), 429, retry_after=2)
+    result = sandbox.run(site.db.copy, sql)
     return Response(encode(result), media_type="application/json", headers={"cache-control": NO_STORE})
 
 
@@ -80,8 +75,8 @@ def described(db: Database) -> dict[str, Any]:
         "longest": LONGEST_SQL,
         "bounds": (
             f"One SELECT, read-only, in DuckDB's dialect. At most {MOST_ROWS:,} rows, {SECONDS:.0f} seconds and "
-            f"{MOST} queries of all visitors at a time; texts are cut after {LONGEST_CELL:,} characters. Proportions "
-            "are stored as fractions: 0.851 for a printed 85.1."
+            f"{QUERIES} queries of all visitors at a time; texts are cut after {LONGEST_CELL:,} characters. "
+            "Proportions are stored as fractions: 0.851 for a printed 85.1."
         ),
     }
 

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 from compute import bare_process, processes
 from compute.types import BadInput
-from leaderboard.data import sandbox as sandbox_module
-from leaderboard.data import visitor_queries
-from leaderboard.data.sandbox import BUSY, OWN, STOPPED, Sandbox, SandboxBusy
+from leaderboard.data import sandbox, visitor_queries
+from leaderboard.data.sandbox import STOPPED
 from leaderboard.data.visitor_queries import LARGE, MOST_BYTES, MOST_ROWS, SLOW
 
 ON_LINUX = pytest.mark.skipif(not bare_process.enforced(), reason="this system bounds no process")
-SANDBOX = Sandbox()
 
 
 def ask(database: Path, sql: str) -> dict:
-    return SANDBOX.run(database, sql, visitor="v")
+    return sandbox.run(database, sql)
 
 
 def refused(database: Path, sql: str) -> str:
@@ -162,39 +159,10 @@ def test_rows_cells_columns_and_bytes_are_bounded(database: Path) -> None:
     assert "6,000" in refused(database, "SELECT 1 --" + "x" * 6000)
 
 
-def test_two_run_at_a_time_and_one_of_each_visitor(database: Path, tmp_path: Path) -> None:
-    """Queries that wait for a file, instead of the clock, hold their turns."""
-    gate = tmp_path / "gate"
-    program = tmp_path / "waiting.py"
-    program.write_text(
-        "import pathlib, sys, time\nsys.stdin.read()\n"
-        f"while not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.01)\nprint('{{\"rows\": []}}')"
-    )
-    small = Sandbox(command=(sys.executable, str(program)))
-    results: list[dict] = []
-    threads = [
-        threading.Thread(target=lambda name=name: results.append(small.run(database, "", visitor=name)))
-        for name in ("a", "b")
-    ]
-    for thread in threads:
-        thread.start()
-    while len(small._running) < 2:
-        pass
-    with pytest.raises(SandboxBusy, match=BUSY):
-        small.run(database, "", visitor="c")
-    with pytest.raises(SandboxBusy, match=OWN):
-        small.run(database, "", visitor="a")
-    gate.touch()
-    for thread in threads:
-        thread.join(timeout=30)
-    assert len(results) == 2
-    assert small.run(database, "", visitor="a")["rows"] == []
-
-
 def test_a_process_that_dies_or_talks_nonsense_is_one_sentence(database: Path) -> None:
     for code in ("raise SystemExit(3)", "print('<html>')", "import os; os.abort()"):
         with pytest.raises(BadInput, match="stopped"):
-            Sandbox(command=(sys.executable, "-c", code)).run(database, "SELECT 1", visitor="v")
+            sandbox.run(database, "SELECT 1", command=(sys.executable, "-c", code))
 
 
 def test_the_instance_alone_holds_even_where_the_parser_is_passed_by(database: Path) -> None:
@@ -223,5 +191,5 @@ def test_the_instance_alone_holds_even_where_the_parser_is_passed_by(database: P
 
 
 def test_the_limits_of_the_two_ends_fit() -> None:
-    assert sandbox_module.PATIENCE >= visitor_queries.SECONDS + visitor_queries.GRACE
-    assert sandbox_module.MOST_BYTES > 6 * visitor_queries.MOST_BYTES
+    assert sandbox.PATIENCE >= visitor_queries.SECONDS + visitor_queries.GRACE
+    assert sandbox.MOST_BYTES > 6 * visitor_queries.MOST_BYTES

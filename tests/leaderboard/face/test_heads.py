@@ -21,7 +21,7 @@ from leaderboard.data.database import Database
 from leaderboard.face.heads import Face, public_root
 from leaderboard.page import View
 from leaderboard.pages import VIEWS
-from leaderboard.web.security.access import Access
+from leaderboard.web.access import Access
 from tests.leaderboard.web.launched import Served
 
 ANY, LOCAL = Access(), Access(hosts=frozenset({"localhost", "board.example"}))

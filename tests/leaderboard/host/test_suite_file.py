@@ -5,16 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route
-from starlette.testclient import TestClient
 
 from compute.catalog.own import suite_records
 from compute.types import BadInput
 from leaderboard.host import options, suite_file
-from leaderboard.web.sending.pages import OpensOn
 
 
 @pytest.fixture
@@ -48,23 +42,3 @@ def test_the_option(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     with pytest.raises(SystemExit):
         options.read(["--suite", str(path)])
     assert "unset LIKENESS_DATA" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("root", ["", "/likeness"])
-def test_who_opens_the_app_comes_to_the_board_and_its_links_lead_where_they_say(root: str) -> None:
-    app = Starlette(
-        routes=[Route("/{path:path}", lambda request: PlainTextResponse("the page"))],
-        middleware=[Middleware(OpensOn, address="board?suite=own-mine")],
-    )
-    client = TestClient(app, root_path=root)
-    typed = {"sec-fetch-site": "none"}
-    answer = client.get(f"{root}/", headers=typed, follow_redirects=False)
-    assert answer.status_code == 307 and answer.headers["location"] == f"{root}/board?suite=own-mine"
-    assert answer.headers["cache-control"] == "no-store"
-    for address, headers in (
-        (f"{root}/", {"sec-fetch-site": "same-origin"}),
-        (f"{root}/", {}),
-        (f"{root}/?q=1", typed),
-        (f"{root}/board", typed),
-    ):
-        assert client.get(address, headers=headers, follow_redirects=False).text == "the page", address

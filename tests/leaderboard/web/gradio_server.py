@@ -14,9 +14,7 @@ import gradio as gr
 import httpx
 from starlette.middleware import Middleware
 
-from leaderboard.web.events.fair_queue import FairQueue, QueueLimits
-from leaderboard.web.events.gradio_errors import GradioErrors
-from leaderboard.web.events.stateless import StatelessBlocks
+from leaderboard.web.gradio_app import FairQueue, GradioErrors, QueueLimits, StatelessBlocks
 
 
 @asynccontextmanager

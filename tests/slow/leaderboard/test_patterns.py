@@ -12,7 +12,7 @@ from compute.live import answers, batch
 from leaderboard.api import endpoints
 from leaderboard.live import uploads
 from leaderboard.pages.task import routes
-from leaderboard.web.events import gradio_errors, request_filter
+from leaderboard.web import gradio_app, limits
 from leaderboard.web.redact import redact_paths
 
 LENGTH = 100_000
@@ -27,10 +27,11 @@ USES: dict[str, Callable[[str], object]] = {
     "a table's address": batch.ADDRESS.fullmatch,
     "a session": uploads.SESSION.fullmatch,
     "a thumbnail": routes.IMAGE.fullmatch,
-    "closed routes": request_filter.CLOSED.search,
-    "events": request_filter.EVENT.search,
-    "Gradio's routes": gradio_errors.ROUTE.search,
-    "Gradio's answers": gradio_errors.ANSWER.fullmatch,
+    "closed routes": limits.CLOSED.search,
+    "events": limits.EVENT.search,
+    "turns": lambda text: limits.kind_of("GET", text),
+    "Gradio's routes": gradio_app.ROUTE.search,
+    "Gradio's answers": gradio_app.ANSWER.fullmatch,
     "paths in a sentence": redact_paths,
     "the words of a text": domain.words,
     "a rating": lambda text: list(answers.NUMBER.finditer(text)),

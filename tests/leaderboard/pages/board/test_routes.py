@@ -11,18 +11,12 @@ from pathlib import Path
 import duckdb
 import pandas as pd
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from compute.catalog import shipped
 from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.board.routes import LARGEST_BODY, choice
-from leaderboard.web.sending.pages import DropPageQuery
+from leaderboard.pages.board.routes import choice
 from tests.leaderboard.served import client as client_of
 
 SUITES = tuple(suite.key for suite in shipped().suites)
@@ -147,7 +141,6 @@ def test_nonsense_is_one_plain_line(client: TestClient, path: str) -> None:
         b'{"format": "csv", "rows": [], "columns": ["nothing"]}',
         b'{"format": "csv", "rows": [], "columns": [], "query": "w=IQA:x"}',
         b"[" * 100_000,
-        b"x" * (LARGEST_BODY + 1),
     ],
     ids=lambda body: f"{body[:30]!r}",
 )
@@ -195,19 +188,6 @@ def test_the_choice_of_an_address_is_the_same_whatever_its_order() -> None:
     assert choice("") == ((), None, None)
     with pytest.raises(BadInput):
         choice("w=A:x")
-
-
-def test_gradio_is_not_asked_for_a_page_by_name() -> None:
-    """`/?page=nowhere` would be an internal error of Gradio's."""
-
-    def echo(request: Request) -> PlainTextResponse:
-        return PlainTextResponse(request.url.query)
-
-    app = Starlette(routes=[Route("/", echo), Route("/config", echo)], middleware=[Middleware(DropPageQuery)])
-    client = TestClient(app)
-    assert client.get("/?suite=mieb&page=nowhere&q=").text == "suite=mieb&q="
-    assert client.get("/?q=a%26b").text == "q=a%26b"
-    assert client.get("/config?page=board").text == "page=board"
 
 
 def test_a_condition_is_a_table_of_its_own(client: TestClient) -> None:

@@ -9,7 +9,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from leaderboard.web.sending import static
+from leaderboard.web import static
 
 
 @pytest.fixture(scope="module")

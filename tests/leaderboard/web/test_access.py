@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from compute.types import BadInput
-from leaderboard.web.security.access import LOOPBACK, access, host_name, is_loopback
+from leaderboard.web.access import LOOPBACK, access, host_name, is_loopback
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.3.2.1", "localhost", "::1", "[::1]"])

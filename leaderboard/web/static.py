@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from leaderboard.web.responses import FOREVER, compress, respond, takes_brotli
 
-ROOT = Path(__file__).parents[2]  # leaderboard
+ROOT = Path(__file__).parents[1]  # leaderboard
 GRADIO = Path(gradio.__file__).parent / "templates" / "frontend" / "assets"
 TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".woff2": "font/woff2"}
 COMPRESSED = (".woff2",)  # by their own format

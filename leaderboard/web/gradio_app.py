@@ -1,0 +1,340 @@
+"""Gradio without sessions, with a fair queue, and with sentences for what it cannot read. What is read of Gradio's
+internals stands in this file alone.
+
+Gradio copies the settings of every component for each session, 0.4 MB here, and keeps 10,000 of them. It needs them for
+components whose state lives on the server, of which this app has none: a page sends all that an event needs. So a
+session lasts for one step of one event, there is nothing to evict, and a page stays whole however many others open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import random
+import re
+from collections import ChainMap, Counter
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import gradio as gr
+from fastapi import HTTPException
+from gradio.block_function import BlockFunction
+from gradio.queueing import Event, Queue
+from gradio.route_utils import FnIndexInferError
+from gradio.routes import App
+from gradio.state_holder import SessionState, StateHolder
+from gradio.utils import LRUCache
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leaderboard.web.errors import FAILED
+from leaderboard.web.responses import refusal
+from leaderboard.web.visitors import visitor
+
+if TYPE_CHECKING:
+    from gradio.data_classes import PredictBodyInternal
+    from gradio.server_messages import EventMessage
+
+T = TypeVar("T")
+Lifespan = Callable[[App], AbstractAsyncContextManager[Any]]
+UNIT = 1_000_000  # bytes of a body: a request takes a unit of the queue for each
+RETRY = {"retry-after": "5"}
+LONGEST_SESSION = 200  # characters of its name
+MOST_MESSAGES, SESSIONS = 500, 256  # that nobody has read of one session, and sessions with such messages
+UNREADABLE = "The page sent values that this app cannot read. Reload the page and try again"
+IN_THE_PAGE = "This event runs in the page alone"
+LONGEST = 300  # characters of a sentence: Gradio's quotes the value and lists all choices
+ROUTE = re.compile(r"/gradio_api/+(?P<path>.*)", re.DOTALL)
+ANSWER = re.compile(r"call/(?:v2/)?[^/]+/(?P<event>[^/]+)/?")
+UNKNOWN = "There is no such event here. It is over, or the server was restarted: send the request again"
+NOT_READ = "The server cannot read this request. Reload the page; programs find the endpoints under gradio_api/info"
+LOOKUPS = (KeyError, TypeError, ValueError, FnIndexInferError)  # Gradio's, of names that lead nowhere
+log = logging.getLogger(__name__)
+
+
+# ---- the queue
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueLimits:
+    """How much may wait and run at once: requests of a session, units of an address and of all."""
+
+    session: int = 8  # a page has five at the very most: a comparison, a curve, patches, a table, a download
+    address: int = 64  # a class of 30 behind one address has two each
+    total: int = 256
+
+
+def in_turn(waiting: Sequence[T], *, of: Callable[[T], Hashable]) -> list[T]:
+    """Everyone's first request, then everyone's second, and so on; otherwise the order stays.
+
+    Applied at each arrival, it serves all in rotation: a newcomer waits for at most one request of each other visitor.
+    """
+    own: Counter[Hashable] = Counter()
+    rounds = []
+    for each in waiting:
+        rounds.append(own[of(each)])
+        own[of(each)] += 1
+    return [waiting[index] for index in sorted(range(len(waiting)), key=rounds.__getitem__)]
+
+
+class FairQueue(Queue):
+    """Gradio's queue, first come, first served, made fair: visitors are served in rotation, and each has a limit."""
+
+    def __init__(self, blocks: gr.Blocks, *, limits: QueueLimits = QueueLimits()) -> None:  # noqa: B008 (frozen)
+        super().__init__(True, blocks.max_threads, 1, None, blocks)
+        self.limits = limits
+        self.pending_messages_per_session = LRUCache(SESSIONS)
+        self.ANALYTICS_MAX_EVENTS, self.ANAYLTICS_CACHE_FREQUENCY = 1, 2**62  # statistics that nobody reads
+        self._units: dict[str, int] = {}  # by event, waiting or running
+
+    async def push(self, body: PredictBodyInternal, request: Request, username: str | None) -> tuple[bool, Any, Any]:
+        """As Gradio's. Raises HTTPException, with a sentence, for a request that is refused."""
+        if body.fn_index not in self.blocks.fns:
+            raise HTTPException(404, detail="There is no such event. Reload the page")
+        if len(body.session_hash or "") > LONGEST_SESSION:
+            raise HTTPException(400, detail=f"A session is named by at most {LONGEST_SESSION} characters")
+        body.batched = False  # only Gradio itself sets it
+        units = max(1, -(-len(getattr(request, "_body", b"")) // UNIT))
+        self._admit(visitor(request), body.session_hash, units)
+        success, event_id, state = await super().push(body=body, request=request, username=username)
+        if success and event_id in self.event_ids_to_events:
+            request._body = b""  # a second copy of what `body` holds
+            self._units[event_id] = units
+        return success, event_id, state
+
+    def _admit(self, address: str, session: str | None, units: int) -> None:
+        """Raises HTTPException where the session, the address or all together have too many requests."""
+        self._units = {key: size for key, size in self._units.items() if key in self.event_ids_to_events}
+        own = [event for key in self._units if _address(event := self.event_ids_to_events[key]) == address]
+        if session and sum(event.session_hash == session for event in own) >= self.limits.session:
+            sentence = f"This page already has {self.limits.session} requests waiting or running, which is the most. "
+            raise HTTPException(429, detail=sentence + "Wait until one of them is answered", headers=RETRY)
+        if own and sum(self._units[event._id] for event in own) + units > self.limits.address:
+            sentence = f"Your network already has {len(own)} requests waiting or running, which is the most. "
+            raise HTTPException(429, detail=sentence + "Try again in a few seconds", headers=RETRY)
+        if sum(self._units.values()) + units > self.limits.total:
+            sentence = "Too many requests are waiting on this server. Try again in a minute"
+            raise HTTPException(503, detail=sentence, headers=RETRY)
+
+    def get_events(self) -> tuple[list[Event], bool, str] | None:
+        """The next event, alone in its list, of a queue with a free slot. Nobody has more than half of the slots."""
+        running = Counter((event.concurrency_id, _address(event)) for job in self.active_jobs if job for event in job)
+        queues = list(self.event_queue_per_concurrency_id.values())
+        random.shuffle(queues)
+        for queue in queues:
+            limit = queue.concurrency_limit
+            if limit is not None and queue.current_concurrency >= limit:
+                continue
+            queue.queue[:] = in_turn(in_turn(queue.queue, of=lambda event: event.session_hash), of=_address)
+            for event in queue.queue:
+                if limit is None or running[queue.concurrency_id, _address(event)] < max(1, limit // 2):
+                    queue.queue.remove(event)
+                    return [event], False, queue.concurrency_id
+        return None
+
+    async def process_events(self, events: list[Event], batch: bool, begin_time: float, fn: BlockFunction) -> None:
+        """As Gradio's, but a cancelled event keeps its slot until what it runs in a thread has ended.
+
+        Gradio would start the next at once, beside a model that still computes.
+        """
+        work = asyncio.create_task(super().process_events(events, batch, begin_time, fn))
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            for event in events:
+                event.alive = False  # nothing is sent any more, and a generator ends at its next step
+            if inspect.isasyncgenfunction(fn.fn):
+                work.cancel()  # it waits for a program of its own, and ends it
+            await asyncio.wait({work})
+
+    def send_message(self, event: Event, event_message: EventMessage) -> None:
+        """As Gradio's, within bounds where nobody reads the messages."""
+        messages = self.pending_messages_per_session.get(event.session_hash)
+        if messages is None or messages.qsize() > MOST_MESSAGES:  # the visitor has left, or does not read
+            event.alive = False
+        else:
+            super().send_message(event, event_message)
+
+    async def clean_events(self, *, session_hash: str | None = None, event_id: str | None = None) -> None:
+        """As Gradio's: called when a visitor leaves. What one of the events runs is ended too, where it can be."""
+        leaving = [
+            f"{event.session_hash}_{event.fn._id}<gradio-sep>{event._id}"
+            for event in self.event_ids_to_events.values()
+            if event._id == event_id or (session_hash and event.session_hash == session_hash)
+        ]
+        await super().clean_events(session_hash=session_hash, event_id=event_id)
+        for task in [task for task in self._asyncio_tasks if task.get_name() in leaving]:
+            task.cancel()
+        if session_hash:
+            self.pending_messages_per_session.pop(session_hash, None)
+            self.pending_event_ids_session.pop(session_hash, None)
+
+    def knows(self, *, session: str | None = None, event: str | None = None) -> bool:
+        """Whether anything was or will be sent to the session; whether the event waits, runs, or has an answer."""
+        return (
+            session in self.pending_messages_per_session
+            or event in self.event_ids_to_events
+            or any(event in events for events in self.pending_event_ids_session.values())
+        )
+
+
+def _address(event: Event) -> str:
+    return visitor(event.request)
+
+
+# ---- no sessions
+
+
+class EventStep(SessionState):
+    """What one step of an event sees: the app's components, and over them those that the step itself changes."""
+
+    def __init__(self, blocks: gr.Blocks) -> None:  # without Gradio's own, which copies every component's settings
+        self.blocks_config = copy(blocks.default_config)
+        self.blocks_config.blocks = ChainMap({}, blocks.default_config.blocks)
+        self.blocks_config.fns = blocks.default_config.fns
+        self.config_values: dict[int, dict[str, Any]] = {}
+        self.state_data: dict[int, Any] = {}
+        self._state_ttl: dict[int, Any] = {}
+        self.is_closed = False
+        self.STATE_TTL_WHEN_CLOSED = 0
+
+    def __setitem__(self, key: int, value: Any) -> None:
+        self.blocks_config.blocks[key] = value
+
+    def _update_config(self, key: int) -> None:
+        """Nothing: only links to a saved state read it, and there are none."""
+
+    def _update_value_in_config(self, key: int, value: Any) -> None:
+        """Nothing, as `_update_config`."""
+
+
+class NoSessions(StateHolder):
+    """Gradio's store of sessions, which stores none."""
+
+    def __init__(self, blocks: gr.Blocks) -> None:
+        super().__init__()
+        self.set_blocks(blocks)
+
+    def __getitem__(self, session_id: str) -> EventStep:
+        return EventStep(self.blocks)
+
+
+@contextmanager
+def no_server() -> Iterator[None]:
+    """Makes no server while it lasts: Gradio makes one at the end of each page, and serves only the one of `launch`.
+    Of twenty pages that is half of the time that they take to build."""
+    create = App.create_app
+    App.create_app = staticmethod(lambda *_, **__: None)
+    try:
+        yield
+    finally:
+        App.create_app = create
+
+
+class StatelessBlocks(gr.Blocks):
+    """Gradio's app with a FairQueue and without sessions. `serve` completes it once all pages are built."""
+
+    _is_served = False
+
+    def __exit__(self, *error: Any) -> None:
+        with no_server():
+            super().__exit__(*error)
+
+    def get_config_file(self) -> Any:
+        """As Gradio's, but nothing until `serve`: it lists every page's components anew at the end of each page."""
+        return super().get_config_file() if self._is_served else {}
+
+    def serve(self, lifespan: Lifespan) -> Lifespan:
+        """Adds the queue, and returns `lifespan`, of the server, with what keeps it from storing sessions.
+
+        Raises ValueError for what needs a session, or a batch of requests.
+        """
+        stateful = [block for block in self.blocks.values() if getattr(block, "stateful", False)]
+        batched = [fn.name for fn in self.fns.values() if fn.batch]
+        if stateful or batched:
+            raise ValueError(f"Without sessions there is no gr.State, and no batch=True: {[*stateful, *batched]}")
+        self._is_served = True
+        with no_server():
+            self.queue(api_open=False)  # else /run starts anything beside the queue
+        self.config = self.get_config_file()
+        self._queue = FairQueue(self)
+
+        @asynccontextmanager
+        async def without_sessions(app: App) -> AsyncIterator[Any]:
+            app.state_holder = NoSessions(self)
+            async with lifespan(app) as state:
+                yield state
+
+        return without_sessions
+
+    async def preprocess_data(
+        self, block_fn: BlockFunction, inputs: list[Any], state: SessionState | None, explicit_call: bool = False
+    ) -> list[Any]:
+        """As Gradio's. Raises gr.Error, without a traceback in the log, for values that are not the components'."""
+        if block_fn.fn is None:
+            raise gr.Error(IN_THE_PAGE, print_exception=False)
+        try:
+            return await super().preprocess_data(block_fn, inputs, state, explicit_call)
+        except gr.Error as error:
+            raise gr.Error(str(error.message)[:LONGEST], print_exception=False) from error
+        except Exception as error:
+            log.warning("%s was sent values that cannot be read: %s", block_fn.name, type(error).__name__)
+            raise gr.Error(UNREADABLE, print_exception=False) from error
+
+
+# ---- what cannot be read
+
+
+class GradioErrors:
+    """Answers 404 where an event is unknown to `blocks`, which Gradio finds out only after it has begun to answer.
+
+    Handlers catch their own errors, so what arrives here is Gradio's: another name that leads nowhere is answered with
+    400 and one line in the log, any other failure with 500 and its traceback.
+    """
+
+    def __init__(self, app: ASGIApp, blocks: StatelessBlocks) -> None:
+        self.app, self.blocks = app, blocks
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes on what is not Gradio's."""
+        route = ROUTE.search(scope["path"]) if scope["type"] == "http" else None
+        if route is None:
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def watch(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        answer: Response | None = None
+        try:
+            if self._is_known(route["path"], Request(scope)):
+                await self.app(scope, receive, watch)
+            else:
+                answer = refusal(UNKNOWN, 404)
+        except ClientDisconnect:
+            return
+        except LOOKUPS as error:
+            log.warning("%s %r cannot be read: %s", scope["method"], route["path"][:60], type(error).__name__)
+            answer = refusal(NOT_READ, 400)
+        except Exception:
+            log.exception("%s %r failed", scope["method"], route["path"][:60])
+            answer = refusal(FAILED, 500)
+        if answer is not None and not started:
+            await answer(scope, receive, send)
+
+    def _is_known(self, path: str, request: Request) -> bool:
+        """Whether there is the event, or the session with events, that the request names."""
+        if request.method == "GET" and path.rstrip("/") == "queue/data":
+            session = request.query_params.get("session_hash")
+            return session is None or self.blocks._queue.knows(session=session)
+        if request.method == "GET" and (answer := ANSWER.fullmatch(path)):
+            return self.blocks._queue.knows(event=answer["event"])
+        return True

@@ -1,0 +1,362 @@
+"""What the server takes from one client: one middleware around every route and method, Gradio's and MCP's included.
+
+It checks under which name and from which site's page a request comes, reads its body within bounds of size and time,
+gives each client turns, and sends answers in parts to those who read them. The connections below it are bounded by
+`connections`, the events that Gradio queues by `gradio_app`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from compute.live.batch import LARGEST_FILE
+from compute.live.inputs import LARGEST_IMAGE, LONGEST
+from leaderboard.web.access import Access, host_name
+from leaderboard.web.responses import refusal
+from leaderboard.web.visitors import visitor
+
+# Searched anywhere in a path, since a proxy's root path may come first. Gradio's routes that write what they are sent
+# to disk or read a path they are given, the number of this start, and statistics: the pages need none of them.
+CLOSED = re.compile(
+    r"/gradio_api/+(upload|file[=/]|proxy=|stream/|process_recording|deep_link|run-history|vibe-|app_id\b)"
+    r"|/monitoring\b"
+)
+EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|mcp)")
+MCP = re.compile(r"/gradio_api/+mcp\b")
+STREAM = re.compile(r"/gradio_api/+(queue/data|call/|heartbeat|startup-events)")
+# What is read here also starts, continues or ends something of a visitor's.
+COMPUTES = re.compile(r"/data/(rank|cell|relations)\b|/live/ready$")  # beside events
+ACTING = re.compile(r"/gradio_api/+(mcp|queue|call|heartbeat|dev)\b")
+OWN = frozenset({"same-origin", "none"})  # Sec-Fetch-Site; none: the visitor typed the address
+
+PATIENCE = 30.0  # seconds that a request waits for its turn
+QUERIES = 2  # of the database at a time
+LARGEST_EVENT = 24_000_000  # bytes: two images of 8 MB in base64, or nine of the longest texts
+# Bytes of a body by path; of any other LARGEST_OTHER: Gradio's own page sends an event's name, or less.
+LARGEST = (
+    (re.compile(r"/live/input$"), LARGEST_IMAGE),
+    (re.compile(r"/live/file$"), LARGEST_FILE),
+    (re.compile(r"/export/board/"), 1_000_000),
+    (EVENT, LARGEST_EVENT),
+)
+LARGEST_OTHER = 64_000
+IN_FLIGHT = 200_000_000  # bytes of all bodies that are being received or processed
+SHARE = 0.75  # of these bytes for one client: a class behind one address sends 18 large photographs at once
+BODIES = 200  # of one client at once, however small: a class behind one address opens six connections each
+IDLE = 10.0  # seconds without a byte, after which a body is dropped
+SLOWEST = 20_000  # bytes a second, on average; a sender may fall behind by IDLE seconds
+READING = 400.0  # seconds a body may take: a photograph of 8 MB at SLOWEST
+MOST_VALUES = 50_000  # of an event's JSON; the pages send dozens. 24 MB of brackets would fill 700 MB of memory
+LONGEST_IMAGE = LARGEST_IMAGE * 4 // 3 + 200  # characters of a data URI
+LARGEST_NUMBER = 2**53  # JSON's whole numbers are exact below it
+PART = 32_768  # bytes that are handed to the server at once; it stores no second part before the first is sent
+STALL = 30.0  # seconds that a reader may take for one part
+GRACE, SLOWEST_READER = 60.0, 8_000.0  # a whole answer: seconds, and in addition one for so many bytes
+
+
+class Refused(Exception):
+    """A request that is not let in: the sentence, the status and the headers of its answer."""
+
+    def __init__(self, sentence: str, status: int, *, retry_after: int | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.retry_after = status, retry_after
+
+
+class Gate:
+    """Turns: `each` of one client and `total` of all at a time. Of one client `waiting` more may wait, of all `queue`.
+
+    For the event loop's thread only.
+    """
+
+    def __init__(self, each: int, *, waiting: int = 0, total: int = 10_000, queue: int = 10_000) -> None:
+        self.each, self.waiting, self.total, self.queue = each, waiting, total, queue
+        self.running: Counter[str] = Counter()
+        self._queued: list[tuple[str, asyncio.Future]] = []
+
+    @asynccontextmanager
+    async def turn(self, client: str) -> AsyncIterator[None]:
+        """Waits for a turn, which lasts until the block ends. Raises Refused where too many wait, or for too long."""
+        if self._is_free(client):
+            self.running[client] += 1
+        else:
+            await self._wait(client)
+        try:
+            yield
+        finally:
+            self._end(client)
+
+    def _is_free(self, client: str) -> bool:
+        return self.running[client] < self.each and self.running.total() < self.total
+
+    async def _wait(self, client: str) -> None:
+        if sum(other == client for other, _ in self._queued) >= self.waiting:
+            raise Refused(
+                "Too many of your requests are being answered. Try again in a few seconds", 429, retry_after=5
+            )
+        if len(self._queued) >= self.queue:
+            raise Refused("Many visitors ask for this right now. Try again in a few seconds", 503, retry_after=5)
+        place = (client, asyncio.get_running_loop().create_future())
+        self._queued.append(place)
+        try:
+            await asyncio.wait_for(place[1], PATIENCE)
+        except BaseException as error:
+            if place in self._queued:
+                self._queued.remove(place)
+            else:  # it was given in this very moment
+                self._end(client)
+            if isinstance(error, TimeoutError):
+                raise Refused("This server is busy. Try again in a minute", 503, retry_after=60) from error
+            raise
+
+    def _end(self, client: str) -> None:
+        self.running[client] -= 1
+        if not self.running[client]:
+            del self.running[client]  # nothing is stored on who has left
+        free = [place for place in self._queued if self._is_free(place[0]) and not place[1].done()]
+        if free:
+            place = min(free, key=lambda place: place[0] == client)  # the first of another client, where there is one
+            self._queued.remove(place)
+            self.running[place[0]] += 1
+            place[1].set_result(None)
+
+
+def gates() -> dict[str, Gate]:
+    """By kind of request. A class of thirty behind one address is one client, so much may wait.
+
+    A tool of MCP sends an event of its own, so it has its turns beside theirs.
+    """
+    return {
+        "page": Gate(32, waiting=600),
+        "compute": Gate(2, waiting=200),
+        "tool": Gate(2, waiting=30),
+        "query": Gate(1, waiting=2, total=QUERIES, queue=8),
+        "download": Gate(4, waiting=12, total=60),
+        "stream": Gate(200),
+        "tool stream": Gate(8),
+    }
+
+
+def kind_of(method: str, path: str) -> str:
+    """Which of the gates a request takes."""
+    reads = method not in ("POST", "PUT", "PATCH", "DELETE")
+    if MCP.search(path):
+        return "tool stream" if reads else "tool"
+    if STREAM.search(path) and reads:
+        return "stream"
+    if path.endswith("/data/sql") and not reads:
+        return "query"
+    if "/export/" in path:
+        return "download"
+    return "compute" if EVENT.search(path) or COMPUTES.search(path) else "page"
+
+
+class ClientLimits:
+    """The middleware. `access`: under which hosts the app answers."""
+
+    def __init__(self, app: ASGIApp, *, access: Access = Access(), in_flight: int = IN_FLIGHT) -> None:  # noqa: B008
+        self.app, self.access, self.gates = app, access, gates()
+        self.bytes: Counter[str] = Counter()  # of bodies, by client
+        self._bodies: Counter[str] = Counter()
+        self._in_flight = in_flight
+        self._checking = asyncio.Lock()  # one event at a time: each takes three times its size
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on once it is its client's turn, or answers why not."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        transport = getattr(getattr(receive, "__self__", None), "transport", None)  # `receive` is a method of uvicorn's
+        method, path, client = scope["method"], scope["path"], visitor(Request(scope))
+        try:
+            scope = self._admitted(scope)
+            async with AsyncExitStack() as stack:
+                if method in ("POST", "PUT", "PATCH"):
+                    receive = await stack.enter_async_context(self._received(Request(scope, receive), client))
+                await stack.enter_async_context(self.gates[kind_of(method, path)].turn(client))
+                if transport is None or not transport.is_closing():
+                    await self.app(scope, receive, paced(send, transport))
+        except ClientDisconnect:
+            return
+        except Refused as error:
+            answer = refusal(str(error), error.status, retry_after=error.retry_after)
+            if error.status == 408:
+                answer.headers["connection"] = "close"
+            await answer(scope, receive, send)
+
+    def _admitted(self, scope: Scope) -> Scope:
+        """The request as the app gets it. Raises Refused under another name (it may have been made to lead here), for
+        a closed route, and for what a page of another site sends: anything but reading, and any use of Gradio's queue
+        or of MCP. Where such a page reads what anyone may read, its Origin is taken out of the request, so that Gradio
+        does not permit it to see the answer."""
+        headers = Headers(scope=scope)
+        names = headers.getlist("host")
+        if self.access.hosts is not None and (len(names) != 1 or host_name(names[0]) not in self.access.hosts):
+            raise Refused(
+                f"This server does not answer under the name {(names or ['none'])[0][:80]!r}. Open it as localhost, or "
+                "start it with LIKENESS_HOSTS set to its name",
+                403,
+            )
+        if is_foreign(headers, named=self.access.named):
+            acting = ACTING.search(scope["path"]) and headers.get("sec-fetch-mode") != "navigate"
+            if scope["method"] not in ("GET", "HEAD") or acting:
+                raise Refused("This was sent by a page of another site. Use this app's own pages, or a program", 403)
+            scope = {**scope, "headers": [*scope["headers"]]}
+            del MutableHeaders(scope=scope)["origin"]
+        if CLOSED.search(scope["path"]):
+            raise Refused("There is nothing for visitors under this address", 404)
+        return scope
+
+    @asynccontextmanager
+    async def _received(self, request: Request, client: str) -> AsyncIterator[Receive]:
+        """A `receive` that gives the whole body at once; its bytes are counted until the block ends. Raises Refused."""
+        path = request.url.path
+        most = next((size for pattern, size in LARGEST if pattern.search(path)), LARGEST_OTHER)
+        is_event = EVENT.search(path) is not None
+        if is_event and "multipart" in request.headers.get("content-type", "").lower():
+            raise Refused("An event is JSON. Files are sent to live/input", 400)
+        if self._bodies[client] >= BODIES:
+            raise Refused("You are sending a lot at once. Wait until some of it has arrived", 429, retry_after=5)
+        received = bytearray()
+        self._bodies[client] += 1
+        size = 0
+        try:
+            try:
+                await self._receive(request, received, most=most, client=client)
+            except TimeoutError as error:
+                sentence = f"The request arrived too slowly: less than {SLOWEST // 1000} kB a second. Send it again"
+                raise Refused(sentence, 408) from error
+            finally:
+                size = len(received)
+            body = bytes(received)
+            received.clear()  # it may be processed for long, and is stored once
+            if is_event:
+                async with self._checking:
+                    await run_in_threadpool(check_event, body)
+            messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+            del body
+
+            async def replay() -> Message:
+                return messages.pop() if messages else await request.receive()
+
+            yield replay
+        finally:
+            self.bytes[client] -= size
+            self._bodies[client] -= 1
+            if not self._bodies[client]:
+                del self._bodies[client], self.bytes[client]
+
+    async def _receive(self, request: Request, received: bytearray, *, most: int, client: str) -> None:
+        size = f"{most // 1_000_000} MB" if most >= 1_000_000 else f"{most // 1000} kB"
+        too_large = Refused(f"This is larger than {size}. Send less, or a smaller file", 413)
+        stated = request.headers.get("content-length", "")
+        if stated.isdecimal() and int(stated[:20]) > most:
+            raise too_large
+        clock = asyncio.get_running_loop().time
+        start = clock()
+        async with asyncio.timeout_at(start + IDLE) as deadline:
+            async for part in request.stream():
+                if len(received) + len(part) > most:
+                    raise too_large
+                if self.bytes.total() + len(part) > self._in_flight:
+                    raise Refused("Many visitors are sending data. Try again in a few seconds", 429, retry_after=5)
+                if self.bytes[client] + len(part) > SHARE * self._in_flight:
+                    raise Refused("You are sending a lot at once. Try again in a few seconds", 429, retry_after=5)
+                received += part
+                self.bytes[client] += len(part)
+                # Each byte buys time, but not more than IDLE seconds ahead: a sender that stops, or drips after a fast
+                # start, is dropped as soon as one that drips from the first byte.
+                bought = deadline.when() + len(part) / SLOWEST
+                deadline.reschedule(min(bought, clock() + IDLE, start + READING))
+
+
+def is_foreign(headers: Headers, *, named: frozenset[str] = frozenset()) -> bool:
+    """Whether a page of another site sent a request, or a page whose site is hidden (Origin: null).
+
+    Programs send neither Origin nor Sec-Fetch-Site. Scripts cannot set any of the headers read here, but for
+    x-forwarded-host, for which the browser asks first, and is refused. `named`: hosts that are the app's too.
+    """
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    if origin == "null":
+        return True
+    if site is not None:
+        return site not in OWN
+    if origin is None:
+        return False
+    host = origin.partition("://")[2].lower()
+    seen = [headers.get("host", ""), *headers.get("x-forwarded-host", "").split(",")]
+    return host_name(host) not in named and host not in [each.strip().lower() for each in seen]
+
+
+def check_event(body: bytes) -> None:
+    """Raises Refused for an event that Gradio must not get: it names a file, which Gradio would fetch to its disk, or
+    its JSON would take far more memory than its bytes. It may take 0.1 s: not for the event loop."""
+    if sum(map(body.count, (b"[", b"{", b","))) > MOST_VALUES:  # one precedes each value but the first
+        raise Refused(f"An event has at most {MOST_VALUES} values and commas. Send less", 413)
+    try:
+        pending: list[Any] = [json.loads(body)]
+    except json.JSONDecodeError:  # Gradio's own parser is the same and refuses it too
+        return
+    except (ValueError, RecursionError) as error:
+        sentence = "The event's JSON is nested too deep, or has letters or numbers that cannot be read"
+        raise Refused(sentence, 400) from error
+    while pending:
+        each = pending.pop()
+        if isinstance(each, str):
+            most = LONGEST_IMAGE if each[:11].lower() == "data:image/" else LONGEST
+            if len(each) > most:
+                raise Refused(f"A text has {len(each):,} characters, more than {most:,}. Send a shorter one", 400)
+        elif isinstance(each, dict):
+            meta = each.get("meta")
+            if isinstance(meta, dict) and meta.get("_type") == "gradio.FileData":
+                raise Refused("An event names no files. They are sent to live/input", 400)
+            pending += [*each, *each.values()]
+        elif isinstance(each, list):
+            pending += each
+        elif isinstance(each, int | float) and not abs(each) <= LARGEST_NUMBER:
+            raise Refused("A number is not finite, or has more than 15 digits. Send another one", 400)
+
+
+def paced(send: Send, transport: Any) -> Send:
+    """`send`, for large bodies in parts, which disconnects a client that does not read them.
+
+    uvicorn takes a body as it comes and stores what the client does not read yet, as long as it is connected. Only the
+    time in which the client takes nothing counts: a stream may be silent for as long as it likes.
+    """
+    clock, left, ended = asyncio.get_running_loop().time, GRACE, False
+
+    async def send_part(message: Message) -> None:
+        nonlocal left, ended
+        if ended:
+            return
+        began = clock()
+        try:
+            async with asyncio.timeout(max(0.0, min(STALL, left))):
+                await send(message)
+        except TimeoutError:
+            ended = True
+            if transport is not None:
+                transport.abort()  # `close` would wait for the reader
+        left += len(message.get("body", b"")) / SLOWEST_READER - (clock() - began)
+
+    async def send_parts(message: Message) -> None:
+        body = message.get("body", b"")
+        if len(body) > PART:
+            if transport is not None:  # the server takes a part only when the one before has been sent
+                transport.set_write_buffer_limits(high=0)
+            for begin in range(0, len(body), PART):
+                await send_part({**message, "body": body[begin : begin + PART], "more_body": True})
+            message = {**message, "body": b""}
+        await send_part(message)
+
+    return send_parts

@@ -1,0 +1,287 @@
+"""The pages that a browser opens, each rendered once; the headers of every answer, and what a person reads of an error.
+
+Also which scripts a page may run: the Content-Security-Policy names those that it is sent with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import re
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from cachetools import LRUCache
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leaderboard.web.responses import (
+    JSON,
+    NO_STORE,
+    PRIVATE,
+    compress,
+    respond,
+    retry_after_of,
+    sentence_of,
+    takes_brotli,
+)
+
+CSP = "content-security-policy"
+SCRIPT = re.compile(rb"<script((?:\s[^>]*)?)>(.*?)</script", re.DOTALL | re.IGNORECASE)
+SOURCE = re.compile(rb"\ssrc\s*=", re.IGNORECASE)
+DENIED = ("microphone", "geolocation", "payment", "usb", "serial", "midi", "display-capture")
+FIXED = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",  # links to other sites do not tell what was compared
+    "permissions-policy": ", ".join(("camera=(self)", *(f"{feature}=()" for feature in DENIED))),
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+UNEXPLAINED = "The server could not answer this. Check the address, or try again"
+GRADIO_FETCHES = frozenset(
+    {"gradio_api", "assets", "static", "svelte", "config", "theme.css", "manifest.json", "login", "monitoring"}
+)
+HOST = ("host", "x-forwarded-host", "x-forwarded-proto")  # what a page's own address follows from
+MOST_RENDERED, MOST_STORED = 8_000_000, 16_000_000  # bytes of Gradio's pages, and of those that are ready to send
+
+
+def policy(*, frame_hosts: Sequence[str] = (), scripts: Iterable[str] = ()) -> str:
+    """The Content-Security-Policy. `scripts`: hashes of the inline scripts that the page itself was sent with.
+
+    Gradio needs two exceptions: its components' templates are compiled in the browser ('unsafe-eval'), and both it and
+    our own markup set styles inline. Scripts in markup that is added later, event handlers in attributes and addresses
+    that begin with javascript: stay forbidden.
+    """
+    directives = {
+        "default-src": "'self'",
+        "script-src": " ".join(("'self'", "'unsafe-eval'", *scripts)),
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "media-src": "'self' blob:",
+        "connect-src": "'self'",
+        "worker-src": "'self' blob:",
+        "frame-src": "'none'",
+        "object-src": "'none'",
+        "base-uri": "'self'",
+        "form-action": "'self'",
+        "frame-ancestors": " ".join(("'self'", *frame_hosts)),
+    }
+    return "; ".join(f"{name} {sources}" for name, sources in directives.items())
+
+
+def script_hashes(page: bytes) -> list[str]:
+    """The inline scripts of a page as sources of a policy, in order."""
+    digests = (
+        hashlib.sha256(content.replace(b"\r\n", b"\n")).digest()
+        for attributes, content in SCRIPT.findall(page)
+        if not SOURCE.search(attributes)
+    )
+    return list(dict.fromkeys(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests))
+
+
+class Pages:
+    """Answers Gradio's pages and its configuration, each rendered once for a host and a version of the database.
+
+    `dress` completes the markup of the page with a key for a request. `link` is the header that loads the figure
+    library while the page is built, of the pages in `figures`. A visitor who types the app's own address is sent to the
+    page `opens_on`, an address below its root; links of the app's own to its front page lead there.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        keys: Collection[str],
+        dress: Callable[[Request, str, str], Awaitable[str]],
+        version: Callable[[], str] = str,
+        frame_hosts: Sequence[str] = (),
+        figures: Collection[str] = (),
+        link: str = "",
+        opens_on: str = "",
+    ) -> None:
+        self.app, self.keys, self.dress, self.version = app, frozenset(keys), dress, version
+        self.frame_hosts, self.figures, self.link, self.opens_on = tuple(frame_hosts), figures, link, opens_on
+        self._rendered: LRUCache = LRUCache(MOST_RENDERED, getsizeof=len)
+        self._stored: LRUCache = LRUCache(MOST_STORED, getsizeof=lambda page: len(page[0]) + len(page[1]))
+        self._rendering = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a page's request, and passes others on."""
+        key = below_root(scope)[1:] if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") else "/"
+        key = "config" if key == "config/" else key
+        if key != "config" and key not in self.keys:
+            await self.app(scope, receive, send)
+            return
+        answer: ASGIApp
+        typed = key == "" and not scope["query_string"] and Headers(scope=scope).get("sec-fetch-site") == "none"
+        if self.opens_on and typed:
+            root = scope.get("root_path", "").rstrip("/")
+            answer = RedirectResponse(f"{root}/{self.opens_on}", headers={"cache-control": NO_STORE})
+        else:
+            answer = await self._answer(Request(scope), key)
+        await answer(scope, receive, send)
+
+    async def _answer(self, request: Request, key: str) -> Response:
+        about = request.query_params.get("page" if key == "config" else key)
+        # Gradio takes `page` for the name of a page, and fails on an unknown one; and deep_link for a file's.
+        query = urlencode({"page": about}).encode() if key == "config" and about in self.keys else b""
+        host = (*map(request.headers.get, HOST), request.scope.get("scheme"), request.scope["path"], query)
+        name = (key != "config" and about, self.version(), *host)
+        if name not in self._stored:
+            async with self._rendering:  # of many who ask at once, one renders
+                if name not in self._stored:
+                    made = await self._made(request, key, host, query)
+                    if isinstance(made, Response):
+                        return made
+                    self._stored[name] = made
+        plain, packed, etag, own_policy = self._stored[name]
+        media, packs = JSON if key == "config" else "text/html; charset=utf-8", takes_brotli(request)
+        content = packed if packs else plain
+        answer = respond(request, content, media=media, cache=PRIVATE, etag=etag, compressed=packs)
+        if key != "config":
+            answer.headers[CSP] = own_policy  # of 304 too, whose headers a browser takes over
+        if self.link and key in self.figures:
+            answer.headers["link"] = self.link
+        return answer
+
+    async def _made(
+        self, request: Request, key: str, host: tuple, query: bytes
+    ) -> Response | tuple[bytes, bytes, str, str]:
+        """A page, the same compressed, its etag and its policy; what Gradio answers where that is no page."""
+        if host not in self._rendered:
+            headers = [(name, value) for name, value in request.scope["headers"] if name != b"accept-encoding"]
+            scope = {**request.scope, "method": "GET", "query_string": query, "headers": headers}
+            status, start, body = await _whole(self.app, scope)
+            if status != 200:
+                return Response(body, status, media_type=start.get("content-type"))
+            self._rendered[host] = body
+        page = self._rendered[host]
+        if key != "config":
+            page = (await self.dress(request, key, page.decode())).encode()
+        etag = f'"{hashlib.blake2b(page, digest_size=8).hexdigest()}"'
+        own_policy = policy(frame_hosts=self.frame_hosts, scripts=script_hashes(page))
+        return page, await run_in_threadpool(compress, page), etag, own_policy
+
+
+async def _whole(app: ASGIApp, scope: Scope) -> tuple[int, Headers, bytes]:
+    """Status, headers and body of the answer to a request without a body."""
+    start: Message = {}
+    body = bytearray()
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        nonlocal start
+        if message["type"] == "http.response.start":
+            start = message
+        else:
+            body.extend(message.get("body", b""))
+
+    await app(scope, receive, send)
+    return start["status"], Headers(raw=start["headers"]), bytes(body)
+
+
+class Answers:
+    """Around all else: gives every answer the security headers, and shows an error as its reader reads it.
+
+    A person who opened an address is shown a page where the answer is an error; programs and scripts get the JSON. An
+    address that leads nowhere is a page for everyone, except below `fetched`: first parts of paths that only scripts
+    and programs use. `page` makes the markup for a path below the app's root, a status and a sentence, which is empty
+    where nothing is there. gradio_client gets status 422 and a failed validation where its event is refused, since with
+    any other status it shows the number alone; it finds the one that fits under `status`.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        page: Callable[[str, int, str], str],
+        *,
+        fetched: Collection[str] = (),
+        frame_hosts: Sequence[str] = (),
+    ) -> None:
+        self.app, self.page, self.frame_hosts = app, page, tuple(frame_hosts)
+        self.fetched = frozenset(fetched) | GRADIO_FETCHES
+        self.headers = FIXED | {CSP: policy(frame_hosts=frame_hosts)}
+        if not frame_hosts:  # for old browsers; it cannot list hosts, so where there are some the policy alone says
+            self.headers["x-frame-options"] = "SAMEORIGIN"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, and completes its answer."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers, path = Headers(scope=scope), below_root(scope)
+        reads = scope["method"] in ("GET", "HEAD")
+        reads_pages = reads and "text/html" in headers.get("accept", "")
+        joins = path.rstrip("/").endswith("/queue/join") and headers.get("user-agent", "").startswith("gradio_client")
+        replaced: Message | None = None
+        change: Callable[[Message, bytes], Response] | None = None
+        body = bytearray()
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = MutableHeaders(scope=message)
+                for name, value in self.headers.items():
+                    own.setdefault(name, value)
+            await send(message)
+
+        def reader(start: Message) -> Callable[[Message, bytes], Response] | None:
+            """What makes another answer of the whole of this one."""
+            own, status = Headers(raw=start["headers"]), start["status"]
+            is_page = own.get("content-type", "").startswith("text/html")
+            nowhere = status == 404 and path.split("/")[1] not in self.fetched
+            if joins and status >= 400:
+                return _for_client
+            if reads and status >= 400 and (nowhere or (reads_pages and not is_page)):
+                return partial(self._shown, path=path)
+            return self._hashed if is_page and scope["method"] == "GET" and CSP not in own else None
+
+        async def watch(message: Message) -> None:
+            nonlocal replaced, change
+            if message["type"] == "http.response.start" and (change := reader(message)):
+                replaced = message
+            elif replaced is None or message["type"] != "http.response.body":
+                await send_with_headers(message)
+            else:
+                body.extend(message.get("body", b""))
+                if not message.get("more_body", False):
+                    answer = change(replaced, bytes(body))
+                    await answer(scope, receive, send_with_headers)
+
+        await self.app(scope, receive, watch)
+
+    def _hashed(self, start: Message, body: bytes) -> Response:
+        answer = Response(body, start["status"])
+        kept = [(name, value) for name, value in start["headers"] if name != b"content-length"]
+        answer.raw_headers = [*kept, (b"content-length", str(len(body)).encode())]
+        answer.headers[CSP] = policy(frame_hosts=self.frame_hosts, scripts=script_hashes(body))
+        return answer
+
+    def _shown(self, start: Message, body: bytes, *, path: str) -> Response:
+        status = start["status"]
+        markup = self.page(path, status, sentence_of(body) or ("" if status == 404 else UNEXPLAINED))
+        own = policy(frame_hosts=self.frame_hosts, scripts=script_hashes(markup.encode()))
+        return HTMLResponse(markup, status, headers={**retry_after_of(start), "vary": "accept", CSP: own})
+
+
+def _for_client(start: Message, body: bytes) -> Response:
+    sentence = sentence_of(body, names=("error", "detail"))
+    content: Any = {"error": sentence, "status": start["status"]}
+    if not sentence:
+        return Response(body, start["status"], media_type=JSON)
+    failed = {"__type__": "validate", "is_valid": False, "parameter_name": "request", "message": sentence}
+    return JSONResponse({**content, "detail": [failed]}, 422, headers=retry_after_of(start))
+
+
+def below_root(scope: Scope) -> str:
+    """The path without the one that a proxy serves the app under; it begins with a slash."""
+    path, root = scope["path"], scope.get("root_path", "").rstrip("/")
+    return "/" + (path[len(root) :] if path.startswith(f"{root}/") else path).lstrip("/")

@@ -1,1 +1,0 @@
-"""What the server accepts: the bounds of a request and its body, and how many connections."""

@@ -1,1 +1,0 @@
-"""What the server sends: files, downloads and pages, at the pace of those who read them."""

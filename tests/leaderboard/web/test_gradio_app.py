@@ -1,0 +1,345 @@
+"""Gradio's part of a served app: one visitor's events hold nobody up, nothing is stored of a session, and what cannot
+be read is answered with a sentence."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import threading
+import tracemalloc
+from typing import Any
+
+import gradio
+import gradio as gr
+import httpx
+import pytest
+from gradio.queueing import Event, EventQueue, Queue
+from gradio.state_holder import SessionState
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
+
+from leaderboard.web import gradio_app
+from leaderboard.web.errors import FAILED
+from leaderboard.web.gradio_app import (
+    EventStep,
+    FairQueue,
+    GradioErrors,
+    NoSessions,
+    QueueLimits,
+    StatelessBlocks,
+    in_turn,
+)
+from tests.leaderboard.web.gradio_server import gradio_server, nothing
+from tests.leaderboard.web.launched import Served
+
+MANY, NEW, OTHER = "203.0.113.1", "203.0.113.2", "203.0.113.3"
+
+
+def test_a_newcomer_waits_for_the_running_event_and_one_of_each_other_visitor() -> None:
+    with gradio_server(QueueLimits(address=10)) as app:
+        joined = [app.join(f"many{number}", visitor=MANY, session=f"m{number // 8}") for number in range(11)]
+        assert [answer.status_code for answer in joined] == [200] * 10 + [429]
+        app.wait(lambda: app.work.begun == ["many0"])
+        assert app.join("new", visitor=NEW, session="n").status_code == 200
+        assert app.join("other", visitor=OTHER, session="o").status_code == 200
+        app.work.gate.set()
+        app.wait(lambda: len(app.work.ended) == 12)
+        assert app.work.ended.index("new") <= 2 and app.work.ended.index("other") <= 3
+        assert app.work.most_at_once == 1
+        assert '"success":true' in app.messages("n")
+
+
+def test_a_page_is_told_when_it_sends_too_many_and_others_are_not_held_back() -> None:
+    with gradio_server(QueueLimits(session=2)) as app:
+        for _ in range(2):
+            assert app.join("x", visitor=MANY, session="m").status_code == 200
+        refused = app.join("x", visitor=MANY, session="m")
+        assert refused.status_code == 429 and refused.headers["retry-after"]
+        assert "already has 2 requests waiting or running" in refused.json()["detail"]  # what Gradio's page shows
+        assert app.join("x", visitor=MANY, session="m2").status_code == 200
+        assert app.join("x", visitor=NEW, session="m").status_code == 200
+
+
+def test_a_large_body_takes_the_room_of_many() -> None:
+    with gradio_server(QueueLimits(address=6)) as app:
+        assert app.join("x" * 4_500_000, visitor=MANY, session="m").status_code == 200
+        assert app.join("x" * 2_500_000, visitor=MANY, session="m").status_code == 429
+        assert app.join("x", visitor=MANY, session="m").status_code == 200
+
+
+def test_where_all_is_full_everybody_is_told() -> None:
+    with gradio_server(QueueLimits(total=2)) as app:
+        for number in range(2):
+            assert app.join("x", visitor=MANY, session=f"m{number}").status_code == 200
+        full = app.join("x", visitor=NEW, session="n")
+        assert full.status_code == 503 and full.headers["retry-after"]
+        assert app.join("x", visitor=NEW, session="x" * 201).status_code == 400
+
+
+def test_answers_that_nobody_fetches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gradio_app, "SESSIONS", 3)
+    with gradio_server() as app:
+        app.work.gate.set()
+        for number in range(6):
+            assert app.join("x", visitor=MANY, session=f"m{number}").status_code == 200
+            app.wait(lambda number=number: len(app.work.ended) == number + 1 and not app.queue.event_ids_to_events)
+        assert set(app.queue.pending_messages_per_session) == {"m3", "m4", "m5"}
+        assert '"success":true' in app.messages("m5")
+
+
+def test_everyones_first_then_everyones_second() -> None:
+    served = in_turn(["a1", "a2", "a3", "b1", "c1", "b2"], of=lambda each: each[0])
+    assert served == ["a1", "b1", "c1", "a2", "b2", "a3"]
+
+
+def test_nobody_has_more_than_half_of_several_slots() -> None:
+    with gradio_server() as app:
+        for number in range(6):
+            app.join(f"many{number}", visitor=MANY, session=f"m{number}", event="several")
+        app.wait(lambda: len(app.work.begun) == 2)
+        app.join("new", visitor=NEW, session="n", event="several")
+        app.wait(lambda: app.work.begun == ["many0", "many1", "new"])
+
+
+def test_who_leaves_takes_the_waiting_events_along() -> None:
+    with gradio_server() as app:
+        app.join("first", visitor=MANY, session="m")
+        app.wait(lambda: app.work.begun == ["first"])
+        for _ in range(3):
+            app.join("left", visitor=NEW, session="n")
+        with httpx.stream("GET", f"{app.url}gradio_api/queue/data?session_hash=n", timeout=20) as stream:
+            chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
+            next(chunks)
+            assert len(app.queue) == 3
+        app.wait(lambda: len(app.queue) == 0)
+        assert "n" not in app.queue.pending_messages_per_session and "n" not in app.queue.pending_event_ids_session
+        app.work.gate.set()
+        app.wait(lambda: app.work.ended == ["first"])
+
+
+def test_who_leaves_ends_the_program_that_an_event_waits_for() -> None:
+    with gradio_server() as app:
+        app.join("first", visitor=MANY, session="m", event="program")
+        app.wait(lambda: app.work.begun == ["first"])
+        app.join("second", visitor=NEW, session="n", event="program")
+        with httpx.stream("GET", f"{app.url}gradio_api/queue/data?session_hash=m", timeout=20) as stream:
+            chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
+            next(chunks)
+            assert app.work.ended == [] and app.work.begun == ["first"]
+        app.wait(lambda: app.work.ended == ["first"] and app.work.begun == ["first", "second"])
+
+
+def test_a_cancelled_event_keeps_its_slot_until_its_thread_ends() -> None:
+    with gradio_server() as app:
+        event = app.join("first", visitor=MANY, session="m").json()["event_id"]
+        app.wait(lambda: app.work.begun == ["first"])
+        app.join("second", visitor=MANY, session="m2")
+        sent = {"session_hash": "m", "fn_index": app.function("slow"), "event_id": event}
+        cancelling = threading.Thread(
+            target=httpx.post, args=(f"{app.url}gradio_api/cancel",), kwargs={"json": sent, "timeout": 60}
+        )
+        cancelling.start()
+        cancelling.join(0.7)
+        assert app.work.begun == ["first"]  # Gradio's own queue would have begun the second beside it
+        app.work.gate.set()
+        cancelling.join()
+        app.wait(lambda: app.work.ended == ["first", "second"])
+        assert app.work.most_at_once == 1
+
+
+def test_no_event_runs_beside_the_queue() -> None:
+    with gradio_server() as app:
+        body = {"data": ["x"], "fn_index": app.function("slow"), "session_hash": "m"}
+        for path in ("run/slow", "api/slow", "run/predict"):
+            assert httpx.post(f"{app.url}gradio_api/{path}", json=body, timeout=60).status_code == 404
+        assert app.work.begun == []
+
+
+def test_what_is_read_of_gradio_is_there() -> None:
+    """Fails, with the name, where a new version of Gradio changes what the queue builds on."""
+    with gradio.Blocks(analytics_enabled=False) as blocks:
+        pass
+    queue = FairQueue(blocks)
+    for name in (
+        "pending_messages_per_session",
+        "pending_event_ids_session",
+        "event_ids_to_events",
+        "event_queue_per_concurrency_id",
+        "active_jobs",
+        "_asyncio_tasks",
+        "ANALYTICS_MAX_EVENTS",
+        "ANAYLTICS_CACHE_FREQUENCY",
+    ):
+        assert hasattr(Queue(True, 1, 1, None, blocks), name) and hasattr(queue, name), name
+    assert set(vars(EventQueue("x", 1))) >= {"queue", "concurrency_id", "concurrency_limit", "current_concurrency"}
+    assert list(inspect.signature(Event.__init__).parameters) == ["self", "session_hash", "fn", "request", "username"]
+    for method in ("push", "get_events", "process_events", "send_message", "clean_events"):
+        ours, theirs = (inspect.signature(getattr(one, method)) for one in (FairQueue, Queue))
+        assert list(ours.parameters) == list(theirs.parameters), method
+    called = inspect.getsource(gradio.routes) + inspect.getsource(gradio.queueing)
+    for use in ("blocks._queue.push(", ".get_events()", "self.process_events", ".clean_events(", "<gradio-sep>"):
+        assert use in called + inspect.getsource(gradio.utils), use
+
+
+# ---- no sessions
+
+
+def test_a_session_takes_no_memory_and_gradios_own_does() -> None:
+    with StatelessBlocks(analytics_enabled=False) as blocks:
+        for number in range(50):
+            gr.Dropdown([str(choice) for choice in range(100)], label=f"Choice {number}")
+    sessions = NoSessions(blocks)
+
+    def bytes_of(make: object, count: int) -> float:
+        gc.collect()
+        tracemalloc.start()
+        stored = [make(str(number)) for number in range(count)]
+        size = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        return size / len(stored)
+
+    assert bytes_of(lambda _: SessionState(blocks), 5) > 30_000
+    assert bytes_of(sessions.__getitem__, 200) < 5_000  # while a step runs; nothing holds it afterwards
+    assert len(sessions.session_data) == len(sessions.time_last_used) == 0 and "1" not in sessions
+
+
+def test_a_step_sees_what_it_changes_and_the_next_does_not() -> None:
+    with StatelessBlocks(analytics_enabled=False) as blocks:
+        box = gr.Textbox("first")
+    sessions, other = NoSessions(blocks), gr.Textbox("other", render=False)
+    step = sessions["a"]
+    assert isinstance(step, EventStep) and step[box._id] is box and box._id in step
+    step[box._id] = other
+    assert step[box._id] is other and sessions["a"][box._id] is box and blocks.blocks[box._id] is box
+
+
+def test_many_sessions_of_every_kind_leave_nothing_behind() -> None:
+    with gradio_server() as app, httpx.Client(base_url=app.url, timeout=60) as client:
+        app.work.gate.set()
+        body = {"data": ["a"], "fn_index": app.function("free")}
+        for number in range(20):
+            addressed = {"x-forwarded-for": f"203.0.113.{number}"}
+            assert client.post("gradio_api/run/free", json=body | {"session_hash": f"r{number}"}).status_code == 200
+            for path, sent in (("queue/join", body), ("call/free", {"data": ["a"]})):
+                answer = client.post(
+                    f"gradio_api/{path}", json=sent | {"session_hash": f"{path[0]}{number}"}, headers=addressed
+                )
+                assert answer.status_code == 200
+            sent = {"session_hash": f"s{number}", "component_id": min(app.blocks.blocks), "fn_name": "x", "data": None}
+            assert client.post("gradio_api/component_server", json=sent).status_code == 404
+            with client.stream("GET", f"gradio_api/heartbeat/h{number}") as stream:
+                chunks = stream.iter_raw()  # a name of its own: the connection ends with the iterator
+                next(chunks)
+        app.wait(lambda: not app.queue.event_ids_to_events)
+        state = app.blocks.app.state_holder
+        assert isinstance(state, NoSessions) and not state.session_data
+        assert not app.blocks.app.iterators and not app.blocks.pending_streams and not app.blocks.pending_diff_streams
+        assert len(app.queue.event_analytics) <= 1
+
+
+def test_choices_that_a_page_was_sent_stay_valid() -> None:
+    with gradio_server() as app, httpx.Client(base_url=app.url, timeout=60) as client:
+        session = {"session_hash": "page"}
+        more = client.post("gradio_api/run/more", json={"data": []} | session).json()["data"][0]
+        assert more["choices"] == [["a", "a"], ["b", "b"]] and more["value"] == "b"
+        assert client.post("gradio_api/run/free", json={"data": ["b"]} | session).json()["data"] == ["b"]
+        refused = client.post("gradio_api/run/strict", json={"data": ["b"]} | session)  # what preprocess=False is for
+        assert refused.status_code == 500 and "not in the list of choices" in refused.json()["error"]
+
+
+def test_what_needs_a_session_cannot_be_served() -> None:
+    with StatelessBlocks(analytics_enabled=False) as blocks:
+        gr.State(0)
+    with pytest.raises(ValueError, match=r"no gr\.State"):
+        blocks.serve(nothing)
+    with StatelessBlocks(analytics_enabled=False) as blocks:
+        box = gr.Textbox()
+        box.change(lambda values: values, box, box, batch=True)
+    with pytest.raises(ValueError, match="batch"):
+        blocks.serve(nothing)
+
+
+# ---- what cannot be read
+
+BODIES = (
+    b"",
+    b"{",
+    b"[]",
+    b"\xff\xfe\x00",
+    b'{"data": 1}',
+    b'{"data": [], "fn_index": 99999, "session_hash": "s"}',
+    b'{"data": [], "fn_index": "x", "session_hash": "s"}',
+    b'{"data": [], "fn_index": 0, "session_hash": "s", "trigger_id": 99999, "event_data": [1]}',
+    b'{"session_hash": "s", "component_id": 99999, "fn_name": "x", "data": null}',
+    b'{"session_hash": {}, "component_id": [], "fn_name": 5, "data": null}',
+    b"[" * 30_000,
+)
+POSTED = ("queue/join", "run/nothing", "call/nothing", "call/v2/list_suites", "cancel", "reset", "component_server")
+READ = ("queue/data?session_hash=unknown", "call/list_suites/unknown", "info?page=nothing", "component_server", "runs")
+JOIN = "/gradio_api/queue/join"
+
+
+@pytest.fixture
+def quiet(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> Any:
+    """Fails the test that left a traceback in the log."""
+    yield
+    assert "Traceback" not in "".join(capfd.readouterr()) and not [one for one in caplog.records if one.exc_info]
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("path", POSTED)
+def test_a_body_that_is_no_event(app: Served, path: str) -> None:
+    with httpx.Client(timeout=60, headers={"content-type": "application/json"}) as client:
+        for body in BODIES:
+            answer = client.post(f"{app.url}gradio_api/{path}", content=body)
+            assert answer.status_code < 500 and len(answer.content) < 200_000, (body, answer.text)
+
+
+@pytest.mark.usefixtures("quiet")
+def test_an_address_that_leads_nowhere(app: Served) -> None:
+    for path in READ:
+        answer = httpx.get(f"{app.url}gradio_api/{path}", timeout=60)
+        assert answer.status_code < 500
+        assert "unknown" not in path or (answer.status_code, list(answer.json())) == (404, ["error"])
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("junk", [None, "x" * 2000, [{"a": [None]}], -1], ids=["none", "long", "objects", "minus"])
+def test_every_event_of_every_page_with_values_of_other_kinds(app: Served, junk: Any) -> None:
+    with httpx.Client(base_url=f"{app.url}gradio_api/", timeout=60) as client:
+        for index, fn in app.blocks.fns.items():
+            session = f"s{index}"
+            sent = {"data": [junk] * len(fn.inputs), "fn_index": index, "session_hash": session, "event_data": junk}
+            address = {"x-forwarded-for": f"203.0.113.{index % 250}"}
+            answer = client.post("queue/join" if fn.queue else "run/predict", json=sent, headers=address)
+            assert answer.status_code in (200, 400, 422, 429, 500), (fn.name, answer.text)
+            if fn.queue and answer.status_code == 200:
+                text = client.get("queue/data", params={"session_hash": session}).text
+                assert "process_completed" in text and len(text) < 400_000
+
+
+@pytest.mark.usefixtures("quiet")
+def test_two_readers_of_one_session() -> None:
+    with gradio_server() as app:
+        app.join("x", visitor="203.0.113.1", session="s")
+        address = f"{app.url}gradio_api/queue/data?session_hash=s"
+        with httpx.stream("GET", address, timeout=20) as first, httpx.stream("GET", address, timeout=20) as second:
+            chunks = first.iter_raw()  # a name of its own: the connection ends with the iterator
+            next(chunks)
+            assert second.status_code == 200
+        app.work.gate.set()
+        app.wait(lambda: not app.queue.event_ids_to_events)
+        assert httpx.get(address, timeout=60).status_code == 404
+
+
+@pytest.mark.parametrize(("error", "status"), [(KeyError("s"), 400), (RuntimeError("/secret/path"), 500)])
+def test_a_failure_is_a_sentence_and_its_traceback_is_logged(
+    error: Exception, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise error
+
+    answer = TestClient(GradioErrors(app, gr.Blocks())).post(f"{JOIN}%0Afaked", json={})  # type: ignore[arg-type]
+    assert answer.status_code == status and (answer.json() == {"error": FAILED}) == (status == 500)
+    (record,) = caplog.records
+    assert bool(record.exc_info) == (status == 500) and "\n" not in record.getMessage()

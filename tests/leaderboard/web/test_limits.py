@@ -1,0 +1,728 @@
+"""What the server takes from one client: turns, bodies within bounds of size and time, answers at the reader's pace;
+and nothing from pages of other sites, under other names, or to routes that are closed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import gradio as gr
+import httpx
+import pytest
+from gradio.route_utils import CustomCORSMiddleware
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
+
+from leaderboard.web import limits
+from leaderboard.web.access import Access, access
+from leaderboard.web.limits import PART, ClientLimits, Gate, Refused, check_event, kind_of, paced
+from tests.leaderboard.web.launched import SECRET, Served, launched
+from tests.leaderboard.web.uvicorn_server import ask, read_all, serving
+
+ROOT = Path(__file__).resolve().parents[3]
+JOIN = "/gradio_api/queue/join"
+
+
+async def echo(request: Request) -> Response:
+    """Answers with what arrived."""
+    return Response(await request.body())
+
+
+def echoing(**options: Any) -> TestClient:
+    methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+    app = Starlette(routes=[Route("/{path:path}", echo, methods=methods)])
+    return TestClient(ClientLimits(app, **options), raise_server_exceptions=False)
+
+
+@pytest.fixture
+def client() -> TestClient:
+    return echoing()
+
+
+class VirtualTime(asyncio.SelectorEventLoop):
+    """An event loop whose clock leaps to the next timer instead of waiting for it; `time()` starts at 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = 0.0
+        wait = self._selector.select
+
+        def leap(timeout: float | None = None) -> Any:
+            assert timeout is not None, "nothing will ever happen"
+            self._now += timeout
+            return wait(0)
+
+        self._selector.select = leap
+
+    def time(self) -> float:
+        return self._now
+
+
+def run(work: Awaitable[Any]) -> Any:
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        return runner.run(work)
+
+
+Part = tuple[float, bytes]  # seconds until it arrives, and its bytes
+PHOTO = 8_000_000
+
+
+def request(
+    parts: Iterable[bytes | Part],
+    *,
+    stated: str = "",
+    ends: str = "http.request",
+    sender: str = "192.0.2.1",
+    path: str = "/live/input",
+) -> Request:
+    """A request that sends these parts, then what `ends` says; of "never", nothing."""
+    messages: Iterator[bytes | Part] = iter(parts)
+
+    async def receive() -> Message:
+        part = next(messages, None)
+        if part is None and ends == "never":
+            await asyncio.Event().wait()
+        if part is None:
+            return {"type": ends}
+        if isinstance(part, tuple):
+            seconds, part = part
+            await asyncio.sleep(seconds)
+        return {"type": "http.request", "body": part, "more_body": True}
+
+    headers = [(b"content-length", stated.encode())] if stated else []
+    scope = {"type": "http", "method": "POST", "path": path, "headers": headers, "client": (sender, 1)}
+    return Request(scope, receive)
+
+
+async def sent_to(limited: ClientLimits, sent: Request) -> tuple[int, float]:
+    """The status that a request is answered with, 0 for none, and when."""
+    statuses: list[int] = []
+
+    async def send(message: Message) -> None:
+        statuses.extend([message["status"]] if message["type"] == "http.response.start" else [])
+
+    await limited(sent.scope, sent.receive, send)
+    return (statuses or [0])[0], asyncio.get_running_loop().time()
+
+
+async def whole(scope: Scope, receive: Receive, send: Send) -> None:
+    """An app that reads a body of a photograph at most."""
+    body = await Request(scope, receive).body()
+    await Response(str(len(body)))(scope, receive, send)
+
+
+def nothing_counted(limited: ClientLimits) -> bool:
+    return not limited.bytes and not limited._bodies and not any(gate.running for gate in limited.gates.values())
+
+
+# ---- turns
+
+
+async def hold(gate: Gate, client: str, entered: list[str], release: asyncio.Event) -> str:
+    """What became of a request that lasts until it is released."""
+    try:
+        async with gate.turn(client):
+            entered.append(client)
+            await release.wait()
+            return "served"
+    except Refused as error:
+        return str(error.status)
+
+
+def test_a_client_has_some_turns_and_others_do_not_wait_for_it() -> None:
+    async def attack() -> None:
+        gate, entered, release = Gate(2, waiting=3), [], asyncio.Event()
+        tasks = [asyncio.create_task(hold(gate, client, entered, release)) for client in "aaaaaaab"]
+        await asyncio.sleep(1)
+        assert entered == ["a", "a", "b"] and [task.done() for task in tasks].count(True) == 2
+        release.set()
+        assert sorted(await asyncio.gather(*tasks)) == ["429"] * 2 + ["served"] * 6
+        assert not gate.running and not gate._queued
+
+    run(attack())
+
+
+def test_a_turn_goes_to_another_client_first() -> None:
+    """As the queries of the database: two of all, one of each; two clients that always ask leave a third its turn."""
+
+    async def ask_on(gate: Gate, client: str, served: list[str]) -> None:
+        for _ in range(20):
+            async with gate.turn(client):
+                served.append(client)
+                await asyncio.sleep(3)
+
+    async def attack() -> None:
+        gate, served = Gate(1, waiting=2, total=2, queue=8), []
+        tasks = [asyncio.create_task(ask_on(gate, client, served)) for client in "aaabbb"]
+        await asyncio.sleep(0.1)
+        for _ in range(5):
+            began = asyncio.get_running_loop().time()
+            async with gate.turn("c"):
+                assert asyncio.get_running_loop().time() - began <= 3
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert not gate.running and not gate._queued
+
+    run(attack())
+
+
+def test_who_waits_in_vain_is_told() -> None:
+    async def attack() -> None:
+        gate, entered, release = Gate(1, waiting=1, total=2, queue=2), [], asyncio.Event()
+        tasks = [asyncio.create_task(hold(gate, client, entered, release)) for client in "abcde"]
+        await asyncio.sleep(limits.PATIENCE + 1)
+        release.set()
+        assert await asyncio.gather(*tasks) == ["served", "served", "503", "503", "503"]
+        assert not gate.running and not gate._queued
+
+    run(attack())
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "kind"),
+    [
+        ("GET", "/board", "page"),
+        ("POST", "/live/input", "page"),
+        ("POST", JOIN, "compute"),
+        ("POST", "/gradio_api/run/predict", "compute"),
+        ("POST", "/likeness/gradio_api//api/leaderboard", "compute"),
+        ("POST", "/gradio_api/call/v2/score_pair", "compute"),
+        ("POST", "/gradio_api/component_server", "compute"),
+        ("GET", "/data/rank/mieb", "compute"),
+        ("GET", "/gradio_api/queue/data", "stream"),
+        ("GET", "/gradio_api/call/score_pair/abc", "stream"),
+        ("POST", "/gradio_api/mcp/", "tool"),
+        ("GET", "/gradio_api/mcp/", "tool stream"),
+        ("POST", "/data/sql", "query"),
+        ("GET", "/data/sql", "page"),
+        ("POST", "/export/board/mieb", "download"),
+    ],
+)
+def test_every_route_has_its_turns(method: str, path: str, kind: str) -> None:
+    assert kind_of(method, path) == kind
+
+
+def test_what_computes_runs_twice_at_a_time_for_one_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under any route; a program that asks more is served after them."""
+    most: dict[str, int] = {}
+
+    async def at_once(check: Callable[[bytes], None], body: bytes) -> None:
+        check(body)  # in a thread, of which this clock knows nothing
+
+    monkeypatch.setattr(limits, "run_in_threadpool", at_once)
+
+    async def attack() -> None:
+        running: list[str] = []
+
+        async def work(scope: Scope, receive: Receive, send: Send) -> None:
+            running.append(scope["client"][0])
+            most[scope["client"][0]] = max(most.get(scope["client"][0], 0), running.count(scope["client"][0]))
+            await asyncio.sleep(1)
+            running.remove(scope["client"][0])
+            await Response()(scope, receive, send)
+
+        limited = ClientLimits(work)
+        paths = ["/gradio_api/run/x", "/gradio_api/api/x", "/data/rank/mieb"] * 10
+        many = [sent_to(limited, request([b"{}"], path=path)) for path in paths]
+        one = sent_to(limited, request([b"{}"], path="/gradio_api/run/x", sender="192.0.2.2"))
+        *answers, (status, seconds) = await asyncio.gather(*many, one)
+        assert (status, seconds) == (200, 1) and {status for status, _ in answers} == {200}
+        assert max(seconds for _, seconds in answers) == pytest.approx(15)
+
+    run(attack())
+    assert most == {"192.0.2.1": 2, "192.0.2.2": 1}
+
+
+# ---- bodies
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (request([b"1" * 100]), 200),
+        (request([bytes(6_000_000), bytes(2_000_001)]), 413),
+        (request([], stated="8000001"), 413),
+        (request([], stated="9" * 400), 413),
+        (request([b"1" * 60, b"1" * 65_000], path="/live/plan"), 413),
+        (request([bytes(80), bytes(11)]), 429),
+        (request([b"1"], ends="never"), 408),
+        (request([b"1"], ends="http.disconnect"), 0),
+    ],
+    ids=["whole", "long", "stated-long", "stated-absurd", "long-elsewhere", "too-many", "slow", "gone"],
+)
+def test_what_is_counted_is_given_back(sent: Request, status: int) -> None:
+    limited = ClientLimits(whole, in_flight=120 if status == 429 else 200_000_000)
+    assert run(sent_to(limited, sent))[0] == status and nothing_counted(limited)
+
+
+def test_a_body_is_counted_until_it_is_done_with() -> None:
+    held: list[int] = []
+
+    async def fails(scope: Scope, receive: Receive, send: Send) -> None:
+        held.append(limited.bytes.total())
+        raise ZeroDivisionError
+
+    limited = ClientLimits(fails)
+    with pytest.raises(ZeroDivisionError):
+        run(sent_to(limited, request([b"ab", b"c"])))
+    assert held == [3] and nothing_counted(limited)
+
+
+def drip(*, seconds: float, size: int) -> Iterator[Part]:
+    """A part of `size` bytes every so many seconds, without an end."""
+    return repeat((seconds, bytes(size)))
+
+
+@pytest.mark.parametrize(
+    ("sent", "seconds"),
+    [
+        (request([], ends="never"), 10),
+        (request([bytes(4_000_000)], ends="never"), 10),
+        (request(drip(seconds=9.5, size=1)), 10),
+        (request(drip(seconds=1, size=10_000)), 20),
+        (request(drip(seconds=1, size=19_000)), 181),
+        (request(chain([(0, bytes(7_000_000))], drip(seconds=1, size=1))), 10),
+        (request(chain(repeat((1, bytes(200_000)), 30), drip(seconds=1, size=1))), 40),
+    ],
+    ids=["nothing", "half-sent", "drip", "half-rate", "nearly", "half-then-drip", "later-drip"],
+)
+def test_a_slow_body_is_dropped(sent: Request, seconds: float) -> None:
+    status, after = run(sent_to(ClientLimits(whole), sent))
+    assert status == 408 and after == pytest.approx(seconds, rel=0.06, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        repeat((0.5, bytes(10_500)), PHOTO // 10_500),
+        repeat((9, bytes(200_000)), PHOTO // 200_000),
+        [(0, bytes(10)), (9.9, bytes(PHOTO - 10))],
+        [(9, b"1")],
+    ],
+    ids=["21 kB a second", "in bursts", "late", "small"],
+)
+def test_a_photograph_over_a_slow_line_arrives(parts: Iterable[Part]) -> None:
+    assert run(sent_to(ClientLimits(whole), request(parts)))[0] == 200
+
+
+def test_half_sent_uploads_leave_room_for_others_and_go() -> None:
+    """26 uploads of 8 MB stop before their last byte: others' photographs arrive, the same visitor's a little later."""
+    limited = ClientLimits(whole)
+
+    def half(sender: str) -> Request:
+        return request([bytes(PHOTO - 1)], ends="never", sender=sender)
+
+    def photo(sender: str, *, after: float) -> Request:
+        return request([(after, bytes(PHOTO))], sender=sender)
+
+    async def attack() -> None:
+        idle = [asyncio.create_task(sent_to(limited, half("192.0.2.1"))) for _ in range(26)]
+        results = await asyncio.gather(
+            sent_to(limited, photo("192.0.2.2", after=1)),
+            sent_to(limited, photo("192.0.2.1", after=1)),
+            sent_to(limited, photo("192.0.2.2", after=2)),
+        )
+        assert [status for status, _ in results] == [200, 429, 200]
+        dropped = await asyncio.gather(*idle)
+        assert [status for status, _ in dropped].count(408) == 18  # the share; the others were refused at once
+        assert {status for status, _ in dropped} == {408, 429}
+        assert max(seconds for _, seconds in dropped) == pytest.approx(limits.IDLE, abs=0.1)
+        assert (await sent_to(limited, photo("192.0.2.1", after=0)))[0] == 200
+
+    run(attack())
+    assert nothing_counted(limited)
+
+
+def test_a_class_behind_one_address_sends_eighteen_photographs_at_once() -> None:
+    limited = ClientLimits(whole)
+
+    async def lesson() -> list[tuple[int, float]]:
+        slow_line = [[(1, bytes(PHOTO // 8))] * 8 for _ in range(18)]
+        return await asyncio.gather(*(sent_to(limited, request(parts)) for parts in slow_line))
+
+    assert {status for status, _ in run(lesson())} == {200}
+
+
+def test_a_visitor_has_a_bounded_number_of_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BODIES", 3)
+    limited = ClientLimits(whole)
+
+    async def attack() -> None:
+        idle = [asyncio.create_task(sent_to(limited, request([b"1"], ends="never"))) for _ in range(5)]
+        await asyncio.sleep(0.1)
+        assert (await sent_to(limited, request([b"12"], sender="192.0.2.2")))[0] == 200
+        assert (await sent_to(limited, request([b"12"])))[0] == 429
+        assert sorted([status for status, _ in await asyncio.gather(*idle)]) == [408] * 3 + [429] * 2
+        assert (await sent_to(limited, request([b"12"])))[0] == 200
+
+    run(attack())
+    assert nothing_counted(limited)
+
+
+def test_the_answer_to_a_slow_body_closes_the_connection() -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    slow = request([b"{"], ends="never", path=JOIN)
+    run(ClientLimits(whole)(slow.scope, slow.receive, send))
+    assert sent[0]["status"] == 408 and (b"connection", b"close") in sent[0]["headers"]
+
+
+# ---- what is closed, and events
+
+
+A_FILE = {"path": "https://example.org/a.png", "meta": {"_type": "gradio.FileData"}}
+CLOSED = [
+    "upload",
+    "upload_progress?upload_id=x",
+    "file=x",
+    "file/x",
+    "proxy=https://x",
+    "stream/x",
+    "process_recording",
+    "deep_link?session_hash=x",
+    "vibe-code/",
+    "run-history/buckets",
+    "app_id",
+]
+
+
+def test_gradio_alone_takes_files_and_gives_them(tmp_path: Path) -> None:
+    """What the middleware keeps away."""
+    with gr.Blocks(analytics_enabled=False) as blocks:
+        gr.Textbox()
+    for app in launched(blocks, {}, tmp_path):
+        sent = httpx.post(f"{app.url}gradio_api/upload", files={"files": ("a.txt", b"hello")}, timeout=60)
+        assert httpx.get(f"{app.url}gradio_api/file={sent.json()[0]}", timeout=60).text == "hello"
+
+
+@pytest.mark.parametrize("path", CLOSED)
+def test_closed_under_any_root_path_for_any_method(client: TestClient, path: str) -> None:
+    for method in ("GET", "POST", "HEAD"):
+        for before in ("/gradio_api/", "/a/b/gradio_api/", "/%67radio_api//"):
+            answer = client.request(method, f"{before}{path}")
+            assert answer.status_code == 404 and answer.headers["cache-control"] == "no-store"
+
+
+def test_gradios_statistics_are_closed(client: TestClient) -> None:
+    for path in ("/monitoring", "/monitoring/summary", "/likeness/monitoring/key"):
+        assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/live/input", "/gradio_api/queue/data", "/model?key=file=x"])
+def test_the_rest_is_handed_on(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 200
+    answer = client.post(path, content=b"\x00\xff", headers={"content-type": "multipart/form-data"})
+    assert answer.content == b"\x00\xff"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b'{"data": ["gradio.FileData"], "meta": "gradio.FileData"}',
+        json.dumps({"data": ["t" * 100_000, "data:image/png;base64," + "A" * (8_000_000 * 4 // 3)] * 2}).encode(),
+    ],
+    ids=["empty", "broken", "words", "largest"],
+)
+def test_events_arrive_as_they_were_sent(client: TestClient, body: bytes) -> None:
+    assert client.post(JOIN, content=body).content == body
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (json.dumps({"data": [{"a": [A_FILE]}]}), 400),
+        (json.dumps({"data": [A_FILE]}).replace("F", "\\u0046"), 400),
+        (json.dumps({"data": [A_FILE]}).encode("utf-16"), 400),
+        (json.dumps({"data": ["t" * 100_001]}), 400),
+        (json.dumps({"event_data": {"n" * 100_001: 1}}), 400),
+        (json.dumps({"data": [10**16]}), 400),
+        ('{"data": [NaN]}', 400),
+        ("[1e400]", 400),
+        ("[" * 4_000 + "]" * 4_000, 400),
+        ('{"data": [' + "9" * 5000 + "]}", 400),
+        (b'["\xff"]', 400),
+        ("[" + "{}," * 60_000 + "1]", 413),
+        ("1" * 24_000_001, 413),
+    ],
+    ids=range(13),
+)
+def test_what_gradio_must_not_get_is_a_short_sentence(client: TestClient, body: str | bytes, status: int) -> None:
+    answer = client.post(JOIN, content=body)
+    assert answer.status_code == status and list(answer.json()) == ["error"] and len(answer.content) < 700
+
+
+def test_a_form_is_no_event(client: TestClient) -> None:
+    assert client.post("/gradio_api/component_server", files={"f": ("a.txt", b"x")}).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/gradio_api/cancel", "/login", "/", "/live/plan", "/likeness/gradio_api/reset"])
+def test_what_is_sent_anywhere_else_is_small(client: TestClient, path: str) -> None:
+    assert client.post(path, content=b"1" * 64_000).content == b"1" * 64_000
+    for content in (b"1" * 64_001, iter([b"1" * 40_000] * 2)):
+        answer = client.put(path, content=content)
+        assert (answer.status_code, list(answer.json())) == (413, ["error"])
+
+
+def test_a_file_is_larger(client: TestClient) -> None:
+    for path, most in (("/live/input", 8_000_000), ("/live/file", 50_000_000), ("/export/board/mieb", 1_000_000)):
+        assert len(client.post(path, content=bytes(most)).content) == most
+        answer = client.post(path, content=bytes(most + 1))
+        assert answer.status_code == 413 and f"{most // 1_000_000} MB" in answer.json()["error"]
+
+
+def test_a_name_of_a_value_is_no_file() -> None:
+    check_event(b'{"meta": {"_type": "other"}, "path": "x"}')
+
+
+# ---- the app itself
+
+
+def spellings(path: Path) -> Iterator[str]:
+    """One absolute path in ways that a server might fall for."""
+    plain, up = str(path), "../" * 12 + str(path)[1:]
+    yield from (
+        plain,
+        up,
+        "/" + up,
+        quote(plain, safe=""),
+        quote(quote(plain, safe=""), safe=""),
+        up.replace("/", "%2f"),
+    )
+    yield from (up.replace("..", "%2e%2e"), up.replace("../", "....//"), up.replace("/", "\\"), f"{up}%00.webp")
+    yield from ("file://" + plain, "cat.webp/" + up, "%c0%ae%c0%ae/" * 12 + plain[1:])
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "/gradio_api/file=",
+        "/file=",
+        "/live/example/",
+        "/static/x/js/",
+        "/assets/",
+        "/gradio_api/proxy=",
+        "/",
+        "/export/board/",
+        "/gradio_api/custom_component/html/client/component/",
+        "/thumbnails/unisim/nights/",
+        "/share/",
+    ],
+)
+def test_no_path_leads_outside(app: Served, before: str) -> None:
+    targets = {app.secret: SECRET.encode(), Path("/etc/passwd"): b"root:", ROOT / "app.py": b"def main"}
+    for target, inside in targets.items():
+        for spelling in spellings(target):
+            status, content = app.raw(before + spelling)
+            assert inside not in content and status != 500, (status, before + spelling)
+
+
+def test_the_app_keeps_what_is_sent_in_memory_and_its_own_routes_open(app: Served) -> None:
+    for path in ("upload", "upload?upload_id=abc"):
+        sent = httpx.post(f"{app.url}gradio_api/{path}", files={"files": ("a.zip", b"PK")}, timeout=60)
+        assert sent.status_code == 404
+    assert httpx.get(f"{app.url}gradio_api/file={app.secret}", timeout=60).status_code == 404
+    listed = httpx.get(f"{app.url}live/examples", timeout=60).json()
+    picture = httpx.get(f"{app.url}{listed['inputs'][0]['thumbnail']}", timeout=60)
+    headers = {"x-likeness-session": "a" * 32}
+    answer = httpx.post(f"{app.url}live/input", content=picture.content, headers=headers, timeout=60)
+    assert answer.status_code == 200 and answer.json()["width"] > 100
+    assert [httpx.get(f"{app.url}{path}").status_code for path in ("openapi.json", "redoc")] == [404] * 2
+    assert any("score_pair" in path for path in httpx.get(f"{app.url}gradio_api/openapi.json").json()["paths"])
+    sent = {"session_hash": "s", "fn_index": 0, "event_id": "e"}
+    assert httpx.post(f"{app.url}gradio_api/cancel", json=sent, timeout=60).json() == {"success": True}
+    assert app.files() == []
+
+
+# ---- pages of other sites, and other names
+
+OWN = "http://localhost:7860"
+FOREIGN = [
+    {"origin": "http://evil.example"},
+    {"origin": "null"},
+    {"origin": "http://localhost:9999"},
+    {"origin": "http://localhost:port"},
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site", "origin": OWN},
+    {"origin": "null", "sec-fetch-site": "same-origin"},
+    {"origin": "http://evil.example", "x-forwarded-host": "board.example"},
+]
+OWN_PAGES = [
+    {},
+    {"origin": OWN},
+    {"origin": OWN, "sec-fetch-site": "same-origin"},
+    {"referer": f"{OWN}/compare"},
+    {"origin": "https://board.example", "x-forwarded-host": "board.example", "x-forwarded-proto": "https"},
+    {"origin": "http://board.example:8080", "x-forwarded-host": "board.example:8080"},
+    {"origin": "https://unnamed.example", "sec-fetch-site": "same-origin"},
+    {"sec-fetch-site": "none"},
+]
+
+
+def served(given: Access) -> TestClient:
+    async def answer(request: Request) -> Response:
+        return PlainTextResponse(request.headers.get("origin", "no origin"))
+
+    methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+    app = Starlette(
+        routes=[Route("/{path:path}", answer, methods=methods)], middleware=[Middleware(CustomCORSMiddleware)]
+    )
+    return TestClient(ClientLimits(app, access=given), base_url=OWN)
+
+
+@pytest.fixture
+def local() -> TestClient:
+    return served(access(listens_on="127.0.0.1"))
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+@pytest.mark.parametrize("path", [JOIN, "/live/input"])
+def test_another_sites_page_changes_nothing(local: TestClient, path: str, headers: dict[str, str]) -> None:
+    for method in ("POST", "DELETE"):
+        answer = local.request(method, path, headers=headers)
+        assert answer.status_code == 403 and "page of another site" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("headers", OWN_PAGES)
+def test_own_pages_and_programs_are_served(local: TestClient, headers: dict[str, str]) -> None:
+    assert local.post(JOIN, headers=headers).status_code == 200
+    assert local.get("/gradio_api/mcp/", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/gradio_api/mcp/", "/gradio_api/heartbeat/a", JOIN])
+def test_what_reading_starts_is_refused_to_other_sites_pages(local: TestClient, path: str) -> None:
+    assert local.get(path, headers={"origin": "http://evil.example"}).status_code == 403
+    assert local.get(path, headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}).status_code == 403
+
+
+def test_links_from_other_sites_lead_here(local: TestClient) -> None:
+    followed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "referer": "https://a.example/"}
+    assert local.get("/", headers=followed).status_code == 200
+    assert local.get("/gradio_api/mcp/", headers=followed).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["localhost:7860", "board.example"])
+def test_no_other_site_may_read_an_answer(host: str) -> None:
+    """Gradio permits every site to read under any name but this machine's."""
+    local = served(Access())
+    answer = local.get("/config", headers={"origin": "http://evil.example", "host": host})
+    assert answer.text == "no origin" and "access-control-allow-origin" not in answer.headers
+    asked = {"origin": "http://evil.example", "host": host, "access-control-request-method": "POST"}
+    refused = local.options(JOIN, headers=asked)
+    assert refused.status_code == 403 and "access-control-allow-origin" not in refused.headers
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:7860", "127.0.0.1.evil.example", "", "a, localhost"])
+def test_another_name_for_this_machine_is_refused(local: TestClient, host: str) -> None:
+    answer = local.post(JOIN, headers={"host": host, "origin": f"http://{host}"})
+    assert answer.status_code == 403 and "LIKENESS_HOSTS" in answer.json()["error"]
+    assert local.get("/", headers={"host": host}).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:7860", "127.0.0.1:1", "[::1]:7860", "LOCALHOST"])
+def test_its_own_names_are_answered(local: TestClient, host: str) -> None:
+    assert local.get("/", headers={"host": host}).status_code == 200
+
+
+def test_names_of_the_operator_are_answered_and_count_as_its_own() -> None:
+    local = served(access(listens_on="127.0.0.1", hosts="board.example"))
+    assert local.get("/", headers={"host": "board.example"}).status_code == 200
+    assert local.post(JOIN, headers={"origin": "https://board.example"}).status_code == 200
+    assert local.get("/", headers={"host": "evil.example"}).status_code == 403
+
+
+# ---- answers
+
+LARGE = bytes(range(256)) * 40_000  # 10 MB: more than the system's own buffers take
+
+
+def sent(*messages: Message) -> list[Message]:
+    """What a server gets of an app that sends these."""
+    out: list[Message] = []
+
+    async def send(message: Message) -> None:
+        out.append(message)
+
+    async def pace() -> None:
+        pacing = paced(send, None)
+        for message in messages:
+            await pacing(message)
+
+    asyncio.run(pace())
+    return out
+
+
+def start(length: int | None = None, status: int = 200) -> Message:
+    headers = [] if length is None else [(b"content-length", str(length).encode())]
+    return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+def body(content: bytes, *, more: bool = False) -> Message:
+    return {"type": "http.response.body", "body": content, "more_body": more}
+
+
+@pytest.mark.parametrize("length", [True, False], ids=["stated", "stream"])
+@pytest.mark.parametrize("size", [PART + 1, 3 * PART, 10 * PART - 7])
+def test_a_large_body_goes_in_parts(size: int, length: bool) -> None:
+    content = LARGE[:size]
+    out = sent(start(size if length else None), body(content))
+    assert out[0] == start(size if length else None)
+    assert b"".join(message["body"] for message in out[1:]) == content
+    assert max(len(message["body"]) for message in out[1:]) <= PART
+    assert [message["more_body"] for message in out[1:]] == [True] * (len(out) - 2) + [False]
+
+
+def test_small_answers_and_streams_pass_as_they_are() -> None:
+    small = [start(3), body(b"abc")]
+    stream = [start(), body(b"data: 1", more=True), body(b"data: 2", more=True), body(b"")]
+    head = [start(10 * PART), body(b"")]
+    for messages in (small, stream, head):
+        assert sent(*messages) == messages
+
+
+def large(request: Request) -> Response:
+    return Response(LARGE)
+
+
+def test_who_reads_nothing_is_disconnected_and_who_reads_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server stores one part of the answer for either."""
+    monkeypatch.setattr(limits, "STALL", 0.5)
+    with serving(ClientLimits(Starlette(routes=[Route("/", large)]))) as port:
+        idle, reader = ask(port, "/"), ask(port, "/", buffer=1_000_000)
+        assert len(read_all(reader)) > len(LARGE)
+        while idle.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0:  # until the server has broken it off
+            if len(read_all(idle)) < len(LARGE):
+                break
+        else:
+            pytest.fail("It was sent the whole")
+
+
+def test_a_silent_stream_is_not_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def silent(request: Request) -> Response:
+        async def parts() -> Iterable[bytes]:
+            yield b"first"
+            await asyncio.sleep(0.5)
+            yield b"last"
+
+        return StreamingResponse(parts())
+
+    monkeypatch.setattr(limits, "STALL", 0.1)
+    monkeypatch.setattr(limits, "GRACE", 0.1)
+    with serving(ClientLimits(Starlette(routes=[Route("/", silent)]))) as port:
+        assert b"last" in read_all(ask(port, "/"))

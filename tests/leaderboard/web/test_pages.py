@@ -1,0 +1,347 @@
+"""A page is rendered once; a person reads an error as a page with a way on, a program as JSON; every answer has the
+security headers, and a page's policy names exactly the inline scripts that it was sent with."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+from urllib.parse import quote, urljoin
+
+import httpx
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError, ValidationError
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from leaderboard.html.error_page import error_page
+from leaderboard.web.access import access
+from leaderboard.web.gradio_app import QueueLimits
+from leaderboard.web.limits import ClientLimits
+from leaderboard.web.pages import CSP, FIXED, Answers, Pages, policy, script_hashes
+from leaderboard.web.responses import refusal
+from tests.leaderboard.web.launched import Served
+
+JOIN = "/gradio_api/queue/join"
+AGENT = {"user-agent": "gradio_client/2.7.2; python/3.11"}
+
+
+def answers(app: Any, **options: Any) -> Answers:
+    return Answers(app, **{"page": lambda path, *_: f"page of {path}", "fetched": ["data"], **options})
+
+
+FETCHED = ("/data/nothing", "/export/nothing", "/gradio_api/nothing", "/static/x/nothing.js", "/assets/nothing.js")
+
+
+@pytest.mark.parametrize(
+    ("path", "root", "near"),
+    [
+        ("nosuchpage", "./", ""),
+        ("nosuchpage/", "../", ""),
+        ("leaderboard", "./", "board"),
+        ("model/openai/clip", "../../", ""),
+    ],
+)
+def test_an_address_without_a_page_is_a_page_with_a_way_on(app: Served, path: str, root: str, near: str) -> None:
+    answer = httpx.get(f"{app.url}{path}?__theme=dark", timeout=60)
+    assert answer.status_code == 404 and answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.headers["cache-control"] == "no-store"
+    text = answer.text
+    assert text.startswith("<!doctype html>") and f"There is no page “{path.strip('/')}” here." in text
+    assert (f'Did you mean <a href="{root}{near}">' in text) is bool(near)
+    for link in re.findall(r'href="([^"]*)"', text):
+        assert link.startswith(root)
+        reached = httpx.get(urljoin(f"{app.url}{path}", link), timeout=60)
+        assert reached.status_code == 200, link
+    assert httpx.head(f"{app.url}{path}").status_code == 404
+
+
+@pytest.mark.parametrize("path", FETCHED)
+def test_what_programs_fetch_keeps_its_own_404(app: Served, path: str) -> None:
+    answer = httpx.get(app.url.rstrip("/") + path, timeout=60)
+    assert answer.status_code == 404 and "<!doctype" not in answer.text
+    if path.startswith(("/data", "/export", "/gradio_api")):
+        assert answer.json()
+
+
+def test_a_path_is_shown_as_text_and_cut(app: Served) -> None:
+    text = httpx.get(f"{app.url}{quote('<script>x</script>' + 'y' * 500)}", timeout=60).text
+    assert "<script>x" not in text and "&lt;script&gt;x" in text and "y" * 100 not in text
+
+
+def test_only_a_visitors_404_is_replaced() -> None:
+    def answer(request: Request) -> Response:
+        return Response("own", status_code=int(request.path_params["status"]))
+
+    app = answers(Starlette(routes=[Route("/{status:int}", answer, methods=["GET", "POST"])]))
+    client = TestClient(app)
+    assert client.get("/404").text == "page of /404" and client.get("/200").text == client.get("/500").text == "own"
+    assert client.post("/404").text == "own" and client.get("/data/404").text == "Not Found"
+    assert client.get("/").text == "page of /"
+    below = TestClient(app, root_path="/here")
+    assert below.get("/here/none").text == "page of /none" and below.get("/hereafter").text == "page of /hereafter"
+
+
+# ---- refusals
+
+BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+LONG = "x" * 5000
+REFUSED = {
+    f"data/board/{'x' * 900}": 400,
+    "data/rank/mieb?w=x:y": 400,
+    "gradio_api/file=/etc/passwd": 404,
+    "gradio_api/call/nothing/unknown": 404,
+}
+
+
+@pytest.mark.parametrize(("path", "status"), REFUSED.items(), ids=range(len(REFUSED)))
+def test_a_refused_link_is_a_page_in_a_browser_and_json_in_a_program(app: Served, path: str, status: int) -> None:
+    answer, program = (httpx.get(f"{app.url}{path}", headers=headers, timeout=60) for headers in (BROWSER, {}))
+    assert answer.status_code == program.status_code == status
+    sentence = program.json()["error"]
+    assert program.headers["content-type"] == "application/json" and answer.headers["cache-control"] == "no-store"
+    assert answer.headers["content-type"] == "text/html; charset=utf-8" and answer.headers["vary"] == "accept"
+    shown = html.unescape(re.sub(r"<[^>]*>", "", answer.text.partition("<main")[2]))
+    assert sentence in shown and "Traceback" not in answer.text
+    assert "x" * 201 not in answer.text and len(answer.text) < 40_000
+    assert "'sha256-" in answer.headers["content-security-policy"]
+    assert httpx.head(f"{app.url}{path}", headers=BROWSER).content == b""
+
+
+def test_a_refused_host_is_a_page_in_a_browser() -> None:
+    limited = ClientLimits(Starlette(), access=access(listens_on="127.0.0.1"))
+    page = answers(limited, page=lambda path, status, sentence: f"<p>{status}: {sentence}</p>")
+    client = TestClient(page, base_url="http://evil.example")
+    answer = client.get("/", headers=BROWSER)
+    assert (answer.status_code, answer.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert "403: This server does not answer under the name" in answer.text
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    for program in (client.get("/"), client.post("/", headers=BROWSER)):
+        assert "LIKENESS_HOSTS" in program.json()["error"]
+
+
+def test_a_failure_is_a_page_and_keeps_when_to_try_again() -> None:
+    def answer(request: Request) -> Response:
+        kind = request.path_params["kind"]
+        if kind == "text":
+            return Response("no JSON", status_code=500)
+        return refusal("Too many" if kind == "many" else f"<b>{LONG}</b>", 429, retry_after=7)
+
+    page = partial(error_page, site="Site", pages=[("Board", "")], bar=lambda root: "", look="")
+    client = TestClient(answers(Starlette(routes=[Route("/data/{kind}", answer)]), page=page))
+    many = client.get("/data/many", headers=BROWSER)
+    assert many.headers["retry-after"] == "7" and "<p>Too many.</p>" in many.text
+    assert many.text.count("<h1>Too many requests</h1>") == 1
+    assert "<b>" not in client.get("/data/long", headers=BROWSER).text
+    unexplained = client.get("/data/text", headers=BROWSER)
+    assert unexplained.status_code == 500 and "could not answer this" in unexplained.text
+    assert client.get("/data/text").text == "no JSON"
+
+
+# ---- what gradio_client shows
+
+
+def test_gradio_client_shows_the_sentence_of_a_refusal(app: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client(app.url, verbose=False)
+    with pytest.raises(ValidationError, match="characters"):
+        client.predict("k" * 100_001, api_name="/leaderboard")
+    assert client.predict("mieb-lite", limit=1, api_name="/leaderboard")[0]["rank"] == 1
+    with pytest.raises(AppError, match="mieb-lit"):
+        client.predict("mieb-lit", api_name="/leaderboard")
+    monkeypatch.setattr(app.blocks._queue, "limits", QueueLimits(total=0))
+    with pytest.raises(ValidationError, match="waiting"):
+        client.predict("a", "b", api_name="/score_pair")
+
+
+def test_only_a_refused_event_of_gradio_client_is_changed() -> None:
+    many = TestClient(answers(refusal("Too many", 429, retry_after=5)))
+    changed = many.post(JOIN, headers=AGENT)
+    assert (changed.status_code, changed.headers["retry-after"], changed.json()["status"]) == (422, "5", 429)
+    assert changed.json()["detail"][0]["message"] == "Too many"
+    for headers, path in (({}, JOIN), (AGENT, "/live/input")):
+        assert many.post(path, headers=headers).json() == {"error": "Too many"}
+    unexplained = TestClient(answers(refusal("", 500))).post(JOIN, headers=AGENT)
+    assert (unexplained.status_code, unexplained.json()) == (500, {"error": ""})
+
+
+# ---- headers
+
+PAGE = '<script>let a = 1;</script><script type="module" src="./a.js"></script><SCRIPT data-mode>b()</SCRIPT >'
+
+
+def hashed(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def directives(text: str) -> dict[str, list[str]]:
+    return {name: sources for name, *sources in (part.split() for part in text.split(";"))}
+
+
+async def fails(request: Request) -> Response:
+    raise RuntimeError("not caught anywhere")
+
+
+async def streamed(request: Request) -> Response:
+    return StreamingResponse(iter([PAGE[:20], PAGE[20:60], PAGE[60:]]), media_type="text/html; charset=utf-8")
+
+
+@pytest.fixture
+def client() -> TestClient:
+    async def page(request: Request) -> Response:
+        return HTMLResponse(PAGE)
+
+    async def numbers(request: Request) -> Response:
+        return JSONResponse({"script": PAGE}, headers={"x-content-type-options": "its own"})
+
+    routes = [Route("/", page), Route("/streamed", streamed), Route("/numbers", numbers), Route("/fails", fails)]
+    wrapped = answers(Starlette(routes=routes), frame_hosts=("https://hub.example",))
+    return TestClient(wrapped, raise_server_exceptions=False)
+
+
+@pytest.mark.parametrize(("path", "status"), [("/", 200), ("/numbers", 200), ("/none", 404), ("/fails", 500)])
+def test_every_answer_has_every_header_once(client: TestClient, path: str, status: int) -> None:
+    answer = client.get(path)
+    assert answer.status_code == status
+    for name, value in FIXED.items():
+        own = path == "/numbers" and name == "x-content-type-options"
+        assert answer.headers.get_list(name) == ["its own" if own else value]
+    assert len(answer.headers.get_list(CSP)) == 1
+
+
+@pytest.mark.parametrize("path", ["/", "/streamed"])
+def test_a_page_may_run_the_scripts_it_came_with(client: TestClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.text == PAGE
+    scripts = directives(answer.headers[CSP])["script-src"]
+    assert scripts == ["'self'", "'unsafe-eval'", hashed("let a = 1;"), hashed("b()")]
+
+
+def test_what_is_no_page_may_run_no_inline_script(client: TestClient) -> None:
+    answer = client.get("/numbers")
+    assert directives(answer.headers[CSP])["script-src"] == ["'self'", "'unsafe-eval'"]
+
+
+def test_a_page_without_its_body_keeps_the_policy(client: TestClient) -> None:
+    assert directives(client.head("/").headers[CSP])["frame-ancestors"] == ["'self'", "https://hub.example"]
+
+
+def test_lines_are_hashed_as_browsers_read_them() -> None:
+    assert script_hashes(b"<script>\r\na()\r\n</script>") == [hashed("\na()\n")]
+
+
+def test_the_policy_forbids_what_is_not_needed() -> None:
+    sources = directives(policy())
+    assert sources["default-src"] == ["'self'"] and sources["connect-src"] == ["'self'"]
+    assert sources["object-src"] == sources["frame-src"] == ["'none'"]
+    assert sources["base-uri"] == sources["form-action"] == sources["frame-ancestors"] == ["'self'"]
+    assert "'unsafe-inline'" not in sources["script-src"]
+    assert not any("*" in source or source in ("http:", "https:") for each in sources.values() for source in each)
+
+
+def test_old_browsers_read_who_may_frame_where_that_can_be_said() -> None:
+    def framed(*hosts: str) -> str | None:
+        return TestClient(answers(Starlette(), frame_hosts=hosts)).get("/").headers.get("x-frame-options")
+
+    assert framed() == "SAMEORIGIN" and framed("https://hub.example") is None
+
+
+# ---- rendered once
+
+
+@pytest.fixture
+def rendered() -> list[str]:
+    """What Gradio's part of the app was asked to render."""
+    return []
+
+
+@pytest.fixture
+def site(rendered: list[str]) -> Iterator[TestClient]:
+    """Pages around what names each request that it renders."""
+
+    async def page(request: Request) -> Response:
+        rendered.append(str(request.url))
+        await asyncio.sleep(0.01)
+        return HTMLResponse(f"<p>{request.url}</p>{PAGE}", 503 if "refused" in str(request.url) else 200)
+
+    async def dress(request: Request, key: str, markup: str) -> str:
+        return f"{markup}<i>{request.query_params.get(key, '')}</i>"
+
+    pages = Middleware(
+        Pages,
+        keys=["", "board", "model"],
+        dress=dress,
+        version=lambda: "1",
+        figures=["board"],
+        link="<a.js>",
+        opens_on="board?suite=own",
+    )
+    routes = [Route(f"/{path}", page) for path in ("", "board", "model", "config", "other")]
+    with TestClient(Starlette(routes=routes, middleware=[pages])) as client:  # one event loop
+        yield client
+
+
+def test_a_page_is_rendered_once_whatever_its_query(site: TestClient, rendered: list[str]) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda number: site.get(f"/board?x={number}&deep_link=y&page=nowhere"), range(40)))
+    assert {answer.status_code for answer in found} == {200} and rendered == ["http://testserver/board"]
+    assert site.head("/board").status_code == 200 and len(rendered) == 1
+    assert "<i>clip</i>" in site.get("/model?model=clip").text and "<i></i>" in site.get("/model?q=1").text
+    assert len(rendered) == 2
+
+
+def test_a_page_is_checked_before_it_is_sent_again(site: TestClient) -> None:
+    first = site.get("/board")
+    assert first.headers["cache-control"] == "private, no-cache" and first.headers["link"] == "<a.js>"
+    assert "link" not in site.get("/model").headers
+    again = site.get("/board", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers[CSP] == first.headers[CSP] and hashed("b()") in first.headers[CSP]
+    packed = site.get("/board", headers={"accept-encoding": "br"})
+    assert packed.headers["content-encoding"] == "br" and packed.text == first.text
+    assert "content-encoding" not in site.get("/board", headers={"accept-encoding": "gzip"}).headers
+
+
+def test_each_host_has_a_page_of_its_own(site: TestClient) -> None:
+    own = site.get("/board").text
+    assert "evil.example" in site.get("/board", headers={"host": "evil.example"}).text
+    site.get("/board", headers={"x-forwarded-host": "evil.example", "x-forwarded-proto": "https"})
+    assert site.get("/board").text == own and "testserver" in own
+
+
+def test_the_configuration_is_that_of_a_page_or_of_all(site: TestClient, rendered: list[str]) -> None:
+    for query, asked in (("?page=board", "?page=board"), ("?page=", "?page="), ("?page=nowhere&x=1", ""), ("", "")):
+        assert f"/config{asked}</p>" in site.get(f"/config{query}").text
+    assert len(rendered) == 3
+
+
+def test_a_failure_is_not_stored(site: TestClient, rendered: list[str]) -> None:
+    for _ in range(2):
+        assert site.get("/board", headers={"host": "refused.example"}).status_code == 503
+    assert len(rendered) == 2
+
+
+@pytest.mark.parametrize("root", ["", "/below"])
+def test_a_visitor_who_opens_the_app_comes_to_the_page_it_opens_on(site: TestClient, root: str) -> None:
+    client = TestClient(site.app, root_path=root)
+    typed = {"sec-fetch-site": "none"}
+    answer = client.get(f"{root}/", headers=typed, follow_redirects=False)
+    assert answer.status_code == 307 and answer.headers["location"] == f"{root}/board?suite=own"
+    assert answer.headers["cache-control"] == "no-store"
+    for address, headers in (
+        (f"{root}/", {"sec-fetch-site": "same-origin"}),
+        (f"{root}/", {}),
+        (f"{root}/?q=1", typed),
+        (f"{root}/board", typed),
+    ):
+        assert client.get(address, headers=headers, follow_redirects=False).status_code == 200, address
