@@ -1,8 +1,18 @@
 """Which models differ significantly: one matrix of decisions, from which rank ranges, classes and marks are read.
 
-Each model is compared with every other by a t test of the difference of their means (`ranks.variance`), with Holm's
-step-down method at 5 percent over its comparisons. One model is significantly better than another where the comparisons
-of both models say so.
+The promise: on at most 5 percent of boards is any model called better than one that it equals. Each pair's difference
+of means is divided by its standard error, and the largest of all pairs is compared with what it would be among equal
+models (a max-t test). Three things make that test as strong as it is:
+
+- The variance of a pair, known from few tasks, is moderated: drawn towards what the board's pairs have in common, as
+  far as they have it in common (Smyth 2004, doi 10.2202/1544-6115.1027).
+- The largest t among equals comes from the board's own deviations, whose signs are flipped at random, a task's for all
+  models together. So it takes into account that similar models err on the same tasks.
+- It steps down (Romano and Wolf 2005, doi 10.1198/016214504000000539): once pairs are found, the next are compared with
+  the largest t of those that are left.
+
+A pair is called significant only if its own t test, of this pair alone, says so too. docs/significance.md has the
+share of boards with a false decision and the share of true differences found, beside those of other rules.
 """
 
 from __future__ import annotations
@@ -14,10 +24,15 @@ from numpy.typing import ArrayLike
 
 from compute.analysis.ranks import variance
 from compute.analysis.ranks.ranking import rank
-from compute.arrays import Bools, Floats
+from compute.arrays import Bools, Floats, Ints
 
 ALPHA = 0.05
 NOT_SIGNIFICANT = 1.6  # of t: below the one-sided quantile of 95 percent, 1.645 or more
+DRAWS, FEWEST_DRAWS = 399, 39  # random signs for each task; the level is exact where draws + 1 is a multiple of 20
+HELD = 8_000_000  # values of draws x pairs held at once, beyond which there are fewer draws
+MOST_FOR_PRIOR = 10_000  # pairs that show what all have in common
+ENOUGH_TASKS = 5  # of a category, for random signs
+SEED = 20261126
 
 
 def decisions(*, mean: Floats, parts: Sequence[variance.CategoryVariance], higher: bool) -> tuple[Bools, Floats]:
@@ -28,15 +43,26 @@ def decisions(*, mean: Floats, parts: Sequence[variance.CategoryVariance], highe
     column; and p [models, models], one-sided, 0.5 if clearly above 5 percent, NaN where unknown or of a model with
     itself. A model of unknown variance is neither better nor worse than any other.
     """
-    p = _of_pairs(mean, parts)
-    claimed = _holm_by_row(p)
-    place = rank(mean, higher=higher)
-    return claimed & claimed.T & (place[:, None] < place), p
-
-
-def _of_pairs(mean: Floats, parts: Sequence[variance.CategoryVariance]) -> Floats:
     between, dof = variance.of_differences(parts)
-    scored = sum(part.scored for part in parts)  # behind each mean
+    p = _of_pairs(mean, between, dof, scored=sum(part.scored for part in parts))
+    better = np.zeros(p.shape, bool)
+    known = np.flatnonzero(variance.known_rows(parts))
+    if len(known) > 1:
+        inner = np.ix_(known, known)
+        pairs = np.flatnonzero(np.triu(np.ones(2 * [len(known)], bool), 1))  # of the flat matrix
+        spread, own, found = between[inner], 2 * p[inner].flat[pairs], np.zeros(len(known) ** 2, bool)
+        if len(known) == 2 or not spread.flat[pairs].any():
+            found[pairs] = holm(own)
+        else:
+            deviations = [(part.deviations[known], part.dof[known]) for part in parts]
+            found[pairs] = _step_down(mean[known], spread, deviations, pairs=pairs) & (own <= ALPHA)
+        found = found.reshape(spread.shape)
+        better[inner] = found | found.T
+    place = rank(mean, higher=higher)
+    return better & (place[:, None] < place), p
+
+
+def _of_pairs(mean: Floats, between: Floats, dof: Floats, *, scored: Floats) -> Floats:
     p = np.where(np.isnan(between), np.nan, 0.5)
     np.fill_diagonal(p, np.nan)
     gap = np.subtract.outer(mean, mean)
@@ -48,22 +74,113 @@ def _of_pairs(mean: Floats, parts: Sequence[variance.CategoryVariance]) -> Float
     return p
 
 
-def _holm_by_row(p: Floats) -> Bools:
-    """Which comparisons of each row Holm's step-down method claims: bool [rows, rows].
+def _step_down(mean: Floats, between: Floats, parts: Sequence[tuple[Floats, Floats]], *, pairs: Ints) -> Bools:
+    """Which pairs the step-down max-t test finds: bool [pairs].
 
-    p as in `decisions`: NaN is counted among the row's comparisons and never claimed. A claim is of a direction. No two
-    true means being equal, the wrong direction of a pair is claimed by at most one of its two one-sided tests, so that
-    these need no halving of alpha.
+    mean [models]; between [models, models], variances of differences; parts: of each category, the deviations
+    [models, tasks] and degrees of freedom [models]; pairs: their positions in the flat matrix.
     """
-    others = p.shape[1] - 1
-    if others < 1:
-        return np.zeros(p.shape, bool)
-    known = np.where(np.isnan(p), np.inf, p)
-    ordered = np.sort(known, axis=1)[:, :others]
-    passes = ordered <= ALPHA / (others - np.arange(others))
-    count = np.where(passes.all(axis=1), others, passes.argmin(axis=1))
-    last = np.where(count > 0, ordered[np.arange(len(p)), count - 1], -np.inf)
-    return known <= last[:, None]
+    dof = _degrees_of_freedom(parts)
+    at = pairs[:: 1 + len(pairs) // MOST_FOR_PRIOR]
+    at = at[between.flat[at] > 0]
+    prior, common = _prior(between.flat[at], dof.flat[at]) if len(at) else (np.inf, between.flat[pairs].max())
+    share = np.ones_like(dof) if np.isinf(prior) else prior / (prior + dof)  # of what is common, in a pair's variance
+    moderated = share * common + (1 - share) * between
+    squared_t = (np.subtract.outer(mean, mean) ** 2 / moderated).flat[pairs]
+    drawn, left = _drawn(parts, share * common, 1 - share, pairs), np.arange(len(pairs))
+    found = np.zeros(len(pairs), bool)
+    while len(left):
+        largest = np.sort(drawn.max(axis=1))
+        more = squared_t[left] > largest[-int(ALPHA * (len(largest) + 1))]
+        if not more.any():
+            break
+        found[left[more]] = True
+        left, drawn = left[~more], drawn[:, ~more]
+    return found
+
+
+def _degrees_of_freedom(parts: Sequence[tuple[Floats, Floats]]) -> Floats:
+    """Satterthwaite's, of the variance of every pair's difference: [models, models], at least 1."""
+    total, squares = 0.0, 0.0
+    for deviations, dof in parts:
+        v = _squared_distances(deviations)
+        total += v
+        squares += v**2 / np.minimum.outer(dof, dof)
+    return np.maximum(np.divide(total**2, squares, out=np.ones_like(total), where=squares > 0), 1.0)
+
+
+def _squared_distances(x: Floats) -> Floats:
+    """Between every two rows: [rows, rows]."""
+    x = x - x.mean(axis=0)  # cancels in every difference; left in, the products would lose digits to it
+    squares = np.einsum("ij,ij->i", x, x)
+    out = x @ (-2 * x.T)
+    out += squares
+    out += squares[:, None]
+    return np.maximum(out, 0, out=out)
+
+
+def _prior(own: Floats, dof: Floats) -> tuple[float, float]:
+    """What pairs have in common: degrees of freedom of the common variance (inf: all of it) and the variance itself.
+
+    own [pairs] > 0, the variances estimated on dof [pairs]. By the moments of their logarithms (Smyth 2004, section
+    6.2): as they scatter more than chi squared does, the variances themselves differ.
+    """
+    from scipy.special import digamma, polygamma  # slow to import: not at start
+
+    logs = np.log(own) - digamma(dof / 2) + np.log(dof / 2)
+    scatter = logs.var(ddof=1) - polygamma(1, dof / 2).mean() if len(own) > 1 else 0.0
+    if scatter <= 0:
+        return np.inf, float(np.exp(logs.mean()))
+    half = 0.5 + 1 / scatter  # solves trigamma(half) = scatter; Newton's steps on 1 / trigamma never overshoot
+    for _ in range(20):
+        value = polygamma(1, half)
+        half += value * (1 - value / scatter) / polygamma(2, half)
+    return float(2 * half), float(np.exp(logs.mean() + digamma(half) - np.log(half)))
+
+
+def _drawn(parts: Sequence[tuple[Floats, Floats]], base: Floats, share: Floats, pairs: Ints) -> Floats:
+    """The squared t of every pair among equal models: [draws, pairs], with variances base + share * (the draw's own).
+
+    A draw multiplies each task's deviations by 1 or -1 (`_signs`). Its own variance of a pair comes from the flipped
+    deviations, whose squares are those of the deviations and whose mean alone differs. Deviations are from a mean over
+    few tasks, which makes their squares too small by a factor of 1 - 1/n.
+    """
+    generator = np.random.default_rng(SEED)
+    draws, models = int(np.clip(HELD // len(pairs), FEWEST_DRAWS, DRAWS)), len(base)
+    moved, means, squares = np.zeros((draws, models)), [], np.zeros_like(base)
+    # Signs go by size, so that the order of tasks and categories in the table decides nothing.
+    for deviations, _ in sorted(parts, key=lambda part: float((part[0] ** 2).sum())):
+        x = deviations[:, np.argsort((deviations**2).sum(axis=0), kind="stable")]
+        n = x.shape[1]
+        if n == 1:  # only the noise of the score varies, independently, and how far is known
+            moved += generator.normal(size=(draws, models)) * x[:, 0]
+            squares += np.add.outer(x[:, 0] ** 2, x[:, 0] ** 2)
+            continue
+        mean = np.sqrt(n / (n - 1)) * _signs(generator, draws, n) @ x.T
+        moved += mean
+        means.append(mean / np.sqrt(n - 1))
+        squares += _squared_distances(x) * (n / (n - 1)) ** 2
+    share, base = share.astype(np.float32), (base + share * squares).astype(np.float32)
+    each = np.stack(means, axis=2, dtype=np.float32) if means else np.zeros((draws, models, 1), np.float32)
+    out = np.empty((draws, len(pairs)), np.float32)
+    for draw, row in enumerate(moved.astype(np.float32)):
+        variances = base - share * _squared_distances(each[draw])
+        gap = np.subtract.outer(row, row)
+        gap *= gap
+        gap /= np.maximum(variances, np.finfo(np.float32).tiny, out=variances)
+        out[draw] = gap.reshape(-1)[pairs]
+    return out
+
+
+def _signs(generator: np.random.Generator, draws: int, n: int) -> Floats:
+    """Random signs of n tasks: [draws, n], the squares of each row sum to n.
+
+    Few tasks have so few patterns of signs that none is rare: there any direction in space is drawn.
+    """
+    if n >= ENOUGH_TASKS:
+        return generator.choice([-1.0, 1.0], size=(draws, n))
+    directions = generator.normal(size=(draws, n))
+    return directions * np.sqrt(n) / np.linalg.norm(directions, axis=1, keepdims=True)
 
 
 def holm(p: ArrayLike, *, alpha: float = ALPHA) -> Bools:

@@ -5,7 +5,6 @@ from scipy.stats import t as student
 
 from compute.analysis.ranks import ranking
 from compute.analysis.ranks.uncertainty import rank_with_uncertainty
-from compute.analysis.significance import holm
 from compute.types import BadInput
 
 NAN = np.nan
@@ -36,27 +35,6 @@ def test_interval_of_the_mean_agrees_with_scipys_t():
     assert_allclose([ours.mean_low[0], ours.mean_high[0]], theirs)
     assert_allclose(ours.dof, [39])
     assert not ours.few[0]
-
-
-def test_rank_intervals_follow_the_rule_written_plainly(table):
-    """Every model's comparisons as t tests of its own, with Holm (which test_ties.py holds against statsmodels); a pair
-    differs where both of its models' tests say so."""
-    scores, codes, _ = table
-    scores = np.nan_to_num(scores, nan=0.5)
-    found = rank_with_uncertainty(scores=scores, categories=codes)
-    sure, gaps = np.zeros((25, 25), bool), np.zeros((25, 25))
-    for model in range(len(scores)):
-        others = np.delete(np.arange(len(scores)), model)
-        apart = (scores[model] - scores[others]).reshape(len(others), 5, 6)
-        each = apart.var(axis=2, ddof=1) / 6 / 25
-        dof = each.sum(axis=1) ** 2 / (each**2 / 5).sum(axis=1)
-        gaps[model, others] = apart.mean(axis=(1, 2))
-        p = student.sf(np.abs(gaps[model, others]) / np.sqrt(each.sum(axis=1)), dof)
-        sure[model, others] = holm(p, alpha=0.05)
-    better = sure & sure.T & (gaps > 0)
-    assert_array_equal(found.better, better)
-    assert_array_equal(found.rank_low, 1 + better.sum(axis=0))
-    assert_array_equal(found.rank_high, len(scores) - better.sum(axis=1))
 
 
 def test_far_apart_models_are_sure_of_their_rank_and_near_ones_are_not():
