@@ -32,7 +32,7 @@ from compute.procedures.shared.similarity import symmetric
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model, Task, Undefined
 
 if TYPE_CHECKING:
-    from compute.engine.bench import Bench
+    from compute.engine.workspace import Bench
     from compute.features.subject import LoadedSubject
 
 BESIDE = ("code", "versions")  # recorded, but no part of what identifies a calibration
@@ -143,8 +143,6 @@ def make(
     sampled: CalibrationSample,
     *,
     bench: Bench,
-    results: Path,
-    again: bool = False,
     report: Callable[[str], None] = lambda line: None,
 ) -> list[CalibrationOutcome]:
     """Calibrates every model for every pairing that was drawn and that it can score; what is stored already stays.
@@ -153,16 +151,15 @@ def make(
     """
     outcomes = []
     for row in rows:
-        for outcome in _model(row, sampled, bench=bench, results=results, again=again):
+        for outcome in _model(row, sampled, bench):
             outcomes.append(outcome)
             report(line(outcome))
         encoding.release()
     return outcomes
 
 
-def _model(
-    row: Model, sampled: CalibrationSample, *, bench: Bench, results: Path, again: bool
-) -> Iterable[CalibrationOutcome]:
+def _model(row: Model, sampled: CalibrationSample, bench: Bench) -> Iterable[CalibrationOutcome]:
+    results, again = bench.settings.results, bench.settings.again
     pairings = [
         pairing
         for pairing in sampled.samples

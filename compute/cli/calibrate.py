@@ -39,6 +39,7 @@ def calibrate(
     from compute.calibration import making
     from compute.calibration.pairs import FEWEST
     from compute.engine.named_models import record_named
+    from compute.engine.settings import RunSettings
 
     if pairs < FEWEST:
         raise BadInput(f"--pairs {pairs} is too few: a calibration needs {FEWEST}")
@@ -50,17 +51,14 @@ def calibrate(
         raise BadInput(f"--domains names none. Choose from: {', '.join(making.MADE)}; or name --tasks")
     if unknown := [kind for kind in kinds if kind not in making.MADE]:
         raise BadInput(f"There is no domain {unknown[0]!r} to make; there are: {', '.join(making.MADE)}")
-    root, bench = workbench(results=results, data=data, offline=offline, skip_bad=True, retry_bad=again)
+    settings = RunSettings(results=results, data=data, offline=offline, skip_bad=True, again=again)
+    root, bench = settings.results, workbench(settings, data=data)
     rows = [record_named(model, results=root) for model in named]
     if chosen:
         samples = [making.draw(chosen, bench=bench, most=pairs, seed=seed, report=typer.echo)]
     else:
         samples = [making.made(kind, most=pairs, seed=seed) for kind in kinds]
-    outcomes = [
-        outcome
-        for sample in samples
-        for outcome in making.make(rows, sample, bench=bench, results=root, again=again, report=typer.echo)
-    ]
+    outcomes = [outcome for sample in samples for outcome in making.make(rows, sample, bench=bench, report=typer.echo)]
     if any(outcome.state == "made" for outcome in outcomes):
         rebuild(root)
     if any(outcome.state == "failed" for outcome in outcomes) or not any(outcome.stored for outcome in outcomes):

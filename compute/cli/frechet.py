@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compute.cli.workspace import Data, Offline, Results, rebuild
-from compute.engine.workspace import workbench
+from compute.cli.workspace import BatchSize, Data, Device, Offline, Results, rebuild
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -64,9 +63,9 @@ def frechet(
     metrics: Annotated[str, typer.Option(help="Only these metrics, comma-separated, such as fid,cfred.")] = "",
     output: Annotated[str, typer.Option("--format", help="How the table is printed: text, csv or json.")] = "text",
     name: Annotated[str, typer.Option(help="What the suite is called; default: as the prompts or the reference.")] = "",
-    device: Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")] = "",
+    device: Device = "",
     dtype: Annotated[str, typer.Option(help="float32, bfloat16 or float16; default: float32 for features.")] = "",
-    batch_size: Annotated[int | None, typer.Option(help="Images a batch; halved when memory runs out.", min=1)] = None,
+    batch_size: BatchSize = None,
     skip_bad_items: Annotated[
         bool, typer.Option("--skip-bad-items", help="Leave out images that cannot be read, with their pairs.")
     ] = False,
@@ -96,6 +95,8 @@ def frechet(
     from compute.engine.generators import frechet as comparison
     from compute.engine.generators import store as storage
     from compute.engine.generators.table import FORMATS, RatedGenerators
+    from compute.engine.settings import RunSettings
+    from compute.engine.workspace import workbench
     from compute.tasks.generators import human as ratings
     from compute.tasks.generators import pairing, sources
     from compute.tasks.source import Source
@@ -103,7 +104,7 @@ def frechet(
     if output not in FORMATS:
         raise BadInput(f"No format {output!r}. There are: {', '.join(FORMATS)}")
     catalog = shipped()
-    root, bench = workbench(
+    settings = RunSettings(
         results=results,
         data=data,
         offline=offline,
@@ -112,6 +113,7 @@ def frechet(
         batch_size=batch_size,
         skip_bad=skip_bad_items,
     )
+    root, bench = settings.results, workbench(settings, data=data)
     bench_source = Source.keeping(root, root=data, offline=offline)
     made_of = {"name": name or (prompts or Path(reference)).stem, "file": prompts or Path(reference), "results": root}
     statistics = Path(reference).suffix == storage.SUFFIX  # in place of images

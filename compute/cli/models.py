@@ -13,6 +13,7 @@ from compute.types import BadInput, printable
 if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.engine.named_models import NamedModel
+    from compute.engine.settings import RunSettings
     from compute.models.adapter import Hardware
     from compute.models.own.own_model import OwnModel
 
@@ -70,9 +71,7 @@ def named_models(
     return models
 
 
-def made_models(
-    texts: Sequence[str], *, name: str = "", device: str = "", dtype: str = "", batch_size: int | None = None
-) -> dict[str, tuple[OwnModel, Hardware]]:
+def made_models(texts: Sequence[str], settings: RunSettings, *, name: str = "") -> dict[str, tuple[OwnModel, Hardware]]:
     """The models that functions in the user's own files make, by their texts, each with where it runs.
 
     This runs the files: only what was typed in a command comes here. Raises NotHere, BadInput.
@@ -85,9 +84,9 @@ def made_models(
     models = {}
     for text in texts:
         model, keywords = factories.made(text)
-        hardware = placement.hardware_of(model, device=device, dtype=dtype)
+        hardware = placement.hardware_of(model, device=settings.device, dtype=settings.dtype)
         named = {"name": name or keywords.pop("name", "") or factories.title(text)}
-        made = wrapping.wrap(model, **{**keywords, **named}, hardware=hardware, batch_size=batch_size)
+        made = wrapping.wrap(model, **{**keywords, **named}, hardware=hardware, batch_size=settings.batch_size)
         if made.remark:
             typer.echo(f"Warning: {made.remark}", err=True)
         models[text] = made, hardware

@@ -48,6 +48,7 @@ def project(
     from compute.analysis.maps import suites as maps
     from compute.engine import image_maps
     from compute.engine.named_models import record_named
+    from compute.engine.settings import RunSettings
 
     if task or model:
         if not task or not model:
@@ -56,13 +57,13 @@ def project(
         named = named_models(names(model), catalog, offline=offline)
         if len(named) > 1:
             raise BadInput("A map of images is of one model: name it alone with --model")
-        root, bench = workbench(results=results, data=data, offline=offline)
+        settings = RunSettings(results=results, data=data, offline=offline)
+        root, bench = settings.results, workbench(settings, data=data)
         row = record_named(named[0], results=root)
         written = image_maps.make(
             catalog.task(task),
             row,
             bench=bench,
-            results=root,
             images=images,
             seed=seed,
             n_neighbors=15 if neighbors is None else neighbors,

@@ -28,16 +28,19 @@ def check(
 
     Exit code 1 where they cannot be run as they are.
     """
+    from compute.engine.settings import RunSettings
     from compute.interface import data_check
-    from compute.tasks.own import OwnReading
 
-    checked = data_check.check(
-        data,
-        reading=OwnReading(name=name, shape=shape, columns=column_names(columns), images=tuple(images or ())),
+    settings = RunSettings(
+        data=data,
+        data_name=name,
+        shape=shape,
+        columns=column_names(columns),
+        images=images,
         results=results,
-        most=decode,
         offline=offline,
     )
+    checked = data_check.check(settings, most=decode)
     for line in data_check.lines(checked):
         typer.echo(line)
     if not checked.runs:

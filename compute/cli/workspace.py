@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -64,6 +66,103 @@ ReadResults = Annotated[
 ]
 Database = Annotated[Path | None, typer.Option(help="Default: the app's.")]
 Origin = Annotated[str, typer.Option(help="published, imported, computed or all.")]
+Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")]
+BatchSize = Annotated[int | None, typer.Option(help="Items per batch; halved when memory runs out.", min=1)]
+
+
+def run_settings(
+    data: DataOrFile = None,
+    data_name: Annotated[
+        str, typer.Option("--name", help="What the suite of your own data is called; default: as they are.")
+    ] = "",
+    shape: Shape = "",
+    columns: Columns = "",
+    images: Images = None,
+    device: Device = "",
+    engine: Annotated[
+        str, typer.Option(help="Where the work runs: local, in this process, or ray, on several devices or machines.")
+    ] = "local",
+    address: Annotated[
+        str, typer.Option(help="The Ray cluster: HOST:PORT or auto; default: RAY_ADDRESS, else one started here.")
+    ] = "",
+    workers: Annotated[
+        int | None,
+        typer.Option(help="How many Ray workers encode; default: one a GPU, or a core where there is none.", min=1),
+    ] = None,
+    dtype: Annotated[
+        str,
+        typer.Option(
+            help="float32, bfloat16 or float16; default: the device's best, for comparers and features of distribution "
+            "metrics float32."
+        ),
+    ] = "",
+    store_dtype: Annotated[
+        str,
+        typer.Option(
+            help="float32, or float16: half the space, and vectors are rounded to about three digits. Scores say so, "
+            "and are stored apart."
+        ),
+    ] = "float32",
+    batch_size: BatchSize = None,
+    offline: Offline = False,
+    skip_bad: Annotated[
+        bool,
+        typer.Option("--skip-bad-items", help="Skip items that cannot be used; coverage is shown by the score."),
+    ] = False,
+    options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", help="name=value, such as quality=clip-iqa; repeatable: python -m compute list options."
+        ),
+    ] = None,
+    results: Results = None,
+    thumbnails: Annotated[int, typer.Option(help="For how many items per task pictures are stored.", min=0)] = 200,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Say what would be downloaded, encoded, compared and stored, and how long it takes: models whose "
+            "weights are here are measured for 10 s.",
+        ),
+    ] = False,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            "--estimate",
+            metavar="RATE",
+            help="With --dry-run: items a second of models that cannot be measured here; without a number as without "
+            "this option.",
+            min=0.001,
+        ),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Repeat stored runs, and retry items that could not be used.")
+    ] = False,
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Run the suite's baselines too, whose shipped runs are shown otherwise.")
+    ] = False,
+):
+    """The RunSettings of these options, whose names are its fields."""
+    given = {**locals(), "columns": column_names(columns)}
+    from compute.engine.settings import RunSettings  # pydantic loads late
+
+    return RunSettings(**given)
+
+
+def with_run_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of `run_settings` in place of its last argument, `settings`, which they make."""
+    command.__annotations__.pop("settings")  # for type checkers alone
+    *own, _ = inspect.signature(command, eval_str=True).parameters.values()
+    options = inspect.signature(run_settings, eval_str=True).parameters
+
+    def call(**given: Any) -> None:
+        settings = run_settings(**{name: given.pop(name) for name in options})
+        command(**given, settings=settings)
+
+    call.__name__, call.__doc__ = command.__name__, command.__doc__
+    call.__signature__ = inspect.Signature([*own, *options.values()])
+    call.__annotations__ = {one.name: one.annotation for one in call.__signature__.parameters.values()}
+    return call
 
 
 def names(text: str) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ import numpy as np
 from compute import models, tasks
 from compute.content.items import Column
 from compute.engine import measure, tally
-from compute.engine.bench import Bench
 from compute.engine.plan import Job, Plan, by_comparison
+from compute.engine.workspace import Bench
 from compute.features import encoding
 from compute.features.subject import ABILITY
 from compute.models import ADAPTERS, abilities
@@ -121,13 +121,11 @@ def makes_vectors(row: Model) -> bool:
     return bool({"embed_image", "embed_text"} & set(row.abilities))
 
 
-def estimate(
-    plan: Plan, *, bench: Bench, rate: float | None = None, seconds: float = 0.0
-) -> tuple[list[TaskEstimate], list[ModelEstimate]]:
+def estimate(plan: Plan, *, bench: Bench, seconds: float = 0.0) -> tuple[list[TaskEstimate], list[ModelEstimate]]:
     """Each task with a run to make, and each model with one.
 
     A model whose weights are here is measured for `seconds`, where that is more than 0; the others are taken to do
-    `rate` items, comparisons or answers a second, where it is given.
+    as many items, comparisons or answers a second as the settings' `rate`, where it is given.
     """
     first = {job.task.key: job for job in reversed(plan.missing)}
     data = {task.key: _data(first[task.key], bench) for task in plan.tasks if task.key in first}
@@ -143,9 +141,9 @@ def estimate(
             counted = replace(
                 _work(row, jobs, data, bench, tallies),
                 apart=dict(apart),
-                bytes_each=np.dtype(bench.store_dtype).itemsize,
+                bytes_each=np.dtype(bench.settings.store_dtype).itemsize,
             )
-            work.append(_timed(counted, jobs, data, bench, tallies, rate=rate, seconds=seconds))
+            work.append(_timed(counted, jobs, data, bench, tallies, seconds))
             encoding.release()
     return list(data.values()), work
 
@@ -267,13 +265,11 @@ def _timed(
     data: Mapping[str, TaskEstimate],
     bench: Bench,
     tallies: Sequence[tally.Tally],
-    *,
-    rate: float | None,
     seconds: float,
 ) -> ModelEstimate:
     """The same with how fast the model is: measured on its own items, or on drawn ones where none of them are here."""
     row = model.model
-    given = {} if rate is None else dict.fromkeys(model.work, rate)
+    given = {} if bench.settings.rate is None else dict.fromkeys(model.work, bench.settings.rate)
     if not seconds or not model.work or endpoint_variable(row) or not model.present:
         return replace(model, rates=given)
     columns = _columns([job for job in jobs if _encodes(job)], data)

@@ -36,7 +36,7 @@ from compute.tasks.data import (
 from compute.types import CannotDo, LikenessError, Model, Task
 
 if TYPE_CHECKING:
-    from compute.engine.bench import Bench
+    from compute.engine.workspace import Bench
 
 FOLDER = "maps"
 MOST_IMAGES = 2000
@@ -73,14 +73,13 @@ def make(
     row: Model,
     *,
     bench: Bench,
-    results: Path,
     images: int = MOST_IMAGES,
     seed: int = 0,
     n_neighbors: int = 15,
     min_dist: float = 0.1,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> WrittenMap:
-    """Lays out the different images of a task by their embeddings and writes the map under `results`.
+    """Lays out the different images of a task by their embeddings and writes the map among the results.
 
     Of more than `images`, so many are sampled at random. Stored embeddings are used, missing ones made. Raises CannotDo
     where the model embeds no images or the task shows none, and whatever loading items, encoding or the map raises.
@@ -127,7 +126,7 @@ def make(
             "webp": [_picture(column, at) for at in range(len(column))],
         }
     ).astype({"label": object, "webp": object})
-    target = path(results, task=task.key, model=row.key)
+    target = path(bench.settings.results, task=task.key, model=row.key)
     target.parent.mkdir(parents=True, exist_ok=True)
     store.write_parquet(target, frame=frame)
     return WrittenMap(

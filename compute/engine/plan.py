@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from compute import versions
 from compute.engine import run_folders
-from compute.engine.bench import Bench
 from compute.engine.run_folders import StoredRun
 from compute.engine.variants import QUALITY_BENCHMARKS, QUALITY_CATEGORIES, VARIANTS
+from compute.engine.workspace import Bench
 from compute.models import ADAPTERS, abilities
 from compute.models.judges import endpoint
 from compute.tasks import computable
@@ -83,22 +83,16 @@ def make(
     suite: str,
     models: Sequence[str],
     tasks: Sequence[str] = (),
-    options: Sequence[str] = (),
     bench: Bench,
-    results: Path,
-    skip_bad: bool = False,
-    again: bool = False,
-    baselines: bool = False,
     shipped: Path | None = None,
-    offline: bool = False,
 ) -> Plan:
-    """Plans a suite's tasks (or those of them named) over models by key.
+    """Plans a suite's tasks (or those of them named) over models by key, by the settings of the bench.
 
-    `options` are `name=value` texts; `again` counts no run as stored; `offline` skips judges on other machines.
-    `baselines` runs the suite's baselines too; else their runs in the folder `shipped` stand beside the scores, where
-    they answer the same questions. Raises UnknownKey for a name that is in no catalogue, BadInput for a task of another
-    suite or an option that none of the tasks has.
+    Without `baselines` among these, the runs of the suite's baselines in the folder `shipped` stand beside the scores,
+    where they answer the same questions. Raises UnknownKey for a name that is in no catalogue, BadInput for a task of
+    another suite or an option that none of the tasks has.
     """
+    settings = bench.settings
     row_of_suite = catalog.suite(suite)
     chosen = tuple(catalog.task(key) for key in dict.fromkeys(tasks))
     for task in chosen:
@@ -111,9 +105,9 @@ def make(
     if not rows:
         raise BadInput("No model is named. List them: python -m compute list models")
     extra = tuple(catalog.model(key) for key in row_of_suite.baselines if key not in {row.key for row in rows})
-    overrides = _overrides(options, [values for task in chosen for values in _allowed(task, bench)])
+    overrides = _overrides(settings.options, [values for task in chosen for values in _allowed(task, bench)])
     jobs, skipped = [], []
-    if baselines:
+    if settings.baselines:
         rows += extra
     for row in rows:
         identity: Mapping[str, Any] = {}
@@ -126,17 +120,19 @@ def make(
                 problem = str(error)
         for task in chosen:
             reason = obstacle(row, task, bench.procedures)
-            if not reason and offline and row.adapter in ADAPTERS and ADAPTERS[row.adapter].variable:
+            if not reason and settings.offline and row.adapter in ADAPTERS and ADAPTERS[row.adapter].variable:
                 reason = endpoint.offline_problem()
             if reason:
                 skipped.append(SkippedRun(model=row, task=task, reason=reason))
                 continue
             for job in _jobs(row, task, bench, identity, overrides, problem=problem):
                 stored = None
-                if not again and not problem:
-                    stored = run_folders.find(results, model=row.key, task=task.key, fingerprint=job.fingerprint)
+                if not settings.again and not problem:
+                    stored = run_folders.find(
+                        settings.results, model=row.key, task=task.key, fingerprint=job.fingerprint
+                    )
                 # Unanswered questions are asked again, and items that were skipped are tried unless that is allowed.
-                if stored and not stored.run.error and (skip_bad or not stored.run.settings.get("left_out")):
+                if stored and not stored.run.error and (settings.skip_bad or not stored.run.settings.get("left_out")):
                     job = replace(job, stored=stored)
                 jobs.append(job)
     return Plan(
@@ -146,7 +142,7 @@ def make(
         baselines=extra,
         jobs=tuple(jobs),
         skipped=tuple(skipped),
-        shipped=() if baselines or shipped is None else tuple(_same_questions(shipped, extra, jobs)),
+        shipped=() if settings.baselines or shipped is None else tuple(_same_questions(shipped, extra, jobs)),
     )
 
 

@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 from compute import mirror
 from compute.engine import run
-from compute.engine.bench import Bench
-from compute.engine.execution import Encoding, Execution, Outcome
 from compute.engine.plan import Job, by_comparison
+from compute.engine.run import Encoding, Execution, Outcome
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import Bench
 from compute.features import passes
 from compute.features.passes import DistinctItems, Encoded, PlannedShard
 from compute.features.subject import ModelNeeded
@@ -35,7 +36,6 @@ from compute.versions import install_command
 if TYPE_CHECKING:
     from compute.models.adapter import Hardware
 
-ENGINES = ("local", "ray")
 OBJECT_STORE = 128 << 20  # bytes: only keys and figures pass between processes, vectors never do
 SETTLED = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS", "HF_HOME", "HF_HUB_CACHE")  # what this process has decided for all
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # of the libraries that compute on a CPU
@@ -44,30 +44,17 @@ WAITING = 60.0  # seconds without a worker after which it is reported
 MODE = "RAY_AUTH_MODE"
 
 
-def check(engine: str, *, address: str = "", workers: int | None = None) -> None:
-    """Raises BadInput for options that do not go together."""
-    if engine not in ENGINES:
-        raise BadInput(f"No engine {engine!r}: choose from {', '.join(ENGINES)}")
-    if engine == "local" and (address or workers):
-        raise BadInput("--address and --workers are for Ray: add --engine ray")
-
-
 @contextmanager
-def opened(
-    engine: str, *, address: str = "", workers: int | None = None, device: str = "", dtype: str = ""
-) -> Iterator[tuple[RayCluster | None, Hardware | None]]:
-    """The cluster that the options name, None for this process alone; and what its workers compute in, None where this
-    process has to find that out.
-
-    Raises BadInput for options that do not go together or a cluster that does not answer, NotHere without Ray.
+def opened(settings: RunSettings) -> Iterator[tuple[RayCluster | None, Hardware | None]]:
+    """The cluster that the settings name, None for this process alone; and what its workers compute in, None where this
+    process has to find that out. Raises BadInput for a cluster that does not answer, NotHere without Ray.
     """
-    check(engine, address=address, workers=workers)
-    if engine == "local":
+    if settings.engine == "local":
         yield None, None
         return
-    cluster = RayCluster(address=address, workers=workers)
+    cluster = RayCluster(address=settings.address, workers=settings.workers)
     try:
-        yield cluster, cluster.hardware(device=device, dtype=dtype)
+        yield cluster, cluster.hardware(device=settings.device, dtype=settings.dtype)
     finally:
         cluster.close()
 
@@ -136,9 +123,7 @@ class RayCluster:
             row=row,
             jobs=tuple(jobs),
             identity=execution.bench.subject(row).identity,
-            results=mirror.location(execution.results),
-            skip_bad=execution.skip_bad,
-            pictures=execution.pictures,
+            results=mirror.location(execution.bench.settings.results),
         )
         cores = max(1, self._cpus // self._workers)
         # The bits of vectors made on a CPU may depend on the number of threads.
@@ -263,8 +248,6 @@ class Assignment:
     jobs: tuple[Job, ...]
     identity: dict[str, Any]  # of the model, as the process that plans knows it
     results: Path | str  # a folder that this machine sees too, or an address
-    skip_bad: bool
-    pictures: int
 
 
 class Worker:
@@ -291,14 +274,8 @@ class Worker:
             subject.leave_unloaded()
         notes: list[str] = []
         results = mirror.opened(self._assignment.results)
-        execution = Execution(
-            bench=self._bench,
-            results=results,
-            skip_bad=self._assignment.skip_bad,
-            pictures=self._assignment.pictures,
-            report=notes.append,
-            uses=Counter(),
-        )
+        settings = self._bench.settings.model_copy(update={"results": results})
+        execution = Execution(bench=replace(self._bench, settings=settings), report=notes.append, uses=Counter())
         try:
             return run.attempt(job, subject, execution, encoding), notes
         except ModelNeeded:

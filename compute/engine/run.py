@@ -6,13 +6,13 @@ import hashlib
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -20,11 +20,11 @@ import pandas as pd
 from compute import tasks, versions
 from compute.content.items import Column
 from compute.engine import run_folders, scoring, thumbnails
-from compute.engine.bench import Bench
-from compute.engine.execution import Encoding, Execution, Outcome, Workers, items_key
 from compute.engine.plan import Job, Plan, by_comparison, in_words
 from compute.engine.run_folders import StoredRun
+from compute.engine.workspace import Bench
 from compute.features import encoding as encoding_pipeline
+from compute.features.passes import Pass
 from compute.features.subject import Encoders, ModelNeeded
 from compute.models import hardware_for
 from compute.models.own.identity import own_line
@@ -38,13 +38,82 @@ from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, N
 SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
 
 
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What became of one job."""
+
+    job: Job
+    state: str  # made | stored | failed | skipped; stopped: not begun, because the whole run was stopped
+    stored: StoredRun | None = None
+    reason: str = ""  # why it failed or was left out
+    trace: Path | None = None  # the file with the traceback of an error that is none of ours
+    stops: bool = False  # the whole run ends here: the others would fail for the same reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoding:
+    """The passes that all of a model's runs share."""
+
+    seconds: float  # each run's share of them
+    passes: tuple[Pass, ...]
+
+
+@dataclass(kw_only=True)
+class Execution:
+    """What all runs of a plan share: how they are made, and the tasks' items, loaded once each, or its error."""
+
+    bench: Bench
+    report: Callable[[str], None]
+    loaded: dict[tuple[str, str], Mapping[str, Data] | Exception] = field(default_factory=dict)
+    seconds: dict[tuple[str, str], float] = field(default_factory=dict)
+    uses: Counter[tuple[str, str]]  # unfinished jobs that need a task's items
+
+    def items(self, job: Job) -> Mapping[str, Data]:
+        """A task's items by subset. Raises what loading them raised, at every call."""
+        key = items_key(job)
+        if key not in self.loaded:
+            started = time.perf_counter()
+            try:
+                self.loaded[key] = self.bench.load(job.task, job.task_options)
+            except Exception as error:
+                self.loaded[key] = error
+            self.seconds[key] = time.perf_counter() - started
+        items = self.loaded[key]
+        if isinstance(items, Exception):
+            raise items
+        return items
+
+    def done(self, job: Job) -> None:
+        """Drops the items that no unfinished job needs."""
+        key = items_key(job)
+        self.uses[key] -= 1
+        if self.uses[key] <= 0:
+            self.loaded.pop(key, None)
+
+
+class Crew(Encoders, Protocol):
+    """Other processes that hold one model, and work in place of this one."""
+
+    def attempts(self, jobs: Sequence[Job], encoding: Encoding) -> Iterator[Outcome]:
+        """What becomes of each run, in any order."""
+
+
+class Workers(Protocol):
+    """Where the work of a plan is done, other than in this process."""
+
+    def crew(self, row: Model, jobs: Sequence[Job], execution: Execution) -> AbstractContextManager[Crew]:
+        """The workers for the jobs of one model, until the context ends."""
+
+
+def items_key(job: Job) -> tuple[str, str]:
+    """What two jobs that show the same items have in common."""
+    return job.task.key, run_folders.canonical(job.task_options)
+
+
 def execute(
     plan: Plan,
     *,
     bench: Bench,
-    results: Path,
-    skip_bad: bool = False,
-    pictures: int = thumbnails.MOST_ITEMS,
     report: Callable[[str], None] = lambda line: None,
     ended: Callable[[Outcome], None] = lambda outcome: None,
     workers: Workers | None = None,
@@ -52,17 +121,10 @@ def execute(
     """Makes every missing run of the plan; one outcome per job, in the plan's order.
 
     A run that fails leaves its reason in its folder and the others continue, but for NoService: it stops them all.
-    `report` gets a line for each run that ends, and `ended` its outcome; `pictures` is for how many items per task
-    thumbnails are stored. `workers` do the work in place of this process.
+    `report` gets a line for each run that ends, and `ended` its outcome. `workers` do the work in place of this
+    process.
     """
-    execution = Execution(
-        bench=bench,
-        results=results,
-        skip_bad=skip_bad,
-        pictures=pictures,
-        report=report,
-        uses=Counter(map(items_key, plan.missing)),
-    )
+    execution = Execution(bench=bench, report=report, uses=Counter(map(items_key, plan.missing)))
     outcomes: dict[int, Outcome] = {
         id(job): Outcome(job=job, state="stored", stored=job.stored) for job in plan.jobs if job.stored is not None
     }
@@ -143,7 +205,8 @@ def attempt(job: Job, subject: Any, execution: Execution, encoding: Encoding) ->
     except Exception as error:
         return replace(failed(job, error, execution), stops=isinstance(error, NoService))
     try:
-        thumbnails.add(execution.results, task=job.task.key, data=data, items=table, most=execution.pictures)
+        settings = execution.bench.settings
+        thumbnails.add(settings.results, task=job.task.key, data=data, items=table, most=settings.thumbnails)
     except (LikenessError, OSError) as error:  # a run without them is complete
         execution.report(f"{job.task.key}: no thumbnails: {error}")
     return Outcome(job=job, state="made", stored=stored)
@@ -191,7 +254,7 @@ def _run(
     before = len(subject.done)
     began, started = time.perf_counter(), _now()
     whole = execution.items(job)
-    evidence, data = _evidence(job, subject, whole, skip_bad=execution.skip_bad)
+    evidence, data = _evidence(job, subject, whole, skip_bad=execution.bench.settings.skip_bad)
     procedure_seconds = time.perf_counter() - began
     frames = {subset: part.items for subset, part in evidence.items()}
     scored = scoring.scored(job.task, frames)
@@ -241,7 +304,7 @@ def _run(
         for metric, subset, figure in scored.rows
     ]
     table = run_folders.table(frames)
-    return run_folders.write(execution.results, run=run, scores=scores, items=table), data, table
+    return run_folders.write(execution.bench.settings.results, run=run, scores=scores, items=table), data, table
 
 
 def _identity(job: Job, bench: Bench) -> dict[str, Any]:
@@ -332,13 +395,14 @@ def failed(job: Job, error: Exception, execution: Execution) -> Outcome:
     reason, foreign, noted = failure(error), not isinstance(error, LikenessError), None
     if foreign and job.model.adapter == OWN and (line := own_line(error)):
         reason += f" ({line})"
-    if run_folders.find(execution.results, model=job.model.key, task=job.task.key, fingerprint=job.fingerprint):
+    results = execution.bench.settings.results
+    if run_folders.find(results, model=job.model.key, task=job.task.key, fingerprint=job.fingerprint):
         reason += "; the score made earlier stays"
     if job.fingerprint:
         trace = "".join(traceback.format_exception(error)) if foreign else ""
         known = _identity(job, execution.bench)
         run = Run(**known, settings=dict(job.settings), started=_now(), status="failed", error=reason)
-        noted = run_folders.note_failure(execution.results, run=run, trace=trace)
+        noted = run_folders.note_failure(results, run=run, trace=trace)
     return Outcome(job=job, state="failed", reason=reason, trace=noted if foreign else None)
 
 

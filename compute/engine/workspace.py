@@ -1,4 +1,4 @@
-"""What runs are made in: a results folder, a catalogue with own suites, and what models are run with there."""
+"""What runs are made in and with: a results folder, a catalogue with own suites, models, items and procedures."""
 
 from __future__ import annotations
 
@@ -7,26 +7,119 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from compute import drafts, mirror, paths
-from compute.types import BadInput, printable
+from compute.engine.settings import RunSettings
+from compute.types import BadInput, Model, NotHere, Task, printable
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.catalog.own.models import ModelSource
     from compute.catalog.own.suite import OwnSuite
-    from compute.engine.bench import Bench
+    from compute.features.subject import LoadedSubject
     from compute.models.adapter import Hardware
     from compute.models.own.own_model import OwnModel
-    from compute.progress import Progress
-    from compute.tasks.own import OwnReading
-    from compute.tasks.source import OwnFile, Source
-    from compute.types import Model
+    from compute.procedures.evidence import Procedure
+    from compute.tasks.data import Data
+    from compute.tasks.source import Need, OwnFile, Source
 
 VARIABLES = ("HF_HUB_OFFLINE", "LIKENESS_ANSWERS")  # that a workspace sets for its process
 Warn = Callable[[str], None]  # takes a sentence on what was left out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What runs are made with: `assemble` gives the real parts, a test its own small ones."""
+
+    settings: RunSettings
+    hardware: Hardware
+    procedures: Mapping[str, Procedure]
+    task_options: Callable[[Task], Mapping[str, tuple[Any, ...]]]  # name -> allowed values, the first is the default
+    load: Callable[[Task, Mapping[str, Any]], Mapping[str, Data]]  # a task and its options -> subset -> items
+    need: Callable[[Task], Need]  # what the items take to fetch, nothing fetched
+    identity: Callable[[Task], Mapping[str, Any]]  # what decides the items beside the catalogue's row
+    subject: Callable[[Model], LoadedSubject]
+    fetch: Callable[[Model], Any] = lambda row: None  # brings what the model can only be identified by
+    # Makes the same bench in another process, on its own hardware or on the `device` that it is called with.
+    recipe: Callable[..., Bench] | None = None
+
+
+def assemble(
+    settings: RunSettings,
+    *,
+    features: Path | str,
+    source: Source,
+    hardware: Hardware,
+    own: Mapping[str, OwnModel] | None = None,
+) -> Bench:
+    """The models, tasks and procedures of this package; encodings are stored under `features`, a folder or an address.
+
+    `own`: models that the caller holds, by key; others may be added to it later.
+    """
+    from compute import models, tasks
+    from compute.features.store import FeatureStore
+    from compute.features.subject import LoadedSubject
+    from compute.procedures import PROCEDURES
+    from compute.progress import Progress
+
+    own = {} if own is None else own
+    progress, store = Progress(watched=settings.progress), FeatureStore(features, dtype=settings.store_dtype)
+
+    def fetch(row: Model) -> None:
+        if row.key not in own and not source.offline and not models.is_identified(row):
+            models.fetch(row)
+
+    def subject(row: Model) -> LoadedSubject:
+        held = own.get(row.key)
+        return LoadedSubject(
+            row,
+            store=store,
+            hardware=hardware,
+            batch_size=settings.batch_size,
+            skip_bad=settings.skip_bad,
+            retry_bad=settings.again,
+            progress=progress,
+            load=once(held.load if held else models.load),
+            identity=held.identity if held else None,
+        )
+
+    return Bench(
+        settings=settings,
+        hardware=hardware,
+        procedures={procedure.key: procedure for procedure in PROCEDURES},
+        task_options=lambda task: tasks.options_of(task) if tasks.computable(task) else {},
+        load=lambda task, options: tasks.load(task, source=source, options=options),
+        need=lambda task: tasks.needs(task, source=source),
+        identity=cache(lambda task: tasks.identity(task, source=source)),
+        fetch=fetch,
+        subject=subject,
+        recipe=partial(_again, settings, features=features, source=source, hardware=hardware),
+    )
+
+
+def _again(settings: RunSettings, *, device: str = "", hardware: Hardware, **parts: Any) -> Bench:
+    """What `assemble` made, in another process; no bars are drawn there, and bad items are not tried twice."""
+    settings = settings.model_copy(update={"progress": False, "again": False})
+    return assemble(settings, hardware=replace(hardware, device=device) if device else hardware, **parts)
+
+
+def once(load: Callable[..., Any]) -> Callable[..., Any]:
+    """`load`, but weights that are not here are looked for once, not again for each task."""
+    missing: list[NotHere] = []
+
+    def loaded(row: Model, **settings: Any) -> Any:
+        if missing:
+            raise missing[0]
+        try:
+            return load(row, **settings)
+        except NotHere as error:
+            missing.append(error)
+            raise
+
+    return loaded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +128,7 @@ class Workspace:
 
     catalog: Catalog  # with one's own suites and models
     suite: str  # the key of the suite to run: that of the data, where these make one
-    root: Path  # results folder
     bench: Bench
-    offline: bool
-    dry_run: bool
     models: dict[str, OwnModel]  # that no catalogue lists and the caller holds, by key; the bench runs these
 
     def with_model(self, model: OwnModel, *, source: ModelSource) -> tuple[Workspace, Model]:
@@ -48,83 +138,48 @@ class Workspace:
         """
         from compute.catalog.own import models as own_models
 
+        settings = self.bench.settings
         digest = model.identity(model.row, hardware=self.bench.hardware)["digest"]
-        settle = own_models.settled if self.dry_run else own_models.record
-        row = settle(model.row, digest=digest, results=self.root, source=source)
+        settle = own_models.settled if settings.dry_run else own_models.record
+        row = settle(model.row, digest=digest, results=settings.results, source=source)
         self.models[row.key] = replace(model, row=row)
         others = (other for other in self.catalog.models if other.key != row.key)
         return replace(self, catalog=replace(self.catalog, models=(*others, row))), row
 
 
 def opened(
+    settings: RunSettings,
     *,
     suite: str,
-    data: Path | str | None = None,
-    reading: OwnReading | None = None,
-    results: Path | None = None,
-    offline: bool = False,
-    again: bool = False,
-    dry_run: bool = False,
+    hardware: Hardware | None = None,
     warn: Warn = lambda problem: None,
     notice: Warn = lambda words: None,
-    **settings: Any,
 ) -> Workspace:
-    """Where the runs of a suite are made: `data` is a folder of data sets, or data of one's own that make a suite.
+    """Where the runs of a suite, its key or its file, are made; without one the data make a suite of their own.
 
-    `reading` says how data of one's own are read; `settings` are those of `workbench`: device, precision, batch size;
-    `again` tries items anew that could not be used; `dry_run` writes and fetches nothing; `warn` hears of records that
-    are damaged, `notice` of the paths in a record before they are read. Raises BadInput, CannotWrite.
+    `hardware` stands for the settings' device and dtype where it is known already. `warn` is called for damaged
+    records, `notice` with the paths in a record before they are read. Raises BadInput, CannotWrite.
     """
     from compute.catalog.own.suite_file import is_suite_file
-    from compute.models.judges import endpoint
 
-    offline, from_file = offline or endpoint.is_offline(), is_suite_file(suite)
-    catalog, suite, files = own_suites(
-        data,
-        suite=suite,
-        reading=reading,
-        results=results,
-        warn=warn,
-        notice=notice,
-        read_only=dry_run,
-        offline=offline,
-    )
+    from_file = is_suite_file(suite)
+    catalog, suite, files = own_suites(settings, suite=suite, warn=warn, notice=notice)
     models: dict[str, OwnModel] = {}
-    root, bench = workbench(
-        results=results,
-        data=Path(data) if data is not None and (from_file or not files) else None,
-        offline=offline or dry_run,
-        retry_bad=again,
-        read_only=dry_run,
-        files=files,
-        models=models,
-        **settings,
-    )
-    return Workspace(
-        catalog=catalog, suite=suite, root=root, bench=bench, offline=offline, dry_run=dry_run, models=models
-    )
+    data = settings.data if from_file or not files else None
+    bench = workbench(settings, data=data, hardware=hardware, files=files, models=models)
+    return Workspace(catalog=catalog, suite=suite, bench=bench, models=models)
 
 
 def workbench(
+    settings: RunSettings,
     *,
-    results: Path | None,
-    data: Path | None,
-    offline: bool,
-    device: str = "",
-    dtype: str = "",
-    store_dtype: str = "float32",
+    data: Path | str | None,
     hardware: Hardware | None = None,
-    batch_size: int | None = None,
-    skip_bad: bool = False,
-    retry_bad: bool = False,
-    read_only: bool = False,
     files: Mapping[str, OwnFile] | None = None,
     models: Mapping[str, OwnModel] | None = None,
-    progress: Progress | None = None,
-) -> tuple[Path, Bench]:
-    """The results folder, and what runs are made with there. `store_dtype` is that of stored vectors; `hardware` stands
-    for `device` and `dtype` where it is known already; `read_only`: the folder need not exist; `files`: one's
-    own data by their digest; `models`: those that no catalogue lists, by key.
+) -> Bench:
+    """What runs are made with. `data` is a folder of data sets; `hardware` stands for the settings' device and dtype
+    where it is known already; `files`: one's own data by their digest; `models`: those that no catalogue lists, by key.
 
     Raises BadInput for a data folder that does not exist and for a results folder that cannot be written.
     """
@@ -132,53 +187,38 @@ def workbench(
 
     share_cores()
     from compute import models as families
-    from compute.engine.bench import assemble
-    from compute.progress import Progress
     from compute.tasks.source import Source
 
+    data = None if data is None else Path(data)
     if data is not None and data.suffix == ".parquet" and not data.exists():
         raise BadInput(f"There is no file {data}. Make it: python -m compute pairs make --images DIR --out {data}")
     if data is not None and not data.is_dir():
         raise BadInput(f"There is no folder {data}: give one that holds data sets as <org>/<name>/, or name none")
+    offline = settings.offline or settings.dry_run
     if offline:
         stay_offline()
-    root = (results or paths.RESULTS).absolute()
-    if not read_only:
-        check_writable(root)
-        drafts.sweep(root, skip=("fetched",))  # what killed runs left half-written
-    shared = paths.RESULTS if root == paths.COMPUTED else root  # encodings and answers never go among what is shipped
-    os.environ.setdefault("LIKENESS_ANSWERS", str(shared / "answers"))
-    bench = assemble(
-        features=mirror.below(shared, "features"),
-        hardware=hardware or families.hardware(device=device, dtype=dtype),
-        store_dtype=store_dtype,
-        source=Source.keeping(shared, root=data, offline=offline, own=files),
-        batch_size=batch_size,
-        skip_bad=skip_bad,
-        retry_bad=retry_bad,
-        progress=progress or Progress(),
+    if not settings.dry_run:
+        check_writable(settings.results)
+        drafts.sweep(settings.results, skip=("fetched",))  # what killed runs left half-written
+    os.environ.setdefault("LIKENESS_ANSWERS", str(settings.shared / "answers"))
+    return assemble(
+        settings,
+        features=mirror.below(settings.shared, "features"),
+        source=Source.keeping(settings.shared, root=data, offline=offline, own=files),
+        hardware=hardware or families.hardware(device=settings.device, dtype=settings.dtype),
         own=models,
     )
-    return root, bench
 
 
 def own_suites(
-    data: Path | str | None,
-    *,
-    suite: str,
-    results: Path | None,
-    warn: Warn,
-    notice: Warn = lambda words: None,
-    reading: OwnReading | None = None,
-    read_only: bool = False,
-    offline: bool = False,
+    settings: RunSettings, *, suite: str, warn: Warn, notice: Warn = lambda words: None
 ) -> tuple[Catalog, str, dict[str, OwnFile]]:
     """The catalogue with the suites of one's own data, the key of the suite to run, and the data by their digest.
 
-    `data` without a suite, or a file as `data` in place of one that takes it, makes a suite of its own, recorded in the
-    results folder unless `read_only`; `reading` says how data without a suite are read; its folders of images hold for
-    those of every suite of one's own. `suite` may be a suite's own file. `notice` hears of the
-    paths in a record before they are read. Raises BadInput, NotHere, CannotWrite.
+    The settings' data without a suite, or a file in place of one that takes it, make a suite of their own, recorded in
+    the results folder unless they are of a dry run; their folders of images hold for the data of every suite of one's
+    own. `suite` may be a suite's own file. `notice` is called with the paths in a record before they are read. Raises
+    BadInput, NotHere, CannotWrite.
     """
     from compute.catalog.own import suite as own_suite
     from compute.catalog.own import suite_making, suite_records
@@ -186,13 +226,12 @@ def own_suites(
     from compute.content.items import content_key
     from compute.tasks.own import manifest_of_pairs
 
-    root = (results or paths.RESULTS).absolute()
+    root, data = settings.results, settings.data
     suites = _recorded(root, warn)
     same = next((each for each in suites if each.suite.key == suite), None)
     made = None
     if is_suite_file(suite):
-        images = reading.images if reading else ()
-        made = suite_of_file(Path(suite), root=root, data=data, images=images, offline=offline, warn=warn)
+        made = suite_of_file(Path(suite), settings, warn=warn)
     elif data is None:
         if not suite:
             raise BadInput(
@@ -202,7 +241,7 @@ def own_suites(
     elif not suite and manifest_of_pairs(data):
         made = suite_making.from_file(Path(data), suite=suite_making.PAIRBENCH)
     elif not suite or (same is not None and same.shape not in (own_suite.PAIRS, *own_suite.COMPARISONS)):
-        made = _read(data, reading, same=same, source=_reader(root, offline=offline), warn=warn)
+        made = _read(settings, same=same, warn=warn)
     elif suite == suite_making.PAIRBENCH and _holds_images(Path(data)):
         raise BadInput(
             f"{data} is a folder of images. Make pairs of them first: python -m compute pairs make --images {data} "
@@ -211,7 +250,7 @@ def own_suites(
     elif Path(data).is_file():
         made = suite_making.from_file(Path(data), suite=suite, known=suites)
     if made is not None:
-        made = suite_records.settled(made, results=root) if read_only else suite_records.record(made, results=root)
+        made = (suite_records.settled if settings.dry_run else suite_records.record)(made, results=root)
         suite = made.suite.key
         suites = [*(other for other in suites if other.suite.key != suite), made]
     chosen = next((each for each in suites if each.suite.key == suite), None)
@@ -225,8 +264,8 @@ def own_suites(
         if file.shape != own_suite.PAIRS
         or (file.path.is_file() and content_key(file.path.read_bytes()).decode() == file.digest)
     }
-    if reading is not None and reading.images:
-        named = tuple(folder.absolute() for folder in reading.images)
+    if settings.images:
+        named = tuple(folder.absolute() for folder in settings.images)
         files = {
             digest: replace(file, images=tuple(dict.fromkeys((*named, *file.images))), elsewhere=())
             for digest, file in files.items()
@@ -234,49 +273,38 @@ def own_suites(
     return _extended(suites, root, warn), suite, files
 
 
-def suite_of_file(
-    path: Path,
-    *,
-    root: Path,
-    data: Path | str | None = None,
-    images: Sequence[Path] = (),
-    offline: bool = False,
-    warn: Warn = lambda words: None,
-) -> OwnSuite:
-    """The suite that a file of one's own states, its data read and checked; content keys are stored below `root`.
+def suite_of_file(path: Path, settings: RunSettings, *, warn: Warn = lambda words: None) -> OwnSuite:
+    """The suite that a file of one's own states, its data read and checked; content keys are stored with the results.
 
-    `data` may be a folder of data sets, for tasks of the catalogue; `images` are folders beside that of the file, which
-    its data and their images may lie in. Raises BadInput, NotHere, UnknownKey.
+    The settings' data may be a folder of data sets, for tasks of the catalogue; their images are folders beside that of
+    the file, which its data and their images may lie in. Raises BadInput, NotHere, UnknownKey.
     """
     from compute.catalog import shipped
     from compute.catalog.own import suite_file
 
-    if data is not None and not Path(data).is_dir():
+    if settings.data is not None and not Path(settings.data).is_dir():
         raise BadInput(
             f"{path.name} names its own data: name none beside it, or a folder of data sets as <org>/<name>/"
         )
-    source, stated = _reader(root, offline=offline), suite_file.parse(path, images=images)
+    source, stated = _reader(settings), suite_file.parse(path, images=settings.images)
     read = {index: task.read(source=source) for index, task in enumerate(stated.tasks) if task.file}
     for note in dict.fromkeys(note for part in read.values() for note in part.notes):
         warn(note)
     return suite_file.suite(stated, read, catalog=shipped())
 
 
-def _read(
-    data: Path | str, reading: OwnReading | None, *, same: OwnSuite | None, source: Source, warn: Warn
-) -> OwnSuite:
+def _read(settings: RunSettings, *, same: OwnSuite | None, warn: Warn) -> OwnSuite:
     """The suite that data of one's own make; where it is known, `same`, they must be its data."""
     from compute.catalog.own import suite_making
-    from compute.tasks.own import OwnReading, read
+    from compute.tasks.own import read
 
-    reading = reading or OwnReading()
+    shape, columns = settings.shape, settings.columns
     if same is not None and len(same.data) == 1:
-        file = same.data[0]
-        reading = replace(reading, shape=reading.shape or file.shape, columns=reading.columns or file.columns)
-    part = read(data, shape=reading.shape, columns=reading.columns, images=reading.images, source=source)
+        shape, columns = shape or same.data[0].shape, columns or same.data[0].columns
+    part = read(settings.data, shape=shape, columns=columns, images=settings.images, source=_reader(settings))
     for note in part.notes:
         warn(note)
-    made = suite_making.of_data({part.shape.key: part}, name=reading.name or part.name)
+    made = suite_making.of_data({part.shape.key: part}, name=settings.data_name or part.name)
     if same is not None and made.digest != same.digest:
         raise BadInput(
             f"{part.title} is not the data of the suite {same.suite.key}. To make a suite of it, name no suite beside "
@@ -285,11 +313,11 @@ def _read(
     return made
 
 
-def _reader(root: Path, *, offline: bool) -> Source:
+def _reader(settings: RunSettings) -> Source:
     """What one's own data are read with: content keys are stored where runs store theirs."""
     from compute.tasks.source import Source
 
-    return Source.keeping(paths.RESULTS if root == paths.COMPUTED else root, root=None, offline=offline)
+    return Source.keeping(settings.shared, root=None, offline=settings.offline)
 
 
 def catalog_with_own(results: Path | None, *, warn: Warn) -> Catalog:

@@ -15,7 +15,8 @@ from compute.types import BadInput, LikenessError
 if TYPE_CHECKING:
     from compute.engine.checking.copies import HashedImages
     from compute.engine.checking.findings import DataFinding
-    from compute.tasks.own import OwnData, OwnReading
+    from compute.engine.settings import RunSettings
+    from compute.tasks.own import OwnData
     from compute.types import Task
 
 EXAMPLES = 3  # of a finding, in a line
@@ -60,34 +61,26 @@ class DataCheck:
         return not self.problem and not any(task.problem or task.faults for task in self.tasks)
 
 
-def check(
-    data: Path | str,
-    *,
-    reading: OwnReading | None = None,
-    results: Path | None = None,
-    most: int = 5000,
-    offline: bool = False,
-) -> DataCheck:
-    """Checks a manifest, a folder, a data set of the hub, or a suite's file; nothing is run and nothing recorded.
+def check(settings: RunSettings, *, most: int = 5000) -> DataCheck:
+    """Checks the settings' data: a manifest, a folder, a data set of the hub, or a suite's file; nothing is run and
+    nothing recorded.
 
-    `reading` says how data are read that do not tell themselves. Of more than `most` images some at random are decoded
-    (0: all). Content keys are stored in the results folder. Raises BadInput where there is nothing that
-    could be checked, and NotHere.
+    Of more than `most` images some at random are decoded (0: all). Content keys are stored in the results folder.
+    Raises BadInput where there is nothing that could be checked, and NotHere.
     """
     from compute.catalog import shipped
     from compute.catalog.own import suite_file, suite_making, suite_records
     from compute.tasks import own
     from compute.tasks.source import Source
 
-    root = (results or paths.RESULTS).absolute()
-    source = Source.keeping(root, root=None, offline=offline)
-    reading = reading or own.OwnReading()
+    data, root, images = settings.data, settings.results, settings.images
+    source = Source.keeping(root, root=None, offline=settings.offline)
     parts: list[tuple[str, OwnData | str]] = []  # a task's title, and its data or why they cannot be read
     suite, problem = None, ""
     if suite_file.is_suite_file(data):
-        if reading != own.OwnReading(images=reading.images):
+        if settings.data_name or settings.shape or settings.columns:
             raise BadInput(f"{Path(data).name} says itself how its data are read: omit --name, --shape and --columns")
-        stated = suite_file.parse(Path(data), images=reading.images)
+        stated = suite_file.parse(Path(data), images=images)
         title = stated.title
         read: dict[int, OwnData] = {}
         for index, listed in enumerate(stated.tasks):
@@ -105,10 +98,12 @@ def check(
     elif own.manifest_of_pairs(data):
         raise BadInput(f"{data} is a manifest of pairs, which is shown by python -m compute pairs show {data}")
     else:
-        part = own.read(data, shape=reading.shape, columns=reading.columns, images=reading.images, source=source)
+        part = own.read(data, shape=settings.shape, columns=settings.columns, images=images, source=source)
         title = part.title
         parts.append((title, part))
-        suite = None if part.faults else suite_making.of_data({part.shape.key: part}, name=reading.name or part.name)
+        suite = (
+            None if part.faults else suite_making.of_data({part.shape.key: part}, name=settings.data_name or part.name)
+        )
     rows = [None] * len(parts) if suite is None else suite_records.settled(suite, results=root).tasks
     tasks = tuple(
         CheckedTask(title=name, problem=part)
@@ -117,7 +112,7 @@ def check(
         for (name, part), row in zip(parts, rows, strict=True)
     )
     bad = any(task.images and task.images.bad for task in tasks)
-    return DataCheck(title=title, tasks=tasks, problem=problem, command=_command(data, reading, skip_bad=bad))
+    return DataCheck(title=title, tasks=tasks, problem=problem, command=_command(settings, skip_bad=bad))
 
 
 def _checked(part: OwnData, *, title: str, row: Task | None, most: int, root: Path) -> CheckedTask:
@@ -143,16 +138,17 @@ def _checked(part: OwnData, *, title: str, row: Task | None, most: int, root: Pa
     )
 
 
-def _command(data: Path | str, reading: OwnReading, *, skip_bad: bool) -> str:
+def _command(settings: RunSettings, *, skip_bad: bool) -> str:
     """The command that runs what was checked."""
     from compute.catalog.own.suite_file import is_suite_file
 
+    data = settings.data
     parts = ["python -m compute run", "--suite" if is_suite_file(data) else "--data", shlex.quote(str(data))]
     options = {
-        "--name": [reading.name],
-        "--shape": [reading.shape],
-        "--columns": [",".join(f"{name}={own}" for name, own in reading.columns.items())],
-        "--images": [str(folder) for folder in reading.images],
+        "--name": [settings.data_name],
+        "--shape": [settings.shape],
+        "--columns": [",".join(f"{name}={own}" for name, own in settings.columns.items())],
+        "--images": [str(folder) for folder in settings.images],
     }
     for option, values in options.items():
         parts += [f"{option} {shlex.quote(value)}" for value in values if value]

@@ -13,12 +13,12 @@ from compute.engine import named_models, plan, ray_cluster, results_table, works
 from compute.engine.plan import Plan
 from compute.engine.ray_cluster import RayCluster
 from compute.engine.run import Outcome, execute
+from compute.engine.settings import RunSettings
 from compute.interface.evaluated import Evaluation
 from compute.models.own import checkpoints, wrapping
 from compute.models.own.objects import placement
-from compute.models.own.own_model import ARGUMENTS, FROM_SESSION, ModelSource
+from compute.models.own.own_model import FROM_SESSION, ModelSource
 from compute.progress import Progress
-from compute.tasks.own.reading import OwnReading
 from compute.types import BadInput, CannotDo, NotHere, suggestion
 
 if TYPE_CHECKING:
@@ -77,92 +77,69 @@ def evaluate(
     finished run and every encoded item: the same call goes on from there. Raises UnknownKey, BadInput, NotHere, and
     CannotDo where the model can be run on none of the tasks.
     """
-    tasks, options = _several(tasks), _several(options)
-    folders = tuple(map(Path, [images] if isinstance(images, str | Path) else images))
-    root = None if results is None else mirror.opened(results)
-    with (
-        workspace.as_before(),
-        ray_cluster.opened(engine, address=address, workers=workers, device=device, dtype=dtype) as (crews, hardware),
-    ):
+    tasks = (tasks,) if isinstance(tasks, str) else tuple(tasks)
+    settings = RunSettings(
+        results=None if results is None else mirror.opened(results),
+        offline=offline,
+        data=data,
+        shape=shape,
+        columns=columns,
+        images=images,
+        options=options,
+        device=device,
+        dtype=dtype,
+        skip_bad=skip_bad,
+        batch_size=batch_size,
+        engine=engine,
+        address=address,
+        workers=workers,
+        progress=progress,
+    )
+    of_object = {
+        "version": version or None,
+        "preprocess": preprocess,
+        "tokenizer": tokenizer,
+        "processor": processor,
+        "higher_is_better": higher_is_better,
+    }
+    of_object = {argument: value for argument, value in of_object.items() if value is not None}
+    with workspace.as_before(), ray_cluster.opened(settings) as (crews, hardware):
         if isinstance(model, str | Path):
-            of_objects = {
-                "preprocess": preprocess,
-                "tokenizer": tokenizer,
-                "processor": processor,
-                "higher_is_better": higher_is_better,
-            }
-            if needless := [argument for argument, value in of_objects.items() if value is not None]:
+            if needless := [argument for argument in of_object if argument != "version"]:
                 raise BadInput(f"{needless[0]}= is for objects in memory: a model that is named has its own. Omit it")
         else:
             if crews is not None:
                 raise BadInput("An object in memory runs in this process: omit engine=")
             hardware = placement.hardware_of(model, device=device, dtype=dtype)
-        space = workspace.opened(
-            suite=str(suite) or ("" if data is not None else _suite_of(tasks, results=root)),
-            data=data,
-            reading=OwnReading(shape=shape, columns=columns or {}, images=folders),
-            results=root,
-            offline=offline,
-            device=device,
-            dtype=dtype,
-            hardware=hardware,
-            batch_size=batch_size,
-            skip_bad=skip_bad,
-            progress=Progress(watched=progress),
-            warn=_warn,
-        )
+        suite = str(suite) or ("" if data is not None else _suite_of(tasks, settings.results))
+        space = workspace.opened(settings, suite=suite, hardware=hardware, warn=_warn)
         space.catalog.suite(space.suite)  # before the model is recorded
         if isinstance(model, str | Path):
             space, key = _with_named(space, model, name=name, family=family)
         else:
             # Here, where a judge's answer to its check goes to the log of this workspace.
-            own = wrapping.wrap(
-                model,
-                name=name,
-                version=version,
-                preprocess=preprocess,
-                tokenizer=tokenizer,
-                processor=processor,
-                higher_is_better=higher_is_better,
-                hardware=space.bench.hardware,
-                batch_size=batch_size,
-            )
+            hardware = space.bench.hardware
+            own = wrapping.wrap(model, name=name, hardware=hardware, batch_size=batch_size, **of_object)
             if own.remark:
                 _warn(own.remark)
             source = getattr(model, "__name__", "") or type(model).__name__
-            passed = (version or None, preprocess, tokenizer, processor, higher_is_better)
-            arguments = [name for name, value in zip(ARGUMENTS, passed, strict=True) if value is not None]
-            made_from = ModelSource(kind=FROM_SESSION, name=source, arguments=tuple(arguments))
+            made_from = ModelSource(kind=FROM_SESSION, name=source, arguments=tuple(of_object))
             space, row = space.with_model(own, source=made_from)
             key = row.key
         planned = plan.make(
-            space.catalog,
-            suite=space.suite,
-            models=[key],
-            tasks=tasks,
-            options=options,
-            bench=space.bench,
-            results=space.root,
-            skip_bad=skip_bad,
-            shipped=paths.COMPUTED,
-            offline=space.offline,
+            space.catalog, suite=space.suite, models=[key], tasks=tasks, bench=space.bench, shipped=paths.COMPUTED
         )
         if not planned.jobs:
             raise CannotDo("; ".join(plan.reasons(planned)))
         try:
-            outcomes = _executed(planned, space, skip_bad=skip_bad, shown=progress, workers=crews)
+            outcomes = _executed(planned, space.bench, crews)
         finally:
-            mirror.push(space.root)
+            mirror.push(settings.results)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     if failed:
         first = f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}"
         _warn(". ".join([first, *results_table.traced(failed)]))
-    return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=space.catalog, results=space.root)
-
-
-def _several(values: str | Sequence[str]) -> tuple[str, ...]:
-    """A single text as a sequence of its own, which is not its letters."""
-    return (values,) if isinstance(values, str) else tuple(values)
+    return Evaluation(plan=planned, outcomes=tuple(outcomes), catalog=space.catalog, results=settings.results)
 
 
 def _with_named(
@@ -172,13 +149,13 @@ def _with_named(
 
     Raises UnknownKey for what is none of these, NotHere, BadInput, CannotWrite.
     """
-    known = {row.key for row in space.catalog.models}
+    settings, known = space.bench.settings, {row.key for row in space.catalog.models}
     text = named_models.of_path(model) if isinstance(model, Path) else model
     if text not in known and not named_models.of_folder(text) and checkpoints.HUB_ID.fullmatch(text):
         text = f"{checkpoints.HUB}{text}"
     overrides = named_models.Overrides(name=name, family=family)
     try:
-        (chosen,) = named_models.named([text], catalog=space.catalog, overrides=overrides, offline=space.offline)
+        (chosen,) = named_models.named([text], catalog=space.catalog, overrides=overrides, offline=settings.offline)
     except NotHere as error:
         if text == str(model) or not text.startswith(checkpoints.HUB):
             raise
@@ -186,12 +163,12 @@ def _with_named(
         raise NotHere(f"{model} is no key of the catalogue and no folder.{near} On the hub: {error}") from error
     if chosen.remark and chosen.source is None:
         _warn(chosen.remark)
-    chosen = named_models.settled(chosen, results=space.root)
-    named_models.record_named(chosen, results=space.root)
+    chosen = named_models.settled(chosen, results=settings.results)
+    named_models.record_named(chosen, results=settings.results)
     return replace(space, catalog=named_models.joined(space.catalog, [chosen])), chosen.row.key
 
 
-def _suite_of(tasks: Sequence[str], *, results: Path | None) -> str:
+def _suite_of(tasks: Sequence[str], results: Path) -> str:
     """The first suite of the catalogue that holds all these tasks. Raises BadInput where no suite does."""
     if not tasks:
         raise BadInput("No suite is named: give suite=, such as suite='mini' (python -m compute list suites)")
@@ -203,27 +180,23 @@ def _suite_of(tasks: Sequence[str], *, results: Path | None) -> str:
     raise BadInput(f"No suite holds all of these tasks: {', '.join(tasks)}. Evaluate those of each suite by themselves")
 
 
-def _executed(
-    planned: Plan, space: workspace.Workspace, *, skip_bad: bool, shown: bool, workers: RayCluster | None
-) -> list[Outcome]:
+def _executed(planned: Plan, bench: workspace.Bench, workers: RayCluster | None) -> list[Outcome]:
     """Runs the plan, with a bar over its runs. Raises KeyboardInterrupt that says what is stored."""
     missing = len(planned.missing)
     title = f"{planned.models[0].key} on {planned.suite.key}"
     ended: list[Outcome] = []
     try:
-        with Progress(watched=shown).bar(title, total=missing, unit="run") as advance:
+        with Progress(watched=bench.settings.progress).bar(title, total=missing, unit="run") as advance:
 
             def count(outcome: Outcome) -> None:
                 ended.append(outcome)
                 advance(1)
 
-            return execute(
-                planned, bench=space.bench, results=space.root, skip_bad=skip_bad, ended=count, workers=workers
-            )
+            return execute(planned, bench=bench, ended=count, workers=workers)
     except KeyboardInterrupt:
         made = sum(outcome.state == "made" for outcome in ended)
         raise KeyboardInterrupt(
-            f"{made} of {plan.counted(missing, 'run')} made and stored in {space.root}, encoded items too. "
+            f"{made} of {plan.counted(missing, 'run')} made and stored in {bench.settings.results}, encoded items too. "
             "The same call makes the others"
         ) from None
 

@@ -26,17 +26,11 @@ def record(
 
     Raises BadInput, NotHere, UnknownKey, CannotWrite.
     """
+    from compute.engine.settings import RunSettings
     from compute.engine.workspace import own_suites
-    from compute.tasks.own import OwnReading
 
-    _, key, _ = own_suites(
-        None,
-        suite=str(path),
-        reading=OwnReading(images=tuple(images)),
-        results=results,
-        warn=lambda problem: report(f"Warning: {problem}"),
-        offline=offline,
-    )
+    settings = RunSettings(images=images, results=results, offline=offline)
+    _, key, _ = own_suites(settings, suite=str(path), warn=lambda problem: report(f"Warning: {problem}"))
     return key
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from compute import catalog, paths
 from compute.database import build
-from compute.engine import bench
+from compute.engine import workspace
 from tests.compute.small_bench import CATALOG, World
 
 
@@ -40,5 +40,5 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")  # what is shipped is not counted
     monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
-    monkeypatch.setattr(bench, "assemble", lambda *, skip_bad, **given: made.bench(skip_bad=skip_bad))
+    monkeypatch.setattr(workspace, "assemble", lambda settings, **parts: replace(made.bench(), settings=settings))
     return made

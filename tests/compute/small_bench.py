@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from PIL import Image
 from compute.catalog import Catalog
 from compute.content import items
 from compute.engine import plan, run, run_folders
-from compute.engine.bench import Bench, once
-from compute.engine.run import Outcome
+from compute.engine.run import Outcome, Workers
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import Bench, once
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.metrics import METRICS
@@ -173,9 +174,12 @@ class World:
     def before_batch(self) -> None:
         """Called before each batch."""
 
-    def bench(self, *, skip_bad: bool = False, features: str = "features") -> Bench:
-        store = FeatureStore(self.folder / features)
+    def bench(self, **given: Any) -> Bench:
+        """With settings of a run in the world's folder."""
+        settings = RunSettings(**{"results": self.folder / "results", **given})
+        store = FeatureStore(self.folder / "features")
         return Bench(
+            settings=settings,
             hardware=HARDWARE,
             procedures={"choice": choice.PROCEDURE, "odd_one_out": odd_one_out.PROCEDURE},
             task_options=lambda task: {},
@@ -189,7 +193,7 @@ class World:
                 store=store,
                 hardware=HARDWARE,
                 batch_size=4,
-                skip_bad=skip_bad,
+                skip_bad=settings.skip_bad,
                 load=once(self._model),
                 identity=lambda row, *, hardware: {
                     "adapter": row.adapter,
@@ -215,20 +219,19 @@ class World:
         return Eye(self, row)
 
 
-def executed(world: World, *models: str, only: tuple[str, ...] = (), skip_bad: bool = False, **given) -> list[Outcome]:
-    """Plans and runs the small suite in the world's folder."""
-    bench = given.pop("bench", None) or world.bench(skip_bad=skip_bad)
-    planned = plan.make(
-        CATALOG,
-        suite="small",
-        models=models or ("small/dim",),
-        tasks=only,
-        bench=bench,
-        results=world.folder / "results",
-        skip_bad=skip_bad,
-        again=given.pop("again", False),
-    )
-    return run.execute(planned, bench=bench, results=world.folder / "results", skip_bad=skip_bad, **given)
+def executed(
+    world: World,
+    *models: str,
+    only: tuple[str, ...] = (),
+    bench: Bench | None = None,
+    workers: Workers | None = None,
+    report: Callable[[str], None] = lambda line: None,
+    **given: Any,
+) -> list[Outcome]:
+    """Plans and runs the small suite, in the world's folder and with these settings."""
+    bench = bench or world.bench(**given)
+    planned = plan.make(CATALOG, suite="small", models=models or ("small/dim",), tasks=only, bench=bench)
+    return run.execute(planned, bench=bench, workers=workers, report=report)
 
 
 def figures(outcomes: list[Outcome]) -> dict[str, float]:

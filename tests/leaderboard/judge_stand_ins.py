@@ -18,7 +18,8 @@ from compute.content import items
 from compute.content.messages import Question, Reply
 from compute.database import build
 from compute.engine import plan, run
-from compute.engine.bench import Bench
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
@@ -106,10 +107,8 @@ def make(results: Path) -> None:
     """Writes the runs of every stand-in on every split of the suite, and thumbnails."""
     known = catalog()
     made = bench(results)
-    planned = plan.make(
-        known, suite=SUITE, models=[model.key for model in MODELS], tasks=[], bench=made, results=results
-    )
-    for outcome in run.execute(planned, bench=made, results=results):
+    planned = plan.make(known, suite=SUITE, models=[model.key for model in MODELS], bench=made)
+    for outcome in run.execute(planned, bench=made):
         assert outcome.state in ("made", "skipped", "stored"), outcome.reason
 
 
@@ -117,6 +116,7 @@ def bench(results: Path) -> Bench:
     store, hardware = FeatureStore(results / "features"), Hardware(device="cpu", dtype="float32")
     loads = {"steady": lambda: PairJudge(leans=False), "leaning": lambda: PairJudge(leans=True)}
     return Bench(
+        settings=RunSettings(results=results),
         hardware=hardware,
         procedures={one.key: one for one in PROCEDURES},
         task_options=lambda task: {},

@@ -18,7 +18,8 @@ from compute.content import items
 from compute.content.messages import Question, Reply
 from compute.database import build
 from compute.engine import image_maps, plan, run
-from compute.engine.bench import Bench
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
@@ -92,10 +93,8 @@ def make(results: Path, *, tasks: Sequence[str] = TASKS, models: Sequence[Model]
     for key in tasks:
         suite = known.task(key).suites[0]
         made = bench(results)
-        planned = plan.make(
-            known, suite=suite, models=[model.key for model in models], tasks=[key], bench=made, results=results
-        )
-        for outcome in run.execute(planned, bench=made, results=results):
+        planned = plan.make(known, suite=suite, models=[model.key for model in models], tasks=[key], bench=made)
+        for outcome in run.execute(planned, bench=made):
             assert outcome.state in ("made", "skipped", "stored"), outcome.reason
 
 
@@ -104,7 +103,7 @@ def make_map(results: Path, *, task: str, model: Model = EYE) -> Path:
     before = item_map.project_items
     item_map.project_items = _placed
     try:
-        return image_maps.make(catalog().task(task), model, bench=bench(results), results=results).path
+        return image_maps.make(catalog().task(task), model, bench=bench(results)).path
     finally:
         item_map.project_items = before
 
@@ -138,6 +137,7 @@ def database(folder: Path, *, results: Path) -> Path:
 def bench(results: Path) -> Bench:
     store = FeatureStore(results / "features")
     return Bench(
+        settings=RunSettings(results=results),
         hardware=Hardware(device="cpu", dtype="float32"),
         procedures={one.key: one for one in PROCEDURES},
         task_options=lambda task: {},

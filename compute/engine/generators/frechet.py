@@ -19,10 +19,10 @@ from compute.arrays import Floats, Ints, LazyRows
 from compute.catalog import Catalog
 from compute.content import items
 from compute.content.items import Column
-from compute.engine.bench import Bench
 from compute.engine.generators import backbones
 from compute.engine.generators.backbones import JOIN, PREFERENCE, Backbones
 from compute.engine.generators.table import GeneratorFigure, GeneratorTable
+from compute.engine.workspace import Bench
 from compute.features.subject import LoadedSubject
 from compute.metrics import METRICS
 from compute.metrics.distribution import cfred, frechet, intervals, pairwise, reference_free

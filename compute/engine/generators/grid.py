@@ -26,12 +26,12 @@ from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
 from compute.engine import run_folders
-from compute.engine.bench import Bench
 from compute.engine.generators import frechet
 from compute.engine.generators.backbones import JOIN, PAPER, Backbones, subset
 from compute.engine.generators.store import earlier, key_of, run_of, suite_of, with_models
 from compute.engine.generators.table import LISTED, RatedGenerators
 from compute.engine.run_folders import StoredRun
+from compute.engine.workspace import Bench
 from compute.metrics.distribution.cfred import PARTS, cfred_grid, check_grid
 from compute.progress import duration
 from compute.tables import padded

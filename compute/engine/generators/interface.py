@@ -11,13 +11,14 @@ import numpy as np
 from compute import drafts, models, paths
 from compute.arrays import LazyRows
 from compute.catalog import shipped
-from compute.engine.bench import assemble
 from compute.engine.generators import frechet as comparison
 from compute.engine.generators import store
 from compute.engine.generators.backbones import PAPER, Backbones, choose, subset
 from compute.engine.generators.frechet import SetFeatures
 from compute.engine.generators.store import SavedReference
 from compute.engine.generators.table import GeneratorTable
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import assemble
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.tasks.generators import human as ratings
 from compute.tasks.generators import pairing, sources
@@ -99,11 +100,10 @@ def frechet(
             prompts=pairing.prompts_of(prompts),
         )
         bench = assemble(
+            RunSettings(batch_size=batch_size, skip_bad=skip_bad),
             features=features or paths.RESULTS / "features",
             hardware=models.hardware(device=device),
             source=source,
-            batch_size=batch_size,
-            skip_bad=skip_bad,
         )
         made = comparison.compare(
             sets,

@@ -9,7 +9,7 @@ from typing import Any
 
 from compute.tasks import pairbench
 from compute.tasks.data import Data
-from compute.tasks.own.reading import VERSION, OwnData, OwnReading, read
+from compute.tasks.own.reading import VERSION, OwnData, read
 from compute.tasks.own.shapes import SHAPES
 from compute.tasks.pairbench import manifest
 from compute.tasks.source import Need, OwnFile, Source
@@ -111,7 +111,6 @@ def manifest_of_pairs(data: Path | str) -> bool:
 __all__ = (
     "PROCEDURES",
     "OwnData",
-    "OwnReading",
     "identity",
     "load",
     "manifest_of_pairs",

@@ -24,16 +24,6 @@ VERSION = 1  # of what is made of a file: raise it when any item changes
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnReading:
-    """How data of one's own are read, where they do not tell themselves."""
-
-    name: str = ""  # of the suite; empty: the file's
-    shape: str = ""  # one of shapes.KEYS
-    columns: Mapping[str, str] = field(default_factory=dict)  # the shape's name -> the file's
-    images: tuple[Path, ...] = ()  # further folders that images by path may lie in
-
-
-@dataclass(frozen=True, kw_only=True)
 class OwnData:
     """Data of one task, read and checked. With problems there are neither facts nor items."""
 

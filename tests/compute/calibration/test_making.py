@@ -27,10 +27,10 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def made(world: World, *rows: Model, tasks: tuple = (NEAR, SAID, FINE), **given) -> list[CalibrationOutcome]:
-    bench = world.bench(skip_bad=True)
+    bench = world.bench(skip_bad=True, again=given.pop("again", False))
     said = given.pop("report", lambda line: None)
     drawn = making.draw(tasks, bench=bench, most=given.pop("most", 500), seed=given.pop("seed", 0), report=said)
-    return making.make(rows, drawn, bench=bench, results=world.folder / "results", **given, report=said)
+    return making.make(rows, drawn, bench=bench, **given, report=said)
 
 
 def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:

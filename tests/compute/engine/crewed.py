@@ -17,9 +17,10 @@ import numpy as np
 
 from compute.content import items
 from compute.engine import plan, run
-from compute.engine.bench import Bench
-from compute.engine.execution import Outcome
 from compute.engine.ray_cluster import RayCluster
+from compute.engine.run import Outcome
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
@@ -92,6 +93,7 @@ def bench(folder: Path) -> Bench:
     """The bench; every process of a run makes its own."""
     hardware = Hardware(device="cpu", dtype="float32")
     return Bench(
+        settings=RunSettings(results=folder / "results"),
         hardware=hardware,
         procedures={"choice": choice.PROCEDURE},
         task_options=lambda task: {},
@@ -117,10 +119,8 @@ def execute(
     """The run of one model on one task."""
     folder.mkdir(exist_ok=True)
     made = bench(folder)
-    planned = plan.make(
-        CATALOG, suite="small", models=["small/eye"], tasks=["unisim/near"], bench=made, results=folder / "results"
-    )
-    return run.execute(planned, bench=made, results=folder / "results", workers=workers, report=report)
+    planned = plan.make(CATALOG, suite="small", models=["small/eye"], tasks=["unisim/near"], bench=made)
+    return run.execute(planned, bench=made, workers=workers, report=report)
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 from compute import catalog, paths
 from compute.__main__ import app
 from compute.database import build, store
-from compute.engine import bench, plan, run_folders
+from compute.engine import plan, run_folders, workspace
+from compute.engine.settings import RunSettings
 from compute.models.adapter import Hardware
 from compute.tasks.source import Source
 from compute.types import Model
@@ -96,8 +97,9 @@ def test_a_run_is_known_by_what_decides_its_numbers(place: Path, monkeypatch: py
         """The fingerprint of the run, and the folder of the encodings."""
         row = replace(catalog.shipped().model("tiny/clip"), **changes)
         whole = replace(catalog.shipped(), models=(row,), tasks=(nights,))
-        made = bench.assemble(features=place / "features", source=source, hardware=hardware)
-        planned = plan.make(whole, suite="unisim-core", models=["tiny/clip"], bench=made, results=place / "results")
+        settings = RunSettings(results=place / "results")
+        made = workspace.assemble(settings, features=place / "features", source=source, hardware=hardware)
+        planned = plan.make(whole, suite="unisim-core", models=["tiny/clip"], bench=made)
         subject = made.subject(row)
         return planned.jobs[0].fingerprint, subject.store.home(row.key, subject.identity).name
 
@@ -134,7 +136,7 @@ def test_only_what_no_row_identifies_is_fetched_to_plan(tmp_path: Path, monkeypa
     monkeypatch.setattr(models, "fetch", lambda row: fetched.append(row.key))
     hardware = Hardware(device="cpu", dtype="float32")
     for offline in (False, True):
-        made = bench.assemble(features=tmp_path, source=Source(offline=offline), hardware=hardware)
+        made = workspace.assemble(RunSettings(), features=tmp_path, source=Source(offline=offline), hardware=hardware)
         for key, adapter, weights, revision in (
             ("branch", "clip", "a/b", ""),
             ("pin", "clip", "a/b", "c" * 40),

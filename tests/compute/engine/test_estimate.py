@@ -14,8 +14,9 @@ from compute import models, tasks
 from compute.catalog import shipped
 from compute.content.messages import Question, Reply
 from compute.engine import estimate, estimate_lines, plan, run
-from compute.engine.bench import Bench
 from compute.engine.estimate import TaskEstimate
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.judges.answer_log import AnswerLog
@@ -27,14 +28,18 @@ from tests.compute.small_bench import CATALOG, HARDWARE, TASKS, World, data
 
 
 def estimated(
-    world: World, bench: Bench | None = None, *, only: tuple[str, ...] = (), model: str = "small/dim", **how: object
+    world: World,
+    bench: Bench | None = None,
+    *,
+    only: tuple[str, ...] = (),
+    model: str = "small/dim",
+    seconds: float = 0.0,
+    **settings: object,
 ):
-    bench = bench or world.bench()
-    again = bool(how.pop("again", False))
-    planned = plan.make(
-        CATALOG, suite="small", models=[model], tasks=only, bench=bench, results=world.folder / "r", again=again
-    )
-    found = estimate.estimate(planned, bench=bench, **how)
+    settings = RunSettings(results=world.folder / "r", dry_run=True, **settings)
+    bench = replace(bench or world.bench(), settings=settings)
+    planned = plan.make(CATALOG, suite="small", models=[model], tasks=only, bench=bench)
+    found = estimate.estimate(planned, bench=bench, seconds=seconds)
     return *found, "\n".join(estimate_lines.lines(planned, *found, results=world.folder / "r"))
 
 
@@ -61,11 +66,7 @@ def test_what_is_here_is_counted_and_shared_contents_once(world: World) -> None:
 
 
 def test_what_is_encoded_is_not_encoded_again(world: World) -> None:
-    bench = world.bench()
-    planned = plan.make(
-        CATALOG, suite="small", models=["small/dim"], tasks=["unisim/near"], bench=bench, results=world.folder / "r"
-    )
-    run.execute(planned, bench=bench, results=world.folder / "r")
+    runs_of(world, "small/dim", "unisim/near")
     before = world.encoded
     _, [work], said = estimated(world)
     assert work.runs == 6 and work.items == 156 - before and world.encoded == before
@@ -133,9 +134,8 @@ def test_sizes_are_said_as_people_do(count: int | None, said: str) -> None:
 
 
 def runs_of(world: World, model: str, *only: str) -> None:
-    bench = world.bench()
-    planned = plan.make(CATALOG, suite="small", models=[model], tasks=only, bench=bench, results=world.folder / "r")
-    run.execute(planned, bench=bench, results=world.folder / "r")
+    bench = world.bench(results=world.folder / "r")
+    run.execute(plan.make(CATALOG, suite="small", models=[model], tasks=only, bench=bench), bench=bench)
 
 
 def test_comparisons_are_those_that_the_run_makes(world: World) -> None:
@@ -162,7 +162,6 @@ def test_a_model_with_vectors_of_images_and_a_comparison_of_both_is_counted_by_t
         models=[row.key],
         tasks=("unisim/near", "unisim/said"),
         bench=world.bench(),
-        results=world.folder / "r",
     )
     _, [work] = estimate.estimate(planned, bench=world.bench())
     near = {key for column in tasks.columns(data(TASKS[0])) for key in column.keys.tolist()}
@@ -323,7 +322,6 @@ def test_judges_are_counted_and_measured_where_they_run_here(world: World) -> No
         models=["small/judge", "small/away"],
         tasks=["unisim/near", "unisim/odd"],
         bench=replace(bench, subject=subject),
-        results=world.folder / "r",
     )
     _, [judge, other] = estimate.estimate(planned, bench=replace(bench, subject=subject), seconds=0.2)
     assert (judge.questions, judge.comparisons, other.questions) == (24, 0, 24)

@@ -90,22 +90,14 @@ def world(tmp_path) -> JointWorld:
 
 
 def planned(world: JointWorld, *options: str, skip_bad: bool = False) -> tuple[Plan, Any]:
-    bench = replace(world.bench(skip_bad=skip_bad), procedures={"retrieval": retrieval.PROCEDURE})
-    made = plan.make(
-        CATALOGUE,
-        suite="small",
-        models=(ROW.key,),
-        bench=bench,
-        results=world.folder / "results",
-        options=options,
-        skip_bad=skip_bad,
-    )
+    bench = replace(world.bench(options=options, skip_bad=skip_bad), procedures={"retrieval": retrieval.PROCEDURE})
+    made = plan.make(CATALOGUE, suite="small", models=(ROW.key,), bench=bench)
     return replace(made, jobs=tuple(job for job in made.jobs if job.model.key == ROW.key)), bench
 
 
 def executed(world: JointWorld, *options: str, skip_bad: bool = False) -> run.Outcome:
     made, bench = planned(world, *options, skip_bad=skip_bad)
-    (outcome,) = run.execute(made, bench=bench, results=world.folder / "results", skip_bad=skip_bad)
+    (outcome,) = run.execute(made, bench=bench)
     assert outcome.stored is not None, outcome.reason
     return outcome
 

@@ -80,7 +80,7 @@ def test_without_classes_the_part_in_the_question_is_the_label() -> None:
 
 
 def test_a_map_is_one_file_with_pictures_and_settings(world: World) -> None:
-    made = image_maps.make(TASKS[0], EYE, bench=world.bench(), results=world.folder, images=20, seed=7)
+    made = image_maps.make(TASKS[0], EYE, bench=world.bench(results=world.folder), images=20, seed=7)
     assert made.path == world.folder / "maps" / "unisim__near" / "small__eye.parquet"
     assert (made.images, made.labels) == (20, 3) and made.of == 36
     frame = store.read_parquet(made.path)
@@ -93,7 +93,7 @@ def test_a_map_is_one_file_with_pictures_and_settings(world: World) -> None:
     with Image.open(io.BytesIO(bytes(frame["webp"].iloc[0]))) as picture:
         assert picture.format == "WEBP"
     before = world.encoded
-    image_maps.make(TASKS[0], EYE, bench=world.bench(), results=world.folder, images=20, seed=7)
+    image_maps.make(TASKS[0], EYE, bench=world.bench(results=world.folder), images=20, seed=7)
     assert world.encoded == before == 20, "stored embeddings are used again"
     assert any("20 of 36 images, by lot" in line for line in image_maps.lines(made))
 
@@ -101,7 +101,7 @@ def test_a_map_is_one_file_with_pictures_and_settings(world: World) -> None:
 def test_the_database_takes_maps_and_their_pictures_and_leaves_damaged_ones_out(world: World) -> None:
     results, shipped = world.folder / "results", world.folder / "shipped"
     for root, seed in ((results, 1), (shipped, 2)):
-        image_maps.make(TASKS[0], EYE, bench=world.bench(), results=root, images=9, seed=seed)
+        image_maps.make(TASKS[0], EYE, bench=world.bench(results=root), images=9, seed=seed)
     damaged = image_maps.path(results, task="unisim/odd", model="small/eye")
     damaged.parent.mkdir(parents=True)
     damaged.write_bytes(b"PAR1 nothing PAR1")

@@ -82,10 +82,9 @@ def ask(world: World, server: Running) -> Ask:
             models=[*(row.key for row in JUDGES), "small/gauge"],
             tasks=tasks,
             bench=made,
-            results=world.folder / "results",
         )
         lines: list[str] = []
-        outcomes = run.execute(planned, bench=made, results=world.folder / "results", report=lines.append)
+        outcomes = run.execute(planned, bench=made, report=lines.append)
         return outcomes, lines, results_table.lines(planned, outcomes, catalog=catalog)
 
     return asked

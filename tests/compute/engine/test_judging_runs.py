@@ -16,8 +16,9 @@ from compute.catalog import Catalog, shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_making, suite_records
 from compute.engine import estimate, plan, run, run_folders
-from compute.engine.bench import Bench, assemble
 from compute.engine.run import Outcome
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import Bench, assemble
 from compute.models.adapter import Hardware
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
@@ -56,6 +57,7 @@ def world(manifest: Path, tmp_path: Path) -> tuple[Catalog, Bench, str]:
     suite = suite_records.record(suite_making.from_file(manifest, suite="pairbench"), results=results)
     catalog, _ = own_suite.extended(shipped(), [suite])
     bench = assemble(
+        RunSettings(results=results),
         features=results / "features",
         hardware=Hardware(device="cpu", dtype="float32"),
         source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.data[0]}),
@@ -68,8 +70,8 @@ def execute(world: tuple[Catalog, Bench, str], tmp_path: Path) -> Execute:
     _, bench, key = world
 
     def executed(*models: str, options: tuple[str, ...] = (), catalog: Catalog = world[0]) -> list[Outcome]:
-        made = plan.make(catalog, suite=key, models=models, options=options, bench=bench, results=tmp_path / "results")
-        return run.execute(made, bench=bench, results=tmp_path / "results")
+        asked = replace(bench, settings=bench.settings.model_copy(update={"options": options}))
+        return run.execute(plan.make(catalog, suite=key, models=models, bench=asked), bench=asked)
 
     return executed
 
@@ -161,7 +163,7 @@ def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(
     world: tuple[Catalog, Bench, str], server: Running, tmp_path: Path
 ) -> None:
     catalog, bench, key = world
-    made = plan.make(catalog, suite=key, models=[JUDGE, "ssim", "tiny"], bench=bench, results=tmp_path / "results")
+    made = plan.make(catalog, suite=key, models=[JUDGE, "ssim", "tiny"], bench=bench)
     counted = {each.model.key: each for each in estimate.estimate(made, bench=bench)[1]}
     assert counted[JUDGE].questions == ASKED and counted[JUDGE].comparisons == 0
     assert counted["ssim"].comparisons == 2 * PAIRS * (1 + 5) and counted["ssim"].exact

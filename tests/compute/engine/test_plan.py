@@ -18,7 +18,8 @@ Make = Callable[..., Plan]
 @pytest.fixture
 def make(world: World) -> Make:
     def planned(*models: str, **given: object) -> Plan:
-        asked = {"catalog": CATALOG, "suite": "small", "bench": world.bench(), "results": world.folder / "results"}
+        settings = {name: given.pop(name) for name in ("options", "again", "baselines") if name in given}
+        asked = {"catalog": CATALOG, "suite": "small", "bench": world.bench(**settings)}
         return plan.make(**{**asked, **given, "models": models or ("small/eye",)})
 
     return planned
@@ -46,7 +47,7 @@ def test_every_task_of_the_suite_is_planned_and_its_baselines_on_request(make: M
 
 def test_a_baselines_shipped_runs_stand_beside_where_they_answer_the_same_questions(make: Make, world: World) -> None:
     shipped = world.folder / "shipped"
-    run.execute(make("small/dim", tasks=("unisim/near", "unisim/odd")), bench=world.bench(), results=shipped)
+    run.execute(make("small/dim", tasks=("unisim/near", "unisim/odd")), bench=world.bench(results=shipped))
     planned = make(shipped=shipped)
     assert [one.run.task for one in planned.shipped] == ["unisim/near", "unisim/odd"]
     assert {one.run.model for one in planned.shipped} == {"small/dim"} and len(planned.models) == 1
@@ -77,9 +78,11 @@ def test_what_to_know_before_a_run_is_said(make: Make) -> None:
     ],
 )
 def test_a_wrong_name_is_told_with_the_nearest_right_one(world: World, given: dict, error: type, words: str) -> None:
-    asked = {"suite": "small", "models": ["small/eye"], "bench": world.bench(), "results": world.folder}
+    options = given.pop("options", ())
     with pytest.raises(error, match=words):
-        plan.make(CATALOG, **{**asked, **given})
+        plan.make(
+            CATALOG, **{"suite": "small", "models": ["small/eye"], "bench": world.bench(options=options), **given}
+        )
 
 
 def test_a_task_of_another_suite_is_refused(make: Make) -> None:
@@ -146,7 +149,7 @@ def test_whatever_decides_the_numbers_is_in_the_fingerprint(
 
 def test_a_run_that_is_there_is_not_missing(make: Make, world: World) -> None:
     planned = make(tasks=("unisim/near",))
-    run.execute(planned, bench=world.bench(), results=world.folder / "results")
+    run.execute(planned, bench=world.bench())
     again = make()
     assert [job.name for job in again.jobs if job.stored] == ["unisim/near"]
     assert len(again.missing) == len(again.jobs) - 1

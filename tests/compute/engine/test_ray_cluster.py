@@ -10,6 +10,7 @@ import pytest
 
 from compute.engine import ray_cluster
 from compute.engine.ray_cluster import RayCluster
+from compute.engine.settings import RunSettings
 from compute.features import passes
 from compute.features.store import Shelf
 from compute.types import BadInput, NotHere
@@ -45,11 +46,11 @@ def test_a_run_by_two_workers_equals_one_of_this_process(tmp_path: Path, monkeyp
     ],
 )
 def test_options_that_name_no_workers(options: dict, word: str) -> None:
-    with pytest.raises(BadInput, match=word), ray_cluster.opened(**options):
+    with pytest.raises(BadInput, match=word), ray_cluster.opened(RunSettings(**options)):
         pass
 
 
 def test_without_ray_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(NotHere, match="pip install"), ray_cluster.opened("ray"):
+    with pytest.raises(NotHere, match="pip install"), ray_cluster.opened(RunSettings(engine="ray")):
         pass

@@ -54,16 +54,14 @@ def test_answers_without_a_score_are_told_beside_a_judges_figure() -> None:
 
 def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:
     world = World(folder=tmp_path)
-    bench = world.bench()
+    bench = world.bench(baselines=True)
     planned = plan.make(
         CATALOG,
         suite="small",
         models=["small/eye", "small/vision", "small/gauge", "small/paper"],
         bench=bench,
-        results=tmp_path / "r",
-        baselines=True,
     )
-    outcomes = run.execute(planned, bench=bench, results=tmp_path / "r")
+    outcomes = run.execute(planned, bench=bench)
     lines = results_table.lines(planned, outcomes, catalog=CATALOG)
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     assert rows[0] == ["task", "metric", "n", "chance", "small/eye", "small/vision", "small/gauge", "small/dim"]

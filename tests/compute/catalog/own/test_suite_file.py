@@ -11,9 +11,9 @@ from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite_file import parse, suite
+from compute.engine.settings import RunSettings
 from compute.engine.workspace import own_suites, suite_of_file
 from compute.interface import data_check
-from compute.tasks.own import OwnReading
 from compute.tasks.source import Source
 from compute.types import BadInput, LikenessError
 
@@ -58,7 +58,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def made(folder: Path, text: str = WHOLE) -> own_suite.OwnSuite:
-    return suite_of_file(written(folder, text), root=folder / "results", offline=True)
+    return suite_of_file(written(folder, text), RunSettings(results=folder / "results", offline=True))
 
 
 def test_a_suite_with_weights_and_categories(folder: Path) -> None:
@@ -116,12 +116,12 @@ def test_a_suite_of_shipped_tasks_alone(folder: Path) -> None:
 def test_the_engine_takes_the_file_for_a_suites_key(folder: Path) -> None:
     path = written(folder, WHOLE)
     catalog, key, files = own_suites(
-        None, suite=str(path), results=folder / "results", warn=lambda problem: pytest.fail(problem)
+        RunSettings(results=folder / "results"), suite=str(path), warn=lambda problem: pytest.fail(problem)
     )
     assert key == "own-animals-words" and catalog.suite(key).category_weights["Words"] == 2
     assert len(files) == 3 and (folder / "results" / "suites" / f"{key}.json").is_file()
     with pytest.raises(BadInput, match="suite.toml"):
-        own_suites(folder / "labels.csv", suite=str(path), results=folder, warn=print)
+        own_suites(RunSettings(data=folder / "labels.csv", results=folder), suite=str(path), warn=print)
 
 
 TASK = '[[tasks]]\nfile = "labels.csv"\n'
@@ -207,9 +207,8 @@ def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder: Path)
     (inner / "inner" / "manifest.csv").symlink_to(away / "labels.csv")
 
     def key(*images: Path) -> str:
-        reading = OwnReading(images=images)
-        results = folder / "results"
-        return own_suites(None, suite=str(path), results=results, warn=print, reading=reading, read_only=True)[1]
+        settings = RunSettings(images=images, results=folder / "results", dry_run=True)
+        return own_suites(settings, suite=str(path), warn=print)[1]
 
     for text in (
         'file = "../away/labels.csv"',
@@ -223,4 +222,4 @@ def test_nothing_is_read_out_of_its_folder_unless_the_user_says_so(folder: Path)
         with pytest.raises(BadInput, match="--images"):
             key()
         assert key(away) == "own-suite"
-        assert data_check.check(path, reading=OwnReading(images=(away,))).runs
+        assert data_check.check(RunSettings(data=path, images=away)).runs

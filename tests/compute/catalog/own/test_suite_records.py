@@ -15,7 +15,8 @@ from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_making, suite_records
 from compute.database import build, store
 from compute.engine import plan, run
-from compute.engine.bench import assemble
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import assemble
 from compute.models.adapter import Hardware
 from compute.tasks.own import read
 from compute.tasks.pairbench import making, sources
@@ -160,13 +161,14 @@ def test_a_build_shows_own_suites_with_a_run_apart_and_names_others(
     assert shown(database) == []
 
     bench = assemble(
+        RunSettings(results=results),
         features=results / "features",
         hardware=Hardware(device="cpu", dtype="float32"),
         source=Source.keeping(results, root=None, offline=False, own={suite.digest: suite.data[0]}),
     )
     catalog, _ = own_suite.extended(shipped(), [suite])
-    planned = plan.make(catalog, suite=suite.suite.key, models=["psnr"], bench=bench, results=results)
-    assert {outcome.state for outcome in run.execute(planned, bench=bench, results=results)} == {"made"}
+    planned = plan.make(catalog, suite=suite.suite.key, models=["psnr"], bench=bench)
+    assert {outcome.state for outcome in run.execute(planned, bench=bench)} == {"made"}
     report = build.build(database, results=results)
     assert report.unshown == ()
     with store.connect(database) as connection:

@@ -163,10 +163,9 @@ def test_offline_a_local_judge_answers_without_a_proxy(monkeypatch: pytest.Monke
 def test_the_plan_says_that_a_judge_is_not_asked_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", abilities=("choose",))
     known = replace(CATALOG, models=(*CATALOG.models, judge))
-    bench = World(folder=tmp_path).bench()
     monkeypatch.setenv(endpoint.URL, "https://judge.example/v1")
     online, offline = (
-        plan.make(known, suite="small", models=["org/judge"], bench=bench, results=tmp_path, offline=offline)
+        plan.make(known, suite="small", models=["org/judge"], bench=World(folder=tmp_path).bench(offline=offline))
         for offline in (False, True)
     )
     assert online.jobs and not offline.jobs

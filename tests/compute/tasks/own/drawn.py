@@ -17,8 +17,9 @@ from compute.catalog import shipped
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_making, suite_records
 from compute.engine import plan, run, run_folders
-from compute.engine.bench import assemble
 from compute.engine.run import Outcome
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import assemble
 from compute.models.adapter import Hardware
 from compute.tasks.own import OwnData, read
 from compute.tasks.source import Source
@@ -63,21 +64,13 @@ def execute(
     catalog, problems = own_suite.extended(shipped(), [suite])
     assert problems == []
     bench = assemble(
+        RunSettings(results=results, options=options, skip_bad=skip_bad),
         features=results / "features",
         hardware=CPU,
         source=Source.keeping(results, root=None, offline=True, own={file.digest: file for file in suite.data}),
-        skip_bad=skip_bad,
     )
-    made = plan.make(
-        catalog,
-        suite=suite.suite.key,
-        models=[model],
-        options=tuple(options),
-        bench=bench,
-        results=results,
-        skip_bad=skip_bad,
-    )
-    [outcome] = run.execute(made, bench=bench, results=results, skip_bad=skip_bad)
+    made = plan.make(catalog, suite=suite.suite.key, models=[model], bench=bench)
+    [outcome] = run.execute(made, bench=bench)
     return outcome
 
 

@@ -10,7 +10,8 @@ import pytest
 from compute import paths
 from compute.calibration import files, making
 from compute.database import build
-from compute.engine.bench import assemble
+from compute.engine.settings import RunSettings
+from compute.engine.workspace import assemble
 from compute.models import hardware
 from compute.tasks.source import Source
 
@@ -19,9 +20,10 @@ def test_what_is_shipped_is_what_the_command_makes(tmp_path: Path) -> None:
     """Of a metric without weights."""
     shipped = files.read(files.path(paths.COMPUTED, model="psnr", domain="photographs", pairing="image-image"))
     catalog = build.shipped()
-    bench = assemble(features=tmp_path / "features", source=Source(offline=True), hardware=hardware(), skip_bad=True)
+    settings = RunSettings(results=tmp_path, skip_bad=True)
+    bench = assemble(settings, features=tmp_path / "features", source=Source(offline=True), hardware=hardware())
     drawn = making.made("photographs", most=shipped.settings["pairs"], seed=shipped.settings["seed"])
-    [made] = making.make([catalog.model("psnr")], drawn, bench=bench, results=tmp_path)
+    [made] = making.make([catalog.model("psnr")], drawn, bench=bench)
     again = made.stored.content
     np.testing.assert_allclose(again.matching, shipped.content.matching, rtol=1e-4)
     np.testing.assert_allclose(again.unrelated, shipped.content.unrelated, rtol=1e-4)

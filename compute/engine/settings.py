@@ -1,0 +1,90 @@
+"""Everything that a run needs besides its suite and its models: made once, checked here, and passed whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from compute import paths
+from compute.models.judges import endpoint
+from compute.types import BadInput, suggestion
+
+
+def _several(values: Any) -> Any:
+    """A single value needs no list, and None is none."""
+    return () if values is None else (values,) if isinstance(values, str | Path) else values
+
+
+class RunSettings(BaseModel):
+    """How the runs of a suite are made. Raises BadInput for values that cannot be, or do not go together."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    # The folder that runs are stored in; None: the project's.
+    results: Annotated[Path, BeforeValidator(lambda results: paths.RESULTS if results is None else results)] = None
+    offline: bool = False  # no other machine is asked; also where the hub's own variable says so
+    # Data of one's own, or with a suite a folder of data sets as <org>/<name>/.
+    data: Path | str | None = None
+    data_name: str = ""  # of the suite that the data make; empty: the file's
+    shape: str = ""  # one of tasks/own/shapes.KEYS; empty: as the columns tell
+    columns: Annotated[
+        Mapping[str, str], BeforeValidator(lambda columns: columns or {})
+    ] = {}  # the shape's -> the file's
+    images: Annotated[
+        tuple[Path, ...], BeforeValidator(_several)
+    ] = ()  # further folders that images by path may lie in
+    # What decides the scores.
+    options: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()  # `name=value`
+    device: str = ""  # cpu, cuda, cuda:1, mps; empty: the best available
+    dtype: str = ""  # float32, bfloat16, float16; empty: the device's best
+    store_dtype: Literal["float32", "float16"] = "float32"  # of the vectors that are stored
+    skip_bad: bool = False  # items that cannot be used are left out
+    # How the work is done.
+    batch_size: int | None = Field(None, ge=1)  # None: by the device and the model
+    engine: Literal["local", "ray"] = "local"
+    address: str = ""  # of the Ray cluster; empty: one of this machine's devices
+    workers: int | None = Field(None, ge=1)  # that encode with Ray; None: one a GPU, or a core where there is none
+    again: bool = False  # no run counts as stored, and items that could not be used are tried again
+    baselines: bool = False  # the suite's are run too
+    thumbnails: int = Field(200, ge=0)  # for how many items a task pictures are stored
+    progress: bool = True  # bars are drawn where somebody watches
+    dry_run: bool = False  # nothing is written or fetched
+    rate: float | None = Field(None, gt=0)  # items a second of models that a dry run cannot measure
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            name, value, near = ".".join(map(str, first["loc"])), first["input"], ""
+            if first["type"] == "literal_error":
+                near = suggestion(str(value), first["ctx"]["expected"].replace("'", "").split(" or "))
+            raise BadInput(
+                f"{name} cannot be {str(value)[:60]!r}: {first['msg'].replace('Input', 'it')}.{near}"
+            ) from None
+
+    @field_validator("results")
+    @classmethod
+    def _absolute(cls, results: Path) -> Path:
+        return results.absolute()
+
+    @field_validator("offline")
+    @classmethod
+    def _of_the_hub(cls, offline: bool) -> bool:
+        return offline or endpoint.is_offline()
+
+    @model_validator(mode="after")
+    def _fit(self) -> RunSettings:
+        if self.engine == "local" and (self.address or self.workers):
+            raise BadInput("--address and --workers are for Ray: add --engine ray")
+        if self.rate is not None and not self.dry_run:
+            raise BadInput("--estimate is a rate for the time that --dry-run tells: add --dry-run")
+        return self
+
+    @property
+    def shared(self) -> Path:
+        """The folder of encodings, answers and content keys, which never go among the runs that are shipped."""
+        return paths.RESULTS if self.results == paths.COMPUTED else self.results
