@@ -9,7 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from compute import mirror, storage
+from compute import storage
 from compute.cli import imports, pairs, publish, task
 from compute.cli.build import build
 from compute.cli.calibrate import calibrate
@@ -64,7 +64,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(context)
         finally:
-            mirror.push_all()
+            storage.push_all()
 
 
 app = typer.Typer(

@@ -32,7 +32,6 @@ ROOMS = (
     ("compute.rounding", "compute.drafts", "compute.records", "compute.io"),
     ("compute.tables",),
     ("compute.storage", "compute.bare_process"),
-    ("compute.mirror",),
     ("compute.progress", "compute.metrics", "compute.content", "compute.database"),
     ("compute.analysis", "compute.models", "compute.tasks"),
     ("compute.catalog", "compute.features"),

@@ -12,7 +12,7 @@ from PIL import Image
 from compute.calibration.pairs import PairSample
 from compute.content import items
 from compute.content.items import Column
-from compute.tasks.drawing.photographs import photo_path
+from compute.tasks.drawing.render import photo_path
 from compute.tasks.pairbench.pixels import png
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.tasks.perturb import VERSION as PERTURB_VERSION

@@ -50,8 +50,8 @@ def run(
     settings: RunSettings = None,
 ):
     """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
-    from compute import mirror, paths
-    from compute.catalog.own.suite_file import is_suite_file
+    from compute import paths, storage
+    from compute.catalog.own.suite import is_suite_file
     from compute.engine import estimate, estimate_lines, measure, plan, ray_cluster, results_table, workspace
     from compute.engine.named_models import joined, record_named, settled
     from compute.engine.run import execute
@@ -62,7 +62,7 @@ def run(
     if len(suites) > 1 and not settings.dry_run:
         raise BadInput(f"A run is of one suite, not of {', '.join(suites)}: several are estimated at once by --dry-run")
     crews = hardware = None
-    if not settings.dry_run:
+    if settings.engine == "ray" and not settings.dry_run:
         crews, hardware = context.with_resource(ray_cluster.opened(settings))
     texts = list(dict.fromkeys(names(models)))
     files = [text for text in texts if factories.is_factory(text)]
@@ -115,13 +115,13 @@ def run(
         raise typer.Exit(1)
     if settings.dry_run:
         counted = estimate.estimate(planned, bench=bench, seconds=measure.SECONDS)
-        for line in estimate_lines.lines(planned, *counted, results=mirror.location(settings.results)):
+        for line in estimate_lines.lines(planned, *counted, results=storage.location(settings.results)):
             typer.echo(line)
         return
     for model in settled_models:
         record_named(model, results=settings.results)
     outcomes = execute(
-        planned, bench=bench, report=typer.echo, workers=crews, ended=lambda outcome: mirror.push(settings.results)
+        planned, bench=bench, report=typer.echo, workers=crews, ended=lambda outcome: storage.push(settings.results)
     )
     for line in results_table.lines(planned, outcomes, catalog=catalog):
         typer.echo(line)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compute import mirror, paths, storage
+from compute import paths, storage
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ Offline = Annotated[
 Results = Annotated[
     Path | None,
     typer.Option(
-        parser=mirror.opened,
+        parser=storage.opened,
         metavar="PATH or URL",
         help="Where results are written: a folder, or an address such as s3://bucket/folder or "
         "hf://buckets/org/name; default: results.",
@@ -59,7 +59,7 @@ Results = Annotated[
 ReadResults = Annotated[
     Path | None,
     typer.Option(
-        parser=mirror.opened,
+        parser=storage.opened,
         metavar="PATH or URL",
         help="The results to show: a folder or an address; default: the app's.",
     ),
@@ -219,7 +219,7 @@ def rebuild(root: Path, *, err: bool = False) -> None:
             f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs. {see_it()}", err=err
         )
         return
-    location = str(mirror.location(root))
+    location = str(storage.location(root))
     typer.echo(
         f"Stored under {location}, which is not part of the database. To have the app show it: "
         + (

@@ -20,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import mirror
+from compute import storage
 from compute.engine import run
 from compute.engine.plan import Job, by_comparison
 from compute.engine.run import Encoding, Execution, Outcome
@@ -45,13 +45,10 @@ MODE = "RAY_AUTH_MODE"
 
 
 @contextmanager
-def opened(settings: RunSettings) -> Iterator[tuple[RayCluster | None, Hardware | None]]:
-    """The cluster that the settings name, None for this process alone; and what its workers compute in, None where this
-    process has to find that out. Raises BadInput for a cluster that does not answer, NotHere without Ray.
+def opened(settings: RunSettings) -> Iterator[tuple[RayCluster, Hardware | None]]:
+    """The cluster that the settings name, and what its workers compute in, None where this process has to find that
+    out. Raises BadInput for a cluster that does not answer, NotHere without Ray.
     """
-    if settings.engine == "local":
-        yield None, None
-        return
     cluster = RayCluster(address=settings.address, workers=settings.workers)
     try:
         yield cluster, cluster.hardware(device=settings.device, dtype=settings.dtype)
@@ -123,7 +120,7 @@ class RayCluster:
             row=row,
             jobs=tuple(jobs),
             identity=execution.bench.subject(row).identity,
-            results=mirror.location(execution.bench.settings.results),
+            results=storage.location(execution.bench.settings.results),
         )
         cores = max(1, self._cpus // self._workers)
         # The bits of vectors made on a CPU may depend on the number of threads.
@@ -273,7 +270,7 @@ class Worker:
         if not with_model:
             subject.leave_unloaded()
         notes: list[str] = []
-        results = mirror.opened(self._assignment.results)
+        results = storage.opened(self._assignment.results)
         settings = self._bench.settings.model_copy(update={"results": results})
         execution = Execution(bench=replace(self._bench, settings=settings), report=notes.append, uses=Counter())
         try:
@@ -281,7 +278,7 @@ class Worker:
         except ModelNeeded:
             return None
         finally:
-            mirror.push(results)
+            storage.push(results)
 
     @cached_property
     def _bench(self) -> Bench:

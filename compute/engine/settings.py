@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from huggingface_hub import constants
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from compute import paths
-from compute.models.judges import endpoint
 from compute.types import BadInput, suggestion
 
 
@@ -74,7 +74,7 @@ class RunSettings(BaseModel):
     @field_validator("offline")
     @classmethod
     def _of_the_hub(cls, offline: bool) -> bool:
-        return offline or endpoint.is_offline()
+        return offline or constants.HF_HUB_OFFLINE
 
     @model_validator(mode="after")
     def _fit(self) -> RunSettings:

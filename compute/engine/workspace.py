@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import drafts, mirror, paths
+from compute import drafts, paths, storage
 from compute.engine.settings import RunSettings
 from compute.types import BadInput, Model, NotHere, Task, printable
 
@@ -160,7 +160,7 @@ def opened(
     `hardware` stands for the settings' device and dtype where it is known already. `warn` is called for damaged
     records, `notice` with the paths in a record before they are read. Raises BadInput, CannotWrite.
     """
-    from compute.catalog.own.suite_file import is_suite_file
+    from compute.catalog.own.suite import is_suite_file
 
     from_file = is_suite_file(suite)
     catalog, suite, files = own_suites(settings, suite=suite, warn=warn, notice=notice)
@@ -203,7 +203,7 @@ def workbench(
     os.environ.setdefault("LIKENESS_ANSWERS", str(settings.shared / "answers"))
     return assemble(
         settings,
-        features=mirror.below(settings.shared, "features"),
+        features=storage.below(settings.shared, "features"),
         source=Source.keeping(settings.shared, root=data, offline=offline, own=files),
         hardware=hardware or families.hardware(device=settings.device, dtype=settings.dtype),
         own=models,
@@ -222,7 +222,6 @@ def own_suites(
     """
     from compute.catalog.own import suite as own_suite
     from compute.catalog.own import suite_making, suite_records
-    from compute.catalog.own.suite_file import is_suite_file
     from compute.content.items import content_key
     from compute.tasks.own import manifest_of_pairs
 
@@ -230,7 +229,7 @@ def own_suites(
     suites = _recorded(root, warn)
     same = next((each for each in suites if each.suite.key == suite), None)
     made = None
-    if is_suite_file(suite):
+    if own_suite.is_suite_file(suite):
         made = suite_of_file(Path(suite), settings, warn=warn)
     elif data is None:
         if not suite:

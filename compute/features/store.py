@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from compute import drafts, mirror, storage, versions
+from compute import drafts, storage, versions
 from compute.arrays import LazyRows, cumulative
 from compute.features import shards
-from compute.features.lookup import Lookup
+from compute.features.shards import Lookup
 from compute.types import BadInput, LikenessError, NotHere
 
 SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass
@@ -55,7 +55,7 @@ class FeatureStore:
             raise BadInput(f"Vectors cannot be stored as {dtype!r}: choose from {', '.join(DTYPES)}")
         self.location, self.dtype = location, dtype
         self.remote = storage.RemoteFolder(str(location)) if storage.is_url(location) else None
-        self.folder = Path(location) if self.remote is None else mirror.folder_of(self.remote.url)
+        self.folder = Path(location) if self.remote is None else storage.folder_of(self.remote.url)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _store, (self.location, self.dtype)  # on another machine its local folder is another

@@ -69,6 +69,7 @@ def check(settings: RunSettings, *, most: int = 5000) -> DataCheck:
     Raises BadInput where there is nothing that could be checked, and NotHere.
     """
     from compute.catalog import shipped
+    from compute.catalog.own import suite as own_suite
     from compute.catalog.own import suite_file, suite_making, suite_records
     from compute.tasks import own
     from compute.tasks.source import Source
@@ -77,7 +78,7 @@ def check(settings: RunSettings, *, most: int = 5000) -> DataCheck:
     source = Source.keeping(root, root=None, offline=settings.offline)
     parts: list[tuple[str, OwnData | str]] = []  # a task's title, and its data or why they cannot be read
     suite, problem = None, ""
-    if suite_file.is_suite_file(data):
+    if own_suite.is_suite_file(data):
         if settings.data_name or settings.shape or settings.columns:
             raise BadInput(f"{Path(data).name} says itself how its data are read: omit --name, --shape and --columns")
         stated = suite_file.parse(Path(data), images=images)
@@ -140,7 +141,7 @@ def _checked(part: OwnData, *, title: str, row: Task | None, most: int, root: Pa
 
 def _command(settings: RunSettings, *, skip_bad: bool) -> str:
     """The command that runs what was checked."""
-    from compute.catalog.own.suite_file import is_suite_file
+    from compute.catalog.own.suite import is_suite_file
 
     data = settings.data
     parts = ["python -m compute run", "--suite" if is_suite_file(data) else "--data", shlex.quote(str(data))]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import mirror, paths
+from compute import paths, storage
 from compute.engine import named_models, plan, ray_cluster, results_table, workspace
 from compute.engine.plan import Plan
 from compute.engine.ray_cluster import RayCluster
@@ -79,7 +80,7 @@ def evaluate(
     """
     tasks = (tasks,) if isinstance(tasks, str) else tuple(tasks)
     settings = RunSettings(
-        results=None if results is None else mirror.opened(results),
+        results=None if results is None else storage.opened(results),
         offline=offline,
         data=data,
         shape=shape,
@@ -103,7 +104,11 @@ def evaluate(
         "higher_is_better": higher_is_better,
     }
     of_object = {argument: value for argument, value in of_object.items() if value is not None}
-    with workspace.as_before(), ray_cluster.opened(settings) as (crews, hardware):
+    with ExitStack() as stack:
+        stack.enter_context(workspace.as_before())
+        crews = hardware = None
+        if settings.engine == "ray":
+            crews, hardware = stack.enter_context(ray_cluster.opened(settings))
         if isinstance(model, str | Path):
             if needless := [argument for argument in of_object if argument != "version"]:
                 raise BadInput(f"{needless[0]}= is for objects in memory: a model that is named has its own. Omit it")
@@ -134,7 +139,7 @@ def evaluate(
         try:
             outcomes = _executed(planned, space.bench, crews)
         finally:
-            mirror.push(settings.results)
+            storage.push(settings.results)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     if failed:
         first = f"{plan.counted(len(failed), 'run')} of {len(outcomes)} failed, the first because: {failed[0].reason}"

@@ -17,7 +17,7 @@ from compute.content.items import content_key
 from compute.live.inputs import Input, text, thumbnail
 from compute.live.questions import LiveQuestion
 from compute.tasks.drawing import render
-from compute.tasks.drawing.photographs import photo_path
+from compute.tasks.drawing.render import photo_path
 from compute.tasks.drawing.scenes import Background, Scene, Thing
 from compute.types import BadInput
 

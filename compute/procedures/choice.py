@@ -12,7 +12,6 @@ from compute.content.items import Column, texts
 from compute.models import abilities
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview, replies
-from compute.procedures.shared.scoring import evidence
 from compute.procedures.shared.similarity import against, compared, embeds
 from compute.tasks.data import Choices
 from compute.types import BadInput, CannotDo
@@ -53,7 +52,9 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
     details = preview.contents(columns)
     if _asks(subject, data):
         return replies.ask(subject, data, right=data.answer, details=details)
-    return evidence(names=data.names, right=data.answer, scores=_scores(subject, data, options), details=details)
+    return Evidence.of_picks(
+        names=data.names, right=data.answer, scores=_scores(subject, data, options), details=details
+    )
 
 
 def _asks(subject: Subject, data: Choices) -> bool:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Bools, Floats
-from compute.procedures.evidence import Evidence, Procedure, Subject
+from compute.procedures.evidence import Evidence, Procedure, Subject, credit, is_shared, margin
 from compute.procedures.shared import preview
-from compute.procedures.shared.scoring import credit, is_shared, margin
 from compute.procedures.shared.similarity import against
 from compute.tasks.data import Matches
 from compute.types import BadInput

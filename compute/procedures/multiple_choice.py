@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Bools, Ints
-from compute.procedures.evidence import Evidence, Procedure, Subject
+from compute.procedures.evidence import Evidence, Procedure, Subject, is_shared
 from compute.procedures.shared import fusion, preview
-from compute.procedures.shared.scoring import is_shared
 from compute.procedures.shared.similarity import alike
 from compute.tasks.data import Retrieval
 from compute.types import BadInput

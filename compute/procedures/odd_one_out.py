@@ -11,7 +11,6 @@ import numpy as np
 from compute.arrays import Floats
 from compute.procedures.evidence import Evidence, Procedure, Subject
 from compute.procedures.shared import preview, replies
-from compute.procedures.shared.scoring import evidence
 from compute.procedures.shared.similarity import alike, compared, embed, embeds
 from compute.tasks.data import OddOneOut
 from compute.types import BadInput, CannotDo
@@ -30,7 +29,9 @@ def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Eviden
     details = preview.contents(data.members)
     if not (embeds(subject, *data.members) or subject.can("compare")) and subject.can("choose"):
         return replies.ask(subject, data, right=data.odd, details=details)
-    return evidence(names=data.names, right=data.odd, scores=oddness(_pairs(subject, data), k), details=details)
+    return Evidence.of_picks(
+        names=data.names, right=data.odd, scores=oddness(_pairs(subject, data), k), details=details
+    )
 
 
 def oddness(pairs: Mapping[tuple[int, int], Floats], k: int) -> Floats:

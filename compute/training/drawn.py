@@ -19,7 +19,7 @@ from PIL import Image
 from compute import tasks
 from compute.tasks import mini
 from compute.tasks.data import Data, every_column
-from compute.tasks.drawing.variants import Shown
+from compute.tasks.drawing.distortions import Shown
 from compute.tasks.mini.album import png
 from compute.training import question_groups
 from compute.training.examples import TASKS, Content, TrainingExample

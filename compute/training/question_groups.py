@@ -2,7 +2,7 @@
 
 A step's time goes into its images. One question takes two or three; a scene that is changed five times, with captions,
 answers dozens, of three tasks. So examples are drawn a group at a time, tasks share groups, and a step embeds each
-image once. What is asked follows the suite's rules (compute/tasks/mini/triplets.py), from scenes that the suite never
+image once. What is asked follows the suite's rules (compute/tasks/mini/choices.py), from scenes that the suite never
 shows, with the hard form of each more often: what any two scenes have in common is learnt already.
 Two side effects of what is reserved for the suite are imitated: which changes are frequent (`_edited`), and how much a
 photograph is enlarged (CUT).
@@ -20,9 +20,9 @@ import numpy as np
 from compute.arrays import Floats, Ints
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import Caption, caption
+from compute.tasks.drawing.distortions import Shown, distorted, shift
 from compute.tasks.drawing.lexicon import DAMAGES, DISTORTIONS
 from compute.tasks.drawing.scenes import Scene, facts
-from compute.tasks.drawing.variants import Shown, distorted, shift
 from compute.tasks.mini.album import scene, unlike
 from compute.training.examples import QUALITY_PROMPT
 

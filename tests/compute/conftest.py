@@ -40,5 +40,5 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")  # what is shipped is not counted
     monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
-    monkeypatch.setattr(workspace, "assemble", lambda settings, **parts: replace(made.bench(), settings=settings))
+    monkeypatch.setattr(workspace, "assemble", lambda settings, **parts: made.bench(settings))
     return made

@@ -174,9 +174,9 @@ class World:
     def before_batch(self) -> None:
         """Called before each batch."""
 
-    def bench(self, **given: Any) -> Bench:
-        """With settings of a run in the world's folder."""
-        settings = RunSettings(**{"results": self.folder / "results", **given})
+    def bench(self, settings: RunSettings | None = None, **given: Any) -> Bench:
+        """With these settings, or some of a run in the world's folder."""
+        settings = settings or RunSettings(**{"results": self.folder / "results", **given})
         store = FeatureStore(self.folder / "features")
         return Bench(
             settings=settings,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compute import mirror, storage
+from compute import storage
 from compute.features.store import Shelf
 from compute.storage import RemoteFolder
 from compute.types import BadInput, NotHere
@@ -71,7 +71,7 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path, monkeypa
     monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(storage, "_file_system", lambda url: (TakesAnyName(), "bucket"))
     for attempt in (
-        mirror.Mirror(RemoteFolder("s3://bucket")).pull,
+        storage.Mirror(RemoteFolder("s3://bucket")).pull,
         lambda: Shelf(tmp_path / "image", remote=RemoteFolder("s3://bucket")),
     ):
         with pytest.raises(BadInput, match="evil"):
@@ -79,17 +79,17 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path: Path, monkeypa
 
 
 @pytest.fixture
-def machines(folder: RemoteFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[mirror.Mirror]:
+def machines(folder: RemoteFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[storage.Mirror]:
     """Two local folders for one address."""
     made = []
     for name in ("one", "two"):
         monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / name))
-        made.append(mirror.Mirror(folder))
+        made.append(storage.Mirror(folder))
         made[-1].pull()
     return made
 
 
-def test_what_one_machine_writes_the_other_reads(machines: list[mirror.Mirror]) -> None:
+def test_what_one_machine_writes_the_other_reads(machines: list[storage.Mirror]) -> None:
     one, two = machines
     run = "model/task/0123"
     for name in ("scores.parquet", "items.parquet", "run.json", "failed.json"):
@@ -113,7 +113,7 @@ def test_what_one_machine_writes_the_other_reads(machines: list[mirror.Mirror]) 
 
 
 def test_a_run_s_mark_is_put_last_and_nothing_twice(
-    machines: list[mirror.Mirror], monkeypatch: pytest.MonkeyPatch
+    machines: list[storage.Mirror], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[str] = []
     for method in ("put", "remove", "get"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from compute import types
 from compute.catalog.catalog import Catalog
@@ -73,6 +74,11 @@ class OwnSuite:
         """Of all content: the same content is the same suite, where it has no name."""
         digests = [*filter(None, [self.name]), *dict.fromkeys(file.digest for file in self.data)]
         return digests[0] if len(digests) == 1 and self.data else content_key(json.dumps(digests)).decode()
+
+
+def is_suite_file(name: Path | str) -> bool:
+    """Whether a name is that of a suite's file."""
+    return str(name).lower().endswith(".toml")
 
 
 def extended(catalog: Catalog, suites: Sequence[OwnSuite]) -> tuple[Catalog, list[str]]:

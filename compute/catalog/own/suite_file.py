@@ -39,8 +39,6 @@ from compute.tasks.own.layout import table_files
 from compute.tasks.source import Source
 from compute.types import BadInput, shortened, suggestion
 
-END = ".toml"
-
 
 def _line(text: str) -> str:
     if not text.strip() or not text.isprintable():
@@ -116,11 +114,6 @@ class SuiteFile:
     def title(self) -> str:
         """As stated, or the file's name."""
         return self.stated.title or self.path.stem
-
-
-def is_suite_file(name: Path | str) -> bool:
-    """Whether a name is that of a suite's file."""
-    return str(name).lower().endswith(END)
 
 
 def parse(path: Path, *, images: Sequence[Path] = ()) -> SuiteFile:

@@ -229,3 +229,21 @@ def _other_word(scene: Scene, rng: Random) -> Scene:
     at = rng.choice([position for position, word in enumerate(scene.words) if word])
     word = rng.choice([word for word in WORDS if word not in scene.words])
     return replace(scene, words=scene.words[:at] + (word,) + scene.words[at + 1 :])
+
+
+def sentence(rng: Random, *, part: str) -> Scene:
+    """A text of four words."""
+    return scene(rng, part=part, kind=partial(written, count=4))
+
+
+def sharing(scene: Scene, shared: int, rng: Random, *, part: str) -> Scene:
+    """Another text of four words, of which `shared` are the first one's; order, position and colours are its own."""
+    ours = [word for word in scene.words if word]
+    while True:
+        other = sentence(rng, part=part)
+        chosen = rng.sample(ours, shared) + [word for word in other.words if word and word not in ours]
+        if len(chosen) >= 4:
+            blank = ("",) * other.words.index(next(word for word in other.words if word))
+            variant = Scene(background=other.background, ink=other.ink, words=blank + tuple(rng.sample(chosen[:4], 4)))
+            if variant.held_out() == (part == "test"):
+                return variant

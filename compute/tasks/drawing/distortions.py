@@ -1,14 +1,17 @@
-"""Distortions of known strength, and what can be measured of an image: brightness, colourfulness, contrast."""
+"""Distortions of known strength, a scene under them, and what can be measured of an image: brightness and the like."""
 
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 from PIL import Image, ImageFilter
 
 from compute.arrays import Floats32
-from compute.tasks.drawing.render import SIDE, Pixels
+from compute.tasks.drawing.render import SIDE, Pixels, draw
+from compute.tasks.drawing.scenes import Scene
 from compute.types import BadInput
 
 _TONE = (0.82, 0.66, 0.52, 0.4, 0.3)
@@ -60,6 +63,31 @@ def distort(image: Pixels, *, kind: str, strength: int, seed: int = 0) -> Pixels
             grey = (values @ _LUMA)[..., None]
             values = grey + (values - grey) * level
     return np.clip(np.rint(values), 0, 255).astype(np.uint8)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A scene as one image shows it: moved a little, then distorted."""
+
+    scene: Scene
+    shift: tuple[float, float] = (0.0, 0.0)
+    kind: str = ""
+    strength: int = 0
+    seed: int = 0
+
+    def pixels(self) -> Pixels:
+        """(64, 64, 3)"""
+        return distort(draw(self.scene, shift=self.shift), kind=self.kind, strength=self.strength, seed=self.seed)
+
+
+def shift(rng: Random) -> tuple[float, float]:
+    """A move by up to 6% of the image, each way."""
+    return rng.uniform(-0.06, 0.06), rng.uniform(-0.06, 0.06)
+
+
+def distorted(scene: Scene, kind: str, strength: int, rng: Random) -> Shown:
+    """The scene under one distortion, with a seed of its own."""
+    return Shown(scene=scene, kind=kind, strength=strength, seed=rng.getrandbits(32))
 
 
 def brightness(images: Pixels) -> Floats32:

@@ -1,22 +1,28 @@
-"""Scenes to pixels: (64, 64, 3) uint8, the same for the same scene."""
+"""Scenes to pixels: (64, 64, 3) uint8, the same for the same scene. Some backgrounds are cut from photographs."""
 
 from __future__ import annotations
 
+import importlib.util
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from compute.tasks.drawing.lexicon import CELLS, COLOURS, SIZES
-from compute.tasks.drawing.photographs import cut
 from compute.tasks.drawing.scenes import Background, Scene, Thing, cell
+from compute.types import NotHere
+from compute.versions import install_command
 
 SIDE = 64  # pixels
 FINE = 2 * SIDE  # things are drawn at twice the size and averaged down
 STEP = 16  # pixels of the fine image between stripes, checks and dots
 FONT_SIZE = 12
+SHORT_SIDE = 192  # pixels a photograph is stored at
+# Training looks at the left part of a photograph only, evaluation at the right: no pixel is in both.
+PARTS = {"train": (0.0, 0.6), "test": (0.6, 1.0)}
 
 Pixels = NDArray[np.uint8]
 
@@ -133,3 +139,31 @@ def _written(word: str) -> Image.Image:
 @lru_cache(maxsize=1)
 def _font() -> ImageFont.FreeTypeFont:
     return ImageFont.load_default(FONT_SIZE)
+
+
+def photo_path(name: str) -> Path:
+    """The path of a photograph in scikit-image's package. Raises NotHere where it is missing."""
+    package = importlib.util.find_spec("skimage")
+    path = Path(package.submodule_search_locations[0]) / "data" / name if package else Path(name)
+    if not path.is_file():
+        raise NotHere(f"scikit-image's photograph {name} is missing: {install_command('scikit-image')}")
+    return path
+
+
+@cache
+def photograph(name: str, part: str) -> Image.Image:
+    """One part (a key of PARTS) of a photograph, RGB. Raises NotHere where scikit-image's files are missing."""
+    with Image.open(photo_path(name)) as stored:
+        whole = stored.convert("RGB")
+    scale = SHORT_SIDE / min(whole.size)
+    whole = whole.resize((round(whole.width * scale), round(whole.height * scale)), Image.Resampling.LANCZOS)
+    left, right = PARTS[part]
+    return whole.crop((round(left * whole.width), 0, round(right * whole.width), whole.height))
+
+
+def cut(name: str, *, part: str, x: float, y: float, side: float, size: int) -> Image.Image:
+    """A square of the part, `side` of its shorter edge wide, at (x, y) of what room is left; all shares in 0..1."""
+    source = photograph(name, part)
+    width = side * min(source.size)
+    left, top = x * (source.width - width), y * (source.height - width)
+    return source.resize((size, size), Image.Resampling.BILINEAR, box=(left, top, left + width, top + width))

@@ -14,9 +14,9 @@ from compute.content import items
 from compute.content.items import Column
 from compute.tasks.data import Mixed
 from compute.tasks.drawing import compose
+from compute.tasks.drawing.distortions import Shown
 from compute.tasks.drawing.render import Pixels
 from compute.tasks.drawing.scenes import Scene
-from compute.tasks.drawing.variants import Shown
 
 SUITE = "mini"  # the seed of the suite's own items; items of another seed are drawn alike and are not the suite's
 

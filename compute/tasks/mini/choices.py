@@ -11,14 +11,16 @@ import numpy as np
 from compute.content.items import Column, images, texts
 from compute.tasks.data import Choices, OddOneOut
 from compute.tasks.drawing import compose, distortions
-from compute.tasks.drawing.lexicon import PHOTOGRAPHS, TEXTURES
-from compute.tasks.drawing.scenes import Background, Scene
-from compute.tasks.drawing.variants import distorted
-from compute.tasks.mini import triplets
-from compute.tasks.mini.album import SUITE, at_random, column, draws, files, names, placed, scene
+from compute.tasks.drawing.captions import Caption, caption
+from compute.tasks.drawing.distortions import Shown, distorted, shift
+from compute.tasks.drawing.lexicon import DAMAGES, DISTORTIONS, PHOTOGRAPHS, TEXTURES
+from compute.tasks.drawing.scenes import Background, Scene, differing, facts
+from compute.tasks.mini.album import SUITE, at_random, column, draws, files, names, placed, scene, unlike
 
 ITEMS, FEWER = 160, 120
 MOST = 8  # alternatives
+TRIES = 20  # single changes tried before a scene is changed twice
+_DAMAGES = tuple(DAMAGES)
 # What is measured, the distortions that change it, and the least difference of two images, in grey levels (brightness,
 # contrast) or the measure's own unit (colourfulness).
 MEASURES = {
@@ -30,7 +32,7 @@ MEASURES = {
 
 def image_choice(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """A reference, and two images: one less distorted, or with fewer changes, than the other."""
-    reference, near, far = _rows(triplets.image_choice, "image-choice", seed=seed, count=count)
+    reference, near, far = _rows(_image_choice, "image-choice", seed=seed, count=count)
     return _choice("image-choice", near, far, reference=column(reference, of="mini/image-choice, reference"), seed=seed)
 
 
@@ -64,14 +66,14 @@ def _choice(
 
 def image_for_text(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """A caption, its image and another: the same scene changed in what the caption states, or any other scene."""
-    captions, right, wrong = _rows(triplets.image_for_text, "image-for-text", seed=seed, count=count)
+    captions, right, wrong = _rows(_image_for_text, "image-for-text", seed=seed, count=count)
     reference = texts(captions, of="mini/image-for-text, caption")
     return _choice("image-for-text", right, wrong, reference=reference, seed=seed)
 
 
 def text_for_image(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """An image, its caption, and a caption of the scene changed, or of another, that is false of it."""
-    scenes, right, wrong = _rows(triplets.text_for_image, "text-for-image", seed=seed, count=count)
+    scenes, right, wrong = _rows(_text_for_image, "text-for-image", seed=seed, count=count)
     reference = column(scenes, of="mini/text-for-image, image")
     return _choice("text-for-image", right, wrong, reference=reference, seed=seed)
 
@@ -83,11 +85,11 @@ def alternatives() -> dict[str, Choices]:
     """
     captions, rows = [], []
     for _, rng in draws("alternatives", FEWER // 2):
-        shown, true = triplets.stated(rng)
+        shown, true = stated(rng)
         captions.append(true.text)
         row = [shown]
         while len(row) < MOST:
-            other = triplets.untrue(shown, true, rng, changed=len(row) < 3)
+            other = untrue(shown, true, rng, changed=len(row) < 3)
             if other not in row[1:]:
                 row.append(other)
         rows.append(files(row))
@@ -103,7 +105,7 @@ def alternatives() -> dict[str, Choices]:
 
 def quality(*, seed: str = SUITE, count: int = ITEMS) -> Choices:
     """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more."""
-    better, worse = _rows(triplets.quality, "quality", seed=seed, count=count)
+    better, worse = _rows(_quality, "quality", seed=seed, count=count)
     return _choice("quality", better, worse, question="quality", seed=seed)
 
 
@@ -181,3 +183,86 @@ def alone(rng: Random, shape: str, colour: str, *, photographs: float = 0.0) -> 
                 return Scene(background=ground, things=compose.placed(lot, [(shape, colour)]))
 
     return scene(rng, made)
+
+
+# ---- one item each of the four core tasks, by rules that training's groups follow too (training/question_groups.py).
+# `number` decides which of a task's two forms the item has, so that any range of numbers has as many of each.
+
+
+def _image_choice(rng: Random, number: int) -> tuple[Shown, Shown, Shown]:
+    """A reference, and two images: one less distorted, or with fewer changes, than the other, the better one first."""
+    return unlike(_distortions if number % 2 else _changes, rng)
+
+
+def _distortions(rng: Random) -> tuple[Shown, Shown, Shown]:
+    shown, kind, weak = scene(rng), rng.choice(DISTORTIONS), rng.randint(1, 3)
+    return Shown(scene=shown), distorted(shown, kind, weak, rng), distorted(shown, kind, rng.randint(weak + 1, 5), rng)
+
+
+def _changes(rng: Random) -> tuple[Shown, Shown, Shown]:
+    """The same scene moved and a little lighter or darker, or with one change; the other has three.
+
+    Drawn again where the nearer scene does not differ in fewer facts: changes may undo each other, and one may replace
+    all there is.
+    """
+    while True:
+        first = scene(rng)
+        far = once = compose.edited(first, rng)
+        for _ in range(2):
+            far = compose.edited(far, rng)
+        if rng.random() < 0.5:
+            near = Shown(scene=first, shift=shift(rng), kind=rng.choice(("lighten", "darken")), strength=1)
+        else:
+            near = Shown(scene=once, shift=shift(rng))
+        if differing(first, near.scene) < differing(first, far):
+            return Shown(scene=first), near, Shown(scene=far, shift=shift(rng))
+
+
+def stated(rng: Random) -> tuple[Scene, Caption]:
+    """A scene and a true caption."""
+    shown = scene(rng)
+    return shown, caption(shown, rng)
+
+
+def untrue(shown: Scene, true: Caption, rng: Random, *, changed: bool) -> Scene:
+    """A scene that the caption does not hold for: the given one with as few changes as needed, or another."""
+    other, tried = shown, 0
+    while true.facts <= facts(other):
+        if not changed:
+            other = scene(rng)
+        else:
+            other, tried = compose.edited(shown if tried < TRIES else other, rng), tried + 1
+    return other
+
+
+def _image_for_text(rng: Random, number: int) -> tuple[str, Scene, Scene]:
+    """A caption, its image and another: the same scene changed in what the caption states, or any other scene."""
+    shown, true = stated(rng)
+    return true.text, shown, untrue(shown, true, rng, changed=number % 2 == 0)
+
+
+def _text_for_image(rng: Random, number: int) -> tuple[Scene, str, str]:
+    """An image, its caption, and a caption of the scene changed, or of another, that is false of it."""
+    shown, true = stated(rng)
+    known = facts(shown)
+    while True:
+        false = caption(compose.edited(shown, rng) if number % 2 else scene(rng), rng)
+        if not false.facts <= known and false.text != true.text:
+            return shown, true.text, false.text
+
+
+def _quality(rng: Random, number: int) -> tuple[Shown, Shown]:
+    """Two strengths of one distortion of a scene, or two scenes of which one is more distorted by two steps or more;
+    the better one first."""
+    return unlike(partial(_better_and_worse, one_scene=number % 2 == 1), rng)
+
+
+def _better_and_worse(rng: Random, *, one_scene: bool) -> tuple[Shown, Shown]:
+    first = scene(rng, rng.choice((compose.view, compose.pair)))
+    weak, kind = rng.randint(0, 3), rng.choice(_DAMAGES)
+    if one_scene:
+        other, worse, strong = first, kind, rng.randint(weak + 1, 5)
+    else:
+        other = scene(rng, rng.choice((compose.view, compose.pair)))
+        worse, strong = rng.choice(_DAMAGES), rng.randint(weak + 2, 5)
+    return distorted(first, kind, weak, rng), distorted(other, worse, strong, rng)

@@ -11,9 +11,9 @@ from compute.arrays import Bools, Ints
 from compute.tasks.data import Mixed, Retrieval
 from compute.tasks.drawing import compose
 from compute.tasks.drawing.captions import Caption, article, caption
+from compute.tasks.drawing.distortions import Shown, distorted, shift
 from compute.tasks.drawing.lexicon import DISTORTIONS, TONES
 from compute.tasks.drawing.scenes import Background, Scene, facts
-from compute.tasks.drawing.variants import Shown, distorted, shift
 from compute.tasks.mini.album import SUITE, draws, graded, lots, mixed, scene
 
 QUERIES, DOCUMENTS = 120, 240

@@ -15,7 +15,7 @@ from compute.tasks.drawing.captions import counted, located, many, related
 from compute.tasks.drawing.lexicon import OPPOSITE
 from compute.tasks.drawing.scenes import Scene, Thing, place, relation
 from compute.tasks.mini.album import column, draws, graded, mixed, names, scene
-from compute.tasks.mini.triplets import stated, untrue
+from compute.tasks.mini.choices import stated, untrue
 
 ITEMS = 150
 CORNERS = ("top left", "top right", "bottom left", "bottom right")

@@ -8,7 +8,7 @@ import numpy as np
 
 from compute.tasks.data import Retrieval, Sentences
 from compute.tasks.drawing import compose
-from compute.tasks.drawing.variants import sentence, sharing
+from compute.tasks.drawing.compose import sentence, sharing
 from compute.tasks.mini.album import column, draws, graded, mixed, names, scene
 
 PAIRS, PAGES, QUERIES = 200, 150, 100

@@ -11,6 +11,8 @@ import numpy as np
 from compute.arrays import Bools, Floats32, Ints
 from compute.tasks.drawing import compose, distortions
 from compute.tasks.drawing.captions import PLACES, Caption, caption, counted, located, quality, quality_facts, related
+from compute.tasks.drawing.compose import sentence, sharing
+from compute.tasks.drawing.distortions import Shown, distorted, shift
 from compute.tasks.drawing.lexicon import (
     CELLS,
     COLOURS,
@@ -26,7 +28,6 @@ from compute.tasks.drawing.lexicon import (
 )
 from compute.tasks.drawing.render import SIDE, Pixels
 from compute.tasks.drawing.scenes import Scene, cell, facts, place, relation
-from compute.tasks.drawing.variants import Shown, distorted, sentence, sharing, shift
 
 ANSWERS = 4  # of a question on where or how many
 QUESTIONS = 4  # images for one question

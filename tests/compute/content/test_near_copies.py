@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from compute.content import near_copies
-from compute.tasks.drawing.photographs import photo_path
+from compute.tasks.drawing.render import photo_path
 
 PHOTOGRAPHS = (
     "astronaut.png",

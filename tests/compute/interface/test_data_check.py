@@ -9,7 +9,7 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from compute.__main__ import app
-from compute.tasks.drawing.photographs import photo_path
+from compute.tasks.drawing.render import photo_path
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from compute.live.examples import COMPARISONS, EXAMPLES
 from compute.live.subject import LiveSubject
 from compute.models.adapter import Hardware
 from compute.tables import read_csv
-from compute.tasks.drawing import photographs
+from compute.tasks.drawing import render
 from compute.types import BadInput, NotHere
 
 KEYS = [example.key for example in EXAMPLES]
@@ -89,7 +89,7 @@ def test_an_unknown_key_is_a_sentence(key: str) -> None:
 
 
 def test_without_the_photographs_it_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(photographs.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(render.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(NotHere, match="scikit-image.* pip install"):
         examples.photo_path("chelsea.png")
 

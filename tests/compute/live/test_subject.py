@@ -19,7 +19,7 @@ from compute.live import examples
 from compute.live.inputs import Input, text
 from compute.live.subject import LiveSubject
 from compute.models import load
-from compute.tasks.drawing.variants import Shown
+from compute.tasks.drawing.distortions import Shown
 from compute.types import BadInput, CannotDo
 from tests.compute.models.checkpoints import CPU
 

@@ -10,8 +10,7 @@ from skimage.metrics import structural_similarity
 
 from compute.tasks.drawing import captions, compose, distortions
 from compute.tasks.drawing.lexicon import COLOURS, DAMAGES, PHOTOGRAPHS, SHAPES, SIZES
-from compute.tasks.drawing.photographs import photograph
-from compute.tasks.drawing.render import SIDE, draw
+from compute.tasks.drawing.render import SIDE, draw, photograph
 from compute.tasks.drawing.scenes import Background, Scene, Thing, facts
 
 WHITE = Background()

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from compute.tasks.drawing import compose
+from compute.tasks.drawing.distortions import Shown
 from compute.tasks.drawing.lexicon import WORDS
-from compute.tasks.drawing.photographs import photograph
+from compute.tasks.drawing.render import photograph
 from compute.tasks.drawing.scenes import Background, Scene, facts
-from compute.tasks.drawing.variants import Shown
 from compute.tasks.mini import album
 from compute.training import drawn as drawn_examples
 from compute.training import question_groups

@@ -15,7 +15,7 @@ from compute.content.items import images
 from compute.engine.checking.copies import hashed, within
 from compute.interface.data_check import images_read
 from compute.tasks.data import Clusters, Labelled, Probe
-from compute.tasks.drawing.photographs import photo_path
+from compute.tasks.drawing.render import photo_path
 from compute.tasks.source import Source
 
 NAMES = ("astronaut.png", "coffee.png", "rocket.jpg", "chelsea.png", "camera.png")
