@@ -12,18 +12,19 @@ import numpy as np
 
 from compute import models, tasks
 from compute.content.items import Column
-from compute.engine import measure, tally
+from compute.content.messages import Question, Reply
+from compute.engine import measure
 from compute.engine.plan import Job, Plan, by_comparison
 from compute.engine.workspace import Bench
 from compute.features import encoding
-from compute.features.subject import ABILITY
+from compute.features.subject import ABILITY, pairs_of
 from compute.models import ADAPTERS, abilities
 from compute.models.files.downloads import Published
 from compute.models.files.weights import cached_folder, own_folder
 from compute.procedures import probe
 from compute.tasks.data import Data, Probe
 from compute.tasks.source import Need
-from compute.types import LikenessError, Model, NotHere, Task
+from compute.types import CannotDo, LikenessError, Model, NotHere, Task
 
 # Data that is here is counted exactly, by reading it; above this many bytes that takes minutes, and the catalogue's
 # count is given.
@@ -174,7 +175,7 @@ def _work(
     jobs: Sequence[Job],
     data: Mapping[str, TaskEstimate],
     bench: Bench,
-    tallies: Sequence[tally.Tally],
+    tallies: Sequence[Asked],
 ) -> ModelEstimate:
     """Everything once, whatever number of tasks shows it: by content where the items were read, else by what the
     catalogue says of tasks that show the same."""
@@ -247,15 +248,51 @@ def _encodes(job: Job) -> bool:
     return makes_vectors(job.model) and not by_comparison(job.model, job.task)
 
 
-def _tallies(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate]) -> list[tally.Tally]:
+class Asked:
+    """A Subject that only notes what it is asked; every comparison comes out equal, every answer is the first."""
+
+    def __init__(self, row: Model) -> None:
+        self.row = row
+        self.compared: list[tuple[Column | None, Column]] = []
+        self.questions: list[Question] = []
+
+    def can(self, ability: str) -> bool:
+        """Whether the model has an ability."""
+        return ability in self.row.abilities
+
+    def embed(self, column: Column) -> np.ndarray:
+        """Nothing. Raises CannotDo: what is encoded follows from the items alone."""
+        raise CannotDo(f"{self.row.key} is only counted")
+
+    embed_many = embed
+
+    def compare(self, first: Column | None, second: Column) -> np.ndarray:
+        """(n,) zeros."""
+        self.compared.append((first, second))
+        return np.zeros(len(second))
+
+    def choose(self, questions: Sequence[Question]) -> list[Reply]:
+        """The first option of each question."""
+        self.questions += questions
+        return [Reply(item=question.item, text="A") for question in questions]
+
+    @property
+    def pairs(self) -> list[Column]:
+        """What is compared as columns of pairs, whose keys are those of the feature store."""
+        return [pairs_of(first, second) for first, second in self.compared]
+
+
+def _tallies(row: Model, jobs: Sequence[Job], data: Mapping[str, TaskEstimate]) -> list[Asked]:
     """What the runs ask of a model that compares or answers, where the items were read; a run that would fail asks
     nothing."""
     tallies = []
     for job in jobs:
         if not _encodes(job) and data[job.task.key].exact:
             with suppress(LikenessError):
-                loaded = data[job.task.key].loaded
-                tallies.append(tally.count(row, procedure=job.procedure, data=loaded, options=job.options))
+                asked = Asked(row)
+                for part in data[job.task.key].loaded.values():
+                    job.procedure.run(asked, part, job.options)
+                tallies.append(asked)
     return tallies
 
 
@@ -264,7 +301,7 @@ def _timed(
     jobs: Sequence[Job],
     data: Mapping[str, TaskEstimate],
     bench: Bench,
-    tallies: Sequence[tally.Tally],
+    tallies: Sequence[Asked],
     seconds: float,
 ) -> ModelEstimate:
     """The same with how fast the model is: measured on its own items, or on drawn ones where none of them are here."""

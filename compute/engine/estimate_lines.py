@@ -45,8 +45,9 @@ def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate
     }
     vectors = sum(model.vectors or 0 for model in work)
     rows = sum((job.task.n_items or 0) for job in plan.missing)
+    amount = f"about {size(total)}" + (f" and {unknown} of unknown size" if unknown else "")
     parts = [
-        f"{counted(len(fetched), 'data set')} to fetch, {_amount(total, unknown)}"
+        f"{counted(len(fetched), 'data set')} to fetch, {amount if total or not unknown else 'of unknown size'}"
         + (f", {rough} of them roughly, from the sizes of their images" if rough else ""),
         f"{size(sum(model.weights or 0 for model in missing.values()))} of weights to fetch",
         f"{sum(model.items for model in work):,} items to encode, {size(vectors)} of vectors",
@@ -57,9 +58,9 @@ def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate
     parts += [f"{len(plan.missing)} run folders with about {rows:,} items, under {results}"]
     timed = [model.seconds for model in work if model.seconds is not None]
     if timed:
-        untimed = len(work) - len(timed)
+        untimed, hours = len(work) - len(timed), sum(timed) / 3600  # hours of one device, as a cluster counts them
         parts += [
-            f"about {duration(sum(timed))} in the models ({_device_hours(sum(timed))})"
+            f"about {duration(sum(timed))} in the models ({rounded(hours, 1 if hours >= 1 else 3)} device hours)"
             + (f" and {counted(untimed, 'model')} of unknown time" if untimed else "")
             + ", and more for making items, probes and scores"
         ]
@@ -133,12 +134,6 @@ def _time(one: ModelEstimate) -> str:
     return f"about {duration(one.seconds)}: {rates}, {'measured here' if one.measured else 'as given'}"
 
 
-def _device_hours(seconds: float) -> str:
-    """Hours of one device, as a cluster counts them: `6.4 device hours`."""
-    hours = seconds / 3600
-    return f"{rounded(hours, 1 if hours >= 1 else 3)} device hours"
-
-
 def _fetch(one: TaskEstimate) -> str:
     if not one.need.repo:
         return "nothing"
@@ -156,9 +151,3 @@ def _number(one: TaskEstimate, modality: str) -> str:
     if count is None:
         return "unknown" if modality in one.task.modalities else "-"
     return f"{count:,}" if one.exact or not count else f"about {count:,}"
-
-
-def _amount(total: int, unknown: int) -> str:
-    if unknown and not total:
-        return "of unknown size"
-    return f"about {size(total)}" + (f" and {unknown} of unknown size" if unknown else "")

@@ -116,9 +116,8 @@ def _recorded(row: Model) -> NamedModel:
 
 def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: bool, alone: bool) -> NamedModel:
     if text.startswith(checkpoints.HUB):
-        listed = None if overrides else _listed(text, catalog)
-        if listed is not None:
-            return listed
+        if not overrides and (row := _at_revision(catalog, *checkpoints.split_id(text))):
+            return _of_catalogue(row)
         made = checkpoints.from_hub(
             text, name=overrides.name, family=overrides.family, options=overrides.options, offline=offline
         )
@@ -142,13 +141,6 @@ def _checkpoint(text: str, catalog: Catalog, overrides: Overrides, *, offline: b
         raise error
     remark = f"{made.source.name} is read as {made.row.adapter} ({made.read_as})"
     return NamedModel(row=made.row, digest=made.digest, source=made.source, remark=remark)
-
-
-def _listed(text: str, catalog: Catalog) -> NamedModel | None:
-    """The catalogue's row of a hub id, where no other revision is named; None where it has none."""
-    repository, revision = checkpoints.split_id(text)
-    row = _at_revision(catalog, repository, revision)
-    return None if row is None else _of_catalogue(row)
 
 
 def _at_revision(catalog: Catalog, repository: str, revision: str) -> Model | None:

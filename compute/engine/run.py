@@ -33,7 +33,7 @@ from compute.paths import ROOT
 from compute.procedures.evidence import Evidence
 from compute.rounding import rounded
 from compute.tasks.data import Data
-from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, NoService, NotHere, Run, Score, Task
+from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, NoService, NotHere, Run, Score
 
 SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
 
@@ -258,7 +258,9 @@ def _run(
     procedure_seconds = time.perf_counter() - began
     frames = {subset: part.items for subset, part in evidence.items()}
     scored = scoring.scored(job.task, frames)
-    total = sum(tasks.size(part) for part in whole.values())
+    sizes = [tasks.size(part) for part in whole.values()]
+    total, known = sum(sizes), job.task.n_items
+    errors = sum(part.settings.get("errors", 0) for part in evidence.values())  # of the connection or the like
     rated = {subset: tasks.size(part) - evidence[subset].unasked for subset, part in data.items()}
     usable = sum(rated.values()) / total
     shares = {subset: rated[subset] / tasks.size(part) for subset, part in whole.items()}
@@ -270,7 +272,7 @@ def _run(
         seconds=round(encoding.seconds + procedure_seconds, 3),
         started=started,
         status="complete" if coverage >= 1 else "partial",
-        error=_unanswered(evidence),
+        error=f"{errors} questions could not be asked: the same command asks them again" if errors else "",
         settings={
             **job.settings,
             "variant": job.variant,
@@ -282,7 +284,7 @@ def _run(
             "adapter": subject.settings.get("loaded", {}),
             "versions": versions.exact(job.settings),
             "found": {subset: part.settings for subset, part in evidence.items() if part.settings},
-            "catalogue_items": _other_count(job.task, whole),
+            "catalogue_items": None if known in (None, total, *sizes) else known,  # where it counts another number
             "timings": {stage: round(seconds, 3) for stage, seconds in timings.items()},
             "encodings": [vars(done) for done in (*encoding.passes, *subject.done[before:])],
             "left_out": _skipped_items(job, subject, whole),
@@ -330,12 +332,6 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _other_count(task: Task, whole: Mapping[str, Data]) -> int | None:
-    """How many items the catalogue counts, where neither the whole task nor one subset has as many; else None."""
-    sizes = [tasks.size(part) for part in whole.values()]
-    return None if task.n_items in (None, sum(sizes), *sizes) else task.n_items
-
-
 def _evidence(
     job: Job, subject: Any, whole: Mapping[str, Data], *, skip_bad: bool
 ) -> tuple[dict[str, Evidence], dict[str, Data]]:
@@ -355,12 +351,6 @@ def _evidence(
             if not skip_bad or not error.key or error.key in bad:
                 raise
             subject.bad[error.key] = error.problem
-
-
-def _unanswered(evidence: Mapping[str, Evidence]) -> str:
-    """How many questions never reached the judge, because of the connection or the like; empty when none."""
-    errors = sum(part.settings.get("errors", 0) for part in evidence.values())
-    return f"{errors} questions could not be asked: the same command asks them again" if errors else ""
 
 
 def prepared_columns(job: Job, whole: Mapping[str, Data]) -> list[Column]:

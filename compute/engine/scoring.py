@@ -12,6 +12,8 @@ from compute.metrics.summary import Figure, row_of, summarise
 from compute.procedures.evidence import Evidence
 from compute.types import WHOLE, Task, Undefined
 
+ENDS = ("stderr", "low", "high")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Scored:
@@ -33,14 +35,20 @@ def scored(task: Task, evidence: Mapping[str, pd.DataFrame]) -> Scored:
         parts, reasons = _parts(metric, evidence)
         if not reasons and WHOLE not in parts and (len(evidence) > 1 or (evidence and not parts)):
             try:
-                parts[WHOLE] = _whole(metric, parts, evidence, shared=task.subsets == (WHOLE,))
+                row = row_of(metric)
+                if row is not None and row.whole is not None:
+                    parts[WHOLE] = row.whole(evidence)
+                else:
+                    parts[WHOLE] = _mean(metric, parts, evidence, shared=task.subsets == (WHOLE,))
             except Undefined as error:
                 reasons[WHOLE] = error
         if reasons and metric == task.metrics[0]:
             raise next(iter(reasons.values()))
         if reasons:
             undefined[metric] = {subset: str(error) for subset, error in reasons.items()}
-        rows += [(metric, subset, _plain(part)) for subset, part in parts.items()]
+        for subset, part in parts.items():
+            ends = {name: None if (end := getattr(part, name)) is None else float(end) for name in ENDS}
+            rows.append((metric, subset, replace(part, value=float(part.value), n=int(part.n), **ends)))  # Python's own
     return Scored(rows=rows, undefined=undefined)
 
 
@@ -57,24 +65,6 @@ def _parts(metric: str, evidence: Mapping[str, pd.DataFrame]) -> tuple[dict[str,
         except Undefined as error:
             reasons[subset] = error
     return parts, reasons
-
-
-def _whole(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.DataFrame], *, shared: bool) -> Figure:
-    """The task's figure: by the metric's own function, else the mean of the subsets'."""
-    row = row_of(metric)
-    if row is not None and row.whole is not None:
-        return row.whole(evidence)
-    return _mean(metric, parts, evidence, shared=shared)
-
-
-def _plain(figure: Figure) -> Figure:
-    """With numbers of Python's own."""
-    return replace(
-        figure,
-        value=float(figure.value),
-        n=int(figure.n),
-        **{end: None if (known := getattr(figure, end)) is None else float(known) for end in ("stderr", "low", "high")},
-    )
 
 
 def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.DataFrame], *, shared: bool) -> Figure:

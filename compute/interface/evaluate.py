@@ -168,8 +168,7 @@ def _with_named(
         raise NotHere(f"{model} is no key of the catalogue and no folder.{near} On the hub: {error}") from error
     if chosen.remark and chosen.source is None:
         _warn(chosen.remark)
-    chosen = named_models.settled(chosen, results=settings.results)
-    named_models.record_named(chosen, results=settings.results)
+    chosen = replace(chosen, row=named_models.record_named(chosen, results=settings.results))
     return replace(space, catalog=named_models.joined(space.catalog, [chosen])), chosen.row.key
 
 
