@@ -108,7 +108,7 @@ def load(
         "processor": checkpoint.processor["image_processor_type"],
         **{name: checkpoint.processor[name] for name in SHOWN if name in checkpoint.processor},
     }
-    patch = patches.sides(checkpoint.vision["patch_size"])
+    patch = framing.sides(checkpoint.vision["patch_size"])
 
     def lay(inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         return patches.grid(vision.patches(inputs), pixels=inputs["pixel_values"], patch=patch, of=row.key)

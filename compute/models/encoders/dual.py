@@ -122,7 +122,7 @@ def _reads_texts(row: Model) -> bool:
 def _patch(model: torch.nn.Module) -> tuple[int, int] | None:
     """(height, width) of the image tower's patches in pixels; None for ALIGN's convolutions."""
     size = getattr(model.config.vision_config, "patch_size", None)
-    return None if size is None else patches.sides(size)
+    return None if size is None else framing.sides(size)
 
 
 def _patches(model: torch.nn.Module, *, of: str) -> patches.Patches:

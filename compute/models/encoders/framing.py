@@ -81,7 +81,11 @@ def of_processor(settings: Mapping[str, Any], *, patch: tuple[int, int] | None =
     """The frame of an image processor of the transformers library, by what it says of itself; None if it may differ."""
     kind = str(settings.get("processor", "")).removesuffix("Pil").removesuffix("Fast")
     size, cuts = settings.get("size") or {}, bool(settings.get("do_center_crop"))
-    shortest, sides, crop = size.get("shortest_edge"), _sides(size), _sides(settings.get("crop_size")) if cuts else None
+    shortest, whole, crop = (
+        size.get("shortest_edge"),
+        _stated(size),
+        _stated(settings.get("crop_size")) if cuts else None,
+    )
     if kind == "ConvNextImageProcessor" and not cuts:
         return _of_convnext(shortest, settings.get("crop_pct"), patch)
     if kind not in PLAIN or settings.get("do_pad") or (cuts and crop is None):
@@ -90,7 +94,7 @@ def of_processor(settings: Mapping[str, Any], *, patch: tuple[int, int] | None =
         return Frame(resize="", size=(1, 1), crop=crop, patch=patch)
     if shortest and not size.get("longest_edge"):
         return Frame(resize="shortest", size=(shortest, shortest), crop=crop, patch=patch)
-    return Frame(resize="squash", size=sides, crop=crop, patch=patch) if sides else None
+    return Frame(resize="squash", size=whole, crop=crop, patch=patch) if whole else None
 
 
 def _of_convnext(shortest: int | None, share: float | None, patch: tuple[int, int] | None) -> Frame | None:
@@ -112,12 +116,17 @@ def of_timm(config: Mapping[str, Any], *, patch: tuple[int, int] | None = None) 
 
 def of_open_clip(described: Mapping[str, Any], *, patch: tuple[int, int] | None = None) -> Frame | None:
     """The frame of OpenCLIP's transform: `resize_mode` shortest, longest or squash of `size`."""
-    size = described["size"]
-    high, wide = (size, size) if isinstance(size, int) else size
+    high, wide = sides(described["size"])
     mode = described.get("resize_mode") or "shortest"
     return Frame(resize=mode, size=(high, wide), crop=None if mode == "squash" else (high, wide), patch=patch)
 
 
-def _sides(size: Mapping[str, Any] | None) -> tuple[int, int] | None:
+def sides(size: Any) -> tuple[int, int]:
+    """(height, width) in pixels of a size that may be one number."""
+    high, wide = (size, size) if isinstance(size, int) else tuple(size)
+    return int(high), int(wide)
+
+
+def _stated(size: Mapping[str, Any] | None) -> tuple[int, int] | None:
     size = size or {}
     return (size["height"], size["width"]) if size.get("height") and size.get("width") else None

@@ -9,20 +9,15 @@ learnt to say of a whole image need not hold for one of its patches.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from compute.models.encoders.framing import sides
 from compute.types import CannotDo
 
 if TYPE_CHECKING:
     import torch
 
     Patches = Callable[[Mapping[str, torch.Tensor]], torch.Tensor]
-
-
-def sides(size: Any) -> tuple[int, int]:
-    """(height, width) in pixels of a size that may be one number."""
-    high, wide = (size, size) if isinstance(size, int) else tuple(size)
-    return int(high), int(wide)
 
 
 def grid(tokens: torch.Tensor, *, pixels: torch.Tensor, patch: tuple[int, int], of: str) -> torch.Tensor:

@@ -60,7 +60,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
 
     ready, seen = pretrained.image_input(row, folder=folder)
     size = getattr(model.config, "patch_size", None)
-    patch = patches.sides(size) if size and model.config.model_type in BEFORE else None
+    patch = framing.sides(size) if size and model.config.model_type in BEFORE else None
     image = ImageTower(
         ready=ready,
         run=run,
