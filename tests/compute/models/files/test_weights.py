@@ -55,7 +55,7 @@ def test_every_part_of_a_split_checkpoint_is_needed() -> None:
 def test_an_own_folder_is_taken_as_it_is(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert weights.local_folder(row(folder, "clip"), required=READS) == folder
     with monkeypatch.context() as patch:
-        patch.setattr(weights, "BASE", tmp_path)
+        patch.setattr(weights, "ROOT", tmp_path)
         assert weights.local_folder(row("own", "clip"), required=READS) == folder
     (folder / "config.json").unlink()
     with pytest.raises(NotHere, match="config"):
