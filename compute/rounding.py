@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 from compute.arrays import Floats
 from compute.types import BadInput
 
+PRINTED = 4  # decimals that a printed table has at most: more are of a computation
+
 DIGITS = 10  # significant; a mean of 130 tasks is off by about 1 in the 15th
 EXACT = Context(prec=400, rounding=ROUND_HALF_EVEN)
 
@@ -59,3 +61,17 @@ def rounded_array(values: ArrayLike, digits: int, *, scale: float = 1.0) -> Floa
         value if np.isnan(value) else float(rounded(value, digits, scale=scale)) for value in array.ravel().tolist()
     ]
     return np.array(flat).reshape(array.shape)
+
+
+def printed_decimals(scores: np.ndarray) -> int:
+    """The decimals that scores [n] of a table have, and where these are more than PRINTED those of `decimals`."""
+    exact = [decimal(value).normalize().as_tuple().exponent for value in scores[~np.isnan(scores)].tolist()]
+    printed = max((-int(exponent) for exponent in exact), default=0)
+    return max(printed, 0) if printed <= PRINTED else min(printed, decimals(scores))
+
+
+def decimals(values: np.ndarray) -> int:
+    """The decimals that show three significant digits of how far values [n] lie apart; 0 to 6."""
+    known = values[~np.isnan(values)]
+    spread = (np.ptp(known) or np.abs(known).max() or 1.0) if len(known) else 1.0
+    return int(np.clip(2 - np.floor(np.log10(spread)), 0, 6))

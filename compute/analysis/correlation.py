@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from compute.analysis.intervals import Z95
-from compute.analysis.ranks import ranking
+from compute.analysis.ranks import means
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.types import BadInput
 
@@ -157,7 +157,7 @@ def correlate(*, scores: ArrayLike, method: str = "kendall", minimum: int = 4) -
     BadInput for an unknown method.
     """
     _known(method)
-    x = ranking.table(scores)
+    x = means.table(scores)
     if minimum < 2:
         raise BadInput(f"A correlation needs 2 models or more, got minimum={minimum}.")
     scored = ~np.isnan(x)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.ranks import ranking
+from compute.analysis.ranks import means
 from compute.arrays import Floats, Ints
 from compute.types import BadInput
 
@@ -85,8 +85,8 @@ def standardised(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Float
 
     Population standard deviation; positive is better. A task on which all score alike is NaN throughout.
     """
-    x = ranking.table(scores)
-    x = np.where(ranking.directions(higher=higher, tasks=x.shape[1]), x, -x)
+    x = means.table(scores)
+    x = np.where(means.directions(higher=higher, tasks=x.shape[1]), x, -x)
     known = ~np.isnan(x)
     count = np.maximum(known.sum(axis=0), 1)
     mean = np.where(known, x, 0.0).sum(axis=0) / count
@@ -95,7 +95,7 @@ def standardised(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Float
 
 
 def _oriented(scores: ArrayLike, *, row: int, higher: ArrayLike | None) -> Floats:
-    x = ranking.table(scores)
+    x = means.table(scores)
     if not 0 <= row < len(x):
         raise BadInput(f"The table has {len(x)} models, so there is no row {row}.")
-    return np.where(ranking.directions(higher=higher, tasks=x.shape[1]), x, -x)
+    return np.where(means.directions(higher=higher, tasks=x.shape[1]), x, -x)

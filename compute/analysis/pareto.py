@@ -1,10 +1,9 @@
-"""Which models no cheaper model is proved to beat: the Pareto front of score and cost, under uncertainty.
+"""Which models no cheaper model is significantly better than: the Pareto front of score and cost, under uncertainty.
 
 On the front by point values alone stands every model that scores higher than all that cost no more: a lead of any size
-counts, luck included. Here a model is off the front only where a model that costs no more is proved better, by the
-comparisons that also give a model its rank interval (`uncertainty`): paired differences with Holm's correction over
-all comparisons of that model. So each model is wrongly taken off with a probability of at most 5 percent. Where none of
-the models that cost no more can be tested, it is not known whether a model is on the front.
+counts, luck included. Here a model is off the front only where a model that costs no more is significantly better, by
+the decisions that also give a model its rank interval (`significance`). Where none of the models that cost no more can
+be tested, it is not known whether a model is on the front.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.ranks.ranking import UNRANKED
+from compute.analysis.ranks.means import UNRANKED
 from compute.arrays import Bools, Ints
 from compute.types import BadInput
 
@@ -26,7 +25,7 @@ class Front:
     """Where every model stands."""
 
     states: tuple[str, ...]  # ON, OFF, UNKNOWN: no comparison can be tested; empty: no rank or no cost
-    beaten_by: tuple[tuple[int, ...], ...]  # [models], those that cost no more and are proved better, cheapest first
+    beaten_by: tuple[tuple[int, ...], ...]  # [models], the better ones that cost no more, cheapest first
     untested: Ints  # [models], of those that cost no more and rank higher, how many have no interval to test
     points: Bools  # [models], on the front of the point values: none that costs no more ranks higher
 

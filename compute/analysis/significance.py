@@ -13,6 +13,10 @@ models (a max-t test). Three things make that test as strong as it is:
 
 A pair is called significant only if its own t test, of this pair alone, says so too. docs/significance.md has the
 share of boards with a false decision and the share of true differences found, beside those of other rules.
+
+A class is a run of the ranking in which no model is significantly better than another: it ends before the first model
+that is significantly worse than any of its members, which begins the next. Two neighbours on either side of a border
+need not differ from each other. A model whose interval is not known has no class.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.analysis.ranks import variance
-from compute.analysis.ranks.ranking import rank
+from compute.analysis.ranks.means import rank
 from compute.arrays import Bools, Floats, Ints
 
 ALPHA = 0.05
@@ -181,6 +185,26 @@ def _signs(generator: np.random.Generator, draws: int, n: int) -> Floats:
         return generator.choice([-1.0, 1.0], size=(draws, n))
     directions = generator.normal(size=(draws, n))
     return directions * np.sqrt(n) / np.linalg.norm(directions, axis=1, keepdims=True)
+
+
+def class_letters(better: Bools) -> list[str]:
+    """The class of every model, A, B, ..., Z, AA, ...; better bool [models, models] as in `decisions`, best first."""
+    letters, start, number = [], 0, 0
+    for model in range(len(better)):
+        if better[start:model, model].any():
+            start, number = model, number + 1
+        letters.append(letter(number))
+    return letters
+
+
+def letter(index: int) -> str:
+    """Name of a class by its number from 0."""
+    name = ""
+    while index >= 0:
+        index, digit = divmod(index, 26)
+        name = chr(ord("A") + digit) + name
+        index -= 1
+    return name
 
 
 def holm(p: ArrayLike, *, alpha: float = ALPHA) -> Bools:

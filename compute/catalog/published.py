@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from compute.analysis.ranks.ranking import binomial_stderr
+from compute.analysis.ranks.means import binomial_stderr
 from compute.catalog.catalog import Catalog
 from compute.paths import PUBLISHED
 from compute.tables import DASH, number, published_table, read_csv

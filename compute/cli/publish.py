@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from compute.catalog import Catalog
     from compute.sharing.computed_runs import SharedRuns
     from compute.sharing.shared_files import SharedFiles
-    from compute.sharing.standing import SuiteStanding
 
 
 def publish(
@@ -109,7 +108,7 @@ def results(
     card, commit = pull_request.current_card(repo) if repo else (shared_files.read_card(to), "")
     files = shared_files.prepare(
         shared,
-        standings=_standings(shared, catalog=catalog, database=_database(database)),
+        suites=_suites(shared, catalog=catalog, database=_database(database)),
         metrics={metric.key: metric for metric in catalog.metrics},
         hub_id=repo or shared.hub_id,
         source_url=source,
@@ -137,15 +136,15 @@ def _database(path: Path | None) -> Path:
     return path or paths.DATABASE
 
 
-def _standings(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[SuiteStanding]:
-    """The model's standing in every suite that one of its runs is of, beside the rows of the database's papers."""
-    from compute.sharing import standing
+def _suites(shared: SharedRuns, *, catalog: Catalog, database: Path) -> list[dict[str, Any]]:
+    """The card's rows of the suites that one of the runs is of, beside the rows of the database's papers."""
+    from compute.sharing import model_card
 
-    suites = standing.suites_of(shared, catalog=catalog)
-    comparable = tuple(suite.key for suite in suites if standing.is_comparable(suite))
+    suites = model_card.suites_of(shared, catalog=catalog)
+    comparable = tuple(suite.key for suite in suites if model_card.is_comparable(suite))
     arranged = workspace.suite_scores(database, suites=comparable, origin="published") if comparable else []
     published = dict(zip(comparable, arranged, strict=True))
-    return standing.standings(shared, suites=suites, published=published, catalog=catalog)
+    return model_card.suite_rows(shared, suites=suites, published=published, catalog=catalog)
 
 
 def _show(files: SharedFiles, *, to_hub: bool) -> None:

@@ -14,7 +14,7 @@ from compute import paths, storage
 from compute.types import BadInput
 
 if TYPE_CHECKING:
-    from compute.analysis.suite import SuiteScores
+    from compute.analysis.table import ScoreTable
     from compute.database.build import Report
 
 Data = Annotated[
@@ -231,11 +231,11 @@ def rebuild(root: Path, *, err: bool = False) -> None:
     )
 
 
-def suite_scores(path: Path | None, *, suites: tuple[str, ...], origin: str) -> list[SuiteScores]:
+def suite_scores(path: Path | None, *, suites: tuple[str, ...], origin: str) -> list[ScoreTable]:
     """The suites' scores in the database at `path`. Raises UnknownKey, BadInput, DatabaseError."""
     from contextlib import closing
 
-    from compute.analysis.suite import arrange
+    from compute.analysis.table import of_suite
     from compute.database import store
 
     with closing(store.connect(path or paths.DATABASE)) as connection:
@@ -243,4 +243,4 @@ def suite_scores(path: Path | None, *, suites: tuple[str, ...], origin: str) -> 
         def query(sql: str, values: list):
             return connection.execute(sql, values).df()
 
-        return [arrange(store.suite_frames(query, suite=suite), origin=origin) for suite in suites]
+        return [of_suite(store.suite_frames(query, suite=suite), origin=origin) for suite in suites]

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from compute import records
-from compute.analysis.ranks.ranking import binomial_stderr
+from compute.analysis.ranks.means import binomial_stderr
 from compute.catalog import Catalog
 from compute.importing.figures import Imported, SkippedFile, fingerprint
 from compute.importing.model_meta import ModelMeta, bare_model, model_key, model_row

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from compute.analysis.ranks.variance import listed
-from compute.analysis.suite import ALL, SuiteScores
+from compute.analysis.table import ALL, ScoreTable
 from compute.engine import variants
 from compute.engine.run_folders import StoredRun
 from compute.types import Task
@@ -69,7 +69,7 @@ def comparability(
     origin: str,
     tasks: Sequence[Task],
     runs: Mapping[str, StoredRun],
-    others: SuiteScores | None,
+    others: ScoreTable | None,
     measured: tuple[tuple[str, ...], float | None] | None = None,
 ) -> Comparability:
     """How the model's runs, by task, compare with the rows of `others`; None: there are none.
@@ -90,7 +90,7 @@ def comparability(
     )
 
 
-def elsewhere(origin: str, others: SuiteScores | None, *, but: str) -> tuple[str, ...]:
+def elsewhere(origin: str, others: ScoreTable | None, *, but: str) -> tuple[str, ...]:
     """The origins of the rows whose scores others made, without the model's own row."""
     among: Collection[str] = (origin,)
     if origin == ALL:
@@ -126,7 +126,7 @@ def mixed(runs: Mapping[str, StoredRun], *, which: str = "The runs") -> tuple[st
 
 
 def measured_twice(
-    first: Sequence[SuiteScores], second: SuiteScores, *, but: str
+    first: Sequence[ScoreTable], second: ScoreTable, *, but: str
 ) -> tuple[tuple[str, ...], float | None]:
     """The models with a score on the same task in `second` and in one of `first`, and the median absolute difference.
 

@@ -1,68 +1,41 @@
-"""`compute.compare`: two models side by side, over the tasks of any table of scores, or as they were evaluated."""
+"""`compute.compare`: two models side by side, over the tasks of any table of scores, or as they were evaluated.
+
+Evaluations are compared over the suite's tasks, and task by task over the items that both answered.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from statistics import NormalDist
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
-from compute.analysis.ranks.ranking import CATEGORY_MEAN, TASK_MEAN
-from compute.analysis.ranks.ties import paired_differences
+from compute.analysis.comparison import Comparison, compared
+from compute.analysis.item_difference import ItemDifference, paired_difference, unknown
+from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
+from compute.analysis.significance import holm
+from compute.analysis.table import ScoreTable, of_scores, position
+from compute.database import store
+from compute.engine import run_folders, variants
+from compute.engine.run_folders import ITEMS, StoredRun
+from compute.interface.comparability import MEASURED_ELSEWHERE, comparability, mixed, unlike
 from compute.interface.score_reading import ScoreReading
-from compute.interface.score_table import category_and_task_weights, position, unlike_scales
-from compute.types import BadInput, shortened
+from compute.metrics.summary import row_of
+from compute.types import BadInput, Metric, Score, Suite, Task, UnknownKey, shortened
 
-ALPHA = 0.05  # below which a difference counts as proved
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelComparison:
-    """The mean difference of two models, a minus b, in the unit of the scores, and whether it is proved.
-
-    An interval or p that is not known is NaN, and `reason` says why.
-    """
-
-    a: str
-    b: str
-    over: Literal["tasks", "items"]  # what the two were measured on together, and what the interval is about
-    n: int  # shared tasks or items
-    difference: float  # a minus b; NaN: nothing is shared, or the tasks do not mix
-    low: float  # of the 95% interval
-    high: float
-    p: float  # two-sided
-    better: str  # the model that is proved better at 5%, empty where neither is
-    higher_is_better: bool
-    reason: str  # why the difference or its interval is not known; empty where both are
-    few: bool  # the interval rests on few tasks of a category, and covers at least 95%
-    notes: tuple[str, ...] = ()  # what to know of the scores, in sentences
-    parts: pd.DataFrame  # a row a task or item: what, a, b, difference
-
-    def __str__(self) -> str:
-        return "\n".join((self._verdict(), *self.notes))
-
-    def _verdict(self) -> str:
-        if math.isnan(self.difference):
-            return f"{self.a} and {self.b} cannot be compared: {self.reason}."
-        way = "" if self.higher_is_better else ", where lower is better"
-        size = f"{self.a} minus {self.b}: {self.difference:+.4g} over {self.n:,} {_many(self.over, self.n)}{way}"
-        if math.isnan(self.p):
-            return f"{size}; whether by chance is not known, because {self.reason}."
-        level = "at least 95%" if self.few else "95%"
-        interval = "" if math.isnan(self.low) else f"{level} interval {self.low:+.4g} to {self.high:+.4g}, "
-        p = "p < 0.001" if self.p < 0.0005 else f"p = {self.p:.3f}"
-        verdict = f"{self.better} is significantly better" if self.better else "no significant difference"
-        return f"{size} ({interval}{p}): {verdict}."
+COLUMNS = ("task", "category", "a", "b", "difference", "low", "high", "p", "over", "n", "better", "reason")
+NO_ERROR = "the standard error of a score is not known"
 
 
 class Evaluated(Protocol):
     """A model as `compute.evaluate` returns it."""
 
-    def compare(self, other: Any) -> ModelComparison:
+    def compare(self, other: Any) -> Comparison:
         """This model minus another one."""
         ...
 
@@ -80,14 +53,14 @@ def compare(
     lower_is_better: Sequence[str] = (),
     aggregate: str = CATEGORY_MEAN,
     shares: bool = False,
-) -> ModelComparison:
-    """Two models side by side: the paired difference, its interval and p, and whether it is proved.
+) -> Comparison:
+    """Two models side by side: the paired difference, its interval and p, and whether it is significant.
 
     Without `scores`, a is what `compute.evaluate` returns, and b the same or the key of a model (`Evaluation.compare`).
     With `scores`, a and b are models of that table, compared over the tasks that both have by a t test; other
     arguments as in `compute.rank`. The interval is about other tasks of these kinds,
     of which these count as a sample. One comparison is tested: whoever looks at many pairs takes `compute.rank`, which
-    corrects for that. Source: `compute.analysis.ranks.ties.paired_differences`. Raises BadInput.
+    corrects for that. Source: `compute.analysis.comparison.compared`. Raises BadInput.
     """
     if scores is None:
         if isinstance(a, str):
@@ -112,51 +85,150 @@ def compare(
     first, second = (position(name, table.models, noun="model") for name in (a, b))
     if first == second:
         raise BadInput(f"{a!r} is compared with itself. Name two models")
-    by_category, by_task = category_and_task_weights(table, weights)
-    result = paired_differences(
-        a=table.values[first],
-        b=table.values[second],
-        stderr_a=table.stderr[first],
-        stderr_b=table.stderr[second],
-        categories=table.codes,
-        weights=by_category,
-        task_weights=by_task,
-        aggregate=aggregate,
-        higher=table.higher,
-        names=table.categories,
-    )
-    counted = by_task * by_category[table.codes] > 0
-    higher = bool(table.higher[counted].all())
-    proved = result.p <= ALPHA  # not of NaN
-    winner = a if (result.mean > 0) == higher else b
-    parts = pd.DataFrame(
-        {
-            "task": table.tasks,
-            "category": [table.categories[code] for code in table.codes],
-            "a": table.values[first],
-            "b": table.values[second],
-            "difference": result.difference,
-            "low": result.low,
-            "high": result.high,
-        }
-    )
-    return ModelComparison(
-        a=a,
-        b=b,
-        over="tasks",
-        n=int((~np.isnan(result.difference) & counted).sum()),
-        difference=result.mean,
-        low=result.mean_low,
-        high=result.mean_high,
-        p=result.p,
-        better=winner if proved else "",
-        higher_is_better=higher,
-        reason=result.reason or result.unknown,
-        few=result.few,
-        notes=(*table.notes, *unlike_scales(table, counted)),
-        parts=parts,
-    )
+    chosen = replace(table, aggregate=aggregate).weighted(weights)
+    return replace(compared(chosen, first, second), notes=(*table.notes, *chosen.unlike_scales))
 
 
-def _many(noun: str, count: int) -> str:
-    return noun if count != 1 else noun.removesuffix("s")
+@dataclass(frozen=True, kw_only=True)
+class ModelScores:
+    """One model's headline scores by task, and the runs behind those that were computed here."""
+
+    key: str
+    origin: str
+    scores: Mapping[str, Score]
+    runs: Mapping[str, StoredRun] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # what to know of where the scores come from, in sentences
+
+
+def computed_scores(key: str, *, tasks: Sequence[Task], roots: Sequence[Path]) -> ModelScores | None:
+    """The model's main runs of these tasks under the roots; None where there are none."""
+    stored = {
+        run.run.id: run
+        for root in dict.fromkeys(roots)
+        for task in tasks
+        for run in run_folders.stored(root, model=key, task=task.key)
+    }
+    runs = variants.by_task(tuple(stored.values()), tasks=tasks)
+    if not runs:
+        return None
+    scores = {task: run_folders.headline(run) for task, run in runs.items()}
+    return ModelScores(key=key, origin="computed", scores=scores, runs=runs)
+
+
+def stored_scores(key: str, rows: ScoreTable, *, tasks: Sequence[Task], origin: str) -> ModelScores | None:
+    """The model's scores in the database, or None where it has none."""
+    if key not in rows.models:
+        return None
+    row = rows.models.index(key)
+    scores = {}
+    for task in tasks:
+        column = rows.tasks.index(task.key)
+        value, error = rows.values[row, column], rows.stderr[row, column]
+        if not np.isnan(value):
+            stderr = None if np.isnan(error) else float(error)
+            scores[task.key] = Score(
+                run="", subset="default", metric=task.metrics[0], value=float(value), stderr=stderr
+            )
+    return ModelScores(key=key, origin=origin, scores=scores)
+
+
+def compare_scores(
+    a: ModelScores,
+    b: ModelScores,
+    *,
+    suite: Suite,
+    tasks: Sequence[Task],
+    metrics: Mapping[str, Metric],
+    task: str = "",
+) -> Comparison:
+    """a minus b: over the suite's tasks by its rule, or over the items of one task.
+
+    `tasks`: the suite's that count. `parts` has a row a shared task: over its items where both were computed on the
+    same ones and its score is a mean over items, else from the two standard errors, taken as independent. `better`
+    there holds over all its rows, by Holm's method. Raises BadInput where nothing is shared, UnknownKey for a task that
+    is not shared.
+    """
+    names = (a.key, b.key if b.origin == a.origin and b.key != a.key else f"{b.key} ({b.origin})")
+    shared = [row for row in tasks if row.key in a.scores and row.key in b.scores]
+    if not shared:
+        raise BadInput(f"{names[0]} and {names[1]} share no task of {suite.key}")
+    if task and task not in {row.key for row in shared}:
+        raise UnknownKey("task", task, [row.key for row in shared])
+    used = [row for row in shared if task in ("", row.key)]
+    ups = {row.key: metrics[row.metrics[0]].higher_is_better for row in used}
+    rows = [_part(row.key, row.category, a, b) for row in used]
+    for row, is_significant in zip(rows, holm([row["p"] for row in rows]), strict=True):
+        row["better"] = names[int((row["difference"] > 0) != ups[row["task"]])] if is_significant else ""
+    scores = {name: {row.key: side.scores[row.key] for row in used} for name, side in zip(names, (a, b), strict=True)}
+    result = replace(
+        compared(of_scores(suite, scores, tasks=tasks, metrics=metrics), 0, 1),
+        notes=_notes(a, b, tasks=used),
+        parts=pd.DataFrame(rows, columns=list(COLUMNS)),
+        higher_is_better=all(ups.values()),
+    )
+    if len(rows) == 1 and rows[0]["over"] == "items":
+        fields = ("over", "n", "difference", "low", "high", "p", "better", "reason")
+        return replace(result, few=False, fixed=(), **{name: rows[0][name] for name in fields})
+    return result
+
+
+def _notes(a: ModelScores, b: ModelScores, *, tasks: Sequence[Task]) -> tuple[str, ...]:
+    """What to know before the scores of the two on these tasks are compared, in sentences."""
+    notes = [*a.notes, *b.notes]
+    if b.origin in MEASURED_ELSEWHERE:
+        about = comparability(model=a.key, origin=b.origin, tasks=tasks, runs=a.runs, others=None)
+        return (*notes, *about.sentences)
+    of_both = [{task.key: side.runs[task.key] for task in tasks if task.key in side.runs} for side in (a, b)]
+    departures = [unlike(runs) for runs in of_both]
+    for side, runs, own, other in zip((a, b), of_both, departures, departures[::-1], strict=True):
+        notes += [f"{side.key}: {sentence}" for sentence in own if sentence not in other]
+        notes += mixed(runs, which=f"The runs of {side.key}")
+    return tuple(notes)
+
+
+def _part(task: str, category: str, a: ModelScores, b: ModelScores) -> dict[str, Any]:
+    """One task's row of the parts, without `better`."""
+    first, second = a.scores[task], b.scores[task]
+    row: dict[str, Any] = {"task": task, "category": category, "a": first.value, "b": second.value}
+    items = _items(task, a, b)
+    if items is not None and not math.isnan(items.difference):
+        fields = ("difference", "low", "high", "p", "n", "reason")
+        return row | {"over": "items"} | {name: getattr(items, name) for name in fields}
+    why = f"{items.reason}; " if items is not None else ""
+    gap = first.value - second.value
+    row |= {"over": "scores", "difference": gap, "n": None}
+    if not (first.stderr and second.stderr):
+        return row | {"low": math.nan, "high": math.nan, "p": math.nan, "reason": f"{why}{NO_ERROR}"}
+    normal, error = NormalDist(), math.hypot(first.stderr, second.stderr)
+    half = normal.inv_cdf(0.975) * error
+    p = 2 * normal.cdf(-abs(gap) / error)
+    return row | {"low": gap - half, "high": gap + half, "p": p, "reason": why.removesuffix("; ")}
+
+
+def _items(task: str, a: ModelScores, b: ModelScores) -> ItemDifference | None:
+    """The difference over items; None where one of the two has no items."""
+    if task not in a.runs or task not in b.runs:
+        return None
+    return item_difference(a.runs[task], b.runs[task])
+
+
+def item_difference(a: StoredRun, b: StoredRun) -> ItemDifference:
+    """The paired difference of two runs of one task, where its headline is a mean over items."""
+    metric = a.scores[0].metric
+    frames = [store.read_parquet(run.folder / ITEMS) for run in (a, b)]
+    if reason := _obstacle(a, b, metric, frames):
+        return unknown(reason)
+    return paired_difference(*frames, metric=metric)
+
+
+def _obstacle(a: StoredRun, b: StoredRun, metric: str, frames: list[pd.DataFrame]) -> str:
+    """Why the two cannot be compared item by item; empty where they can."""
+    if b.scores[0].metric != metric:
+        return f"the one is scored by {metric}, the other by {b.scores[0].metric}"
+    contents = [run.run.settings.get("contents") for run in (a, b)]
+    if None in contents or contents[0] != contents[1]:
+        return "they did not see the same items"
+    if not all(metric in frame for frame in frames):
+        row = row_of(metric)
+        return f"{row.title if row else metric} is no mean over items"
+    return ""

@@ -14,9 +14,10 @@ from typing import Any
 import pandas as pd
 
 from compute import drafts, paths
-from compute.analysis import suite as suites
+from compute.analysis.comparison import Comparison
 from compute.analysis.intervals import interval
-from compute.analysis.suite import ALL, SuiteScores
+from compute.analysis.ranked_model import RankedModel
+from compute.analysis.table import ALL, HUMAN, ScoreTable, of_scores, of_suite
 from compute.catalog import Catalog
 from compute.database import store
 from compute.database.build import bring_up_to_date
@@ -27,10 +28,8 @@ from compute.engine.run_folders import StoredRun
 from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import comparability, standing
 from compute.interface.comparability import MEASURED_ELSEWHERE, Comparability
-from compute.interface.compare import ModelComparison
-from compute.interface.run_comparison import ModelScores, compare_scores, computed_scores, stored_scores
-from compute.interface.standing import SuiteMean, SuiteMeans, SuiteRank
-from compute.types import ORIGINS, BadInput, Model, Score, Suite, Task, UnknownKey
+from compute.interface.compare import ModelScores, compare_scores, computed_scores, stored_scores
+from compute.types import ORIGINS, BadInput, Metric, Model, Score, Suite, Task, UnknownKey
 
 DATABASE = "likeness.duckdb"  # of an evaluation: it lies beside the runs
 FRAME = (
@@ -115,51 +114,59 @@ class Evaluation:
         return interval(score, self.catalog.metric(score.metric)) or (None, None)
 
     @cached_property
-    def _rule(self) -> standing.Rule:
-        metrics = {metric.key: metric for metric in self.catalog.metrics}
-        return standing.rule(self.suite, tasks=self.catalog.tasks, metrics=metrics)
+    def _table(self) -> ScoreTable:
+        """The headline scores as a table of one model, over the tasks that count in the suite's mean."""
+        return of_scores(self.suite, {self.model.key: self.headlines}, tasks=self.catalog.tasks, metrics=self._metrics)
 
     @property
-    def mean(self) -> SuiteMean:
-        """The suite's mean by its own rule; its value is None, with the reason, where tasks are missing."""
-        return self.means()[0]
+    def _metrics(self) -> dict[str, Metric]:
+        return {metric.key: metric for metric in self.catalog.metrics}
 
-    def means(self) -> SuiteMeans:
-        """The suite's mean, then those of its categories, with 95% intervals by the suite's own rule."""
-        return standing.means(self.headlines, self._rule)
+    @cached_property
+    def _counting(self) -> tuple[Task, ...]:
+        """The tasks that count in the suite's mean."""
+        return tuple(self.catalog.task(key) for key in self._table.tasks)
 
-    def rank(self, origin: str = "published") -> SuiteRank:
+    @property
+    def mean(self) -> RankedModel:
+        """The suite's mean by its own rule; it is None, with the reason, where tasks are missing."""
+        return standing.mean_of(self._table)
+
+    def means(self) -> pd.DataFrame:
+        """The suite's mean, then those of its categories, with 95% intervals by the suite's own rule: a row each, with
+        name, scope, mean, mean_low, mean_high, tasks, of_tasks, reason."""
+        return standing.means_of(self._table)
+
+    def rank(self, origin: str = "published") -> RankedModel:
         """The model's rank among the rows of an origin (published, imported, computed, all) of the same suite.
 
         Its own row of that origin is left out. The interval covers at least 95%, as on the board. A rank is None, with
-        the reason, where tasks or other rows are missing; `comparable` says how far the two origins can be compared.
+        the reason, where tasks or other rows are missing; `notes` say how far the two origins can be compared.
         The first call builds the database beside the results. Raises BadInput for an unknown origin.
         """
         others = None
-        if self.suite.aggregate != standing.HUMAN:
+        if self.suite.aggregate != HUMAN:
             arranged = self._arranged(origin)
             others = arranged if arranged.models else None
         elif origin not in (*ORIGINS, ALL):
             raise BadInput(f"No origin {origin!r}. Use one of {', '.join((*ORIGINS, ALL))}.")
-        return standing.rank(
-            self.headlines,
-            self._rule,
-            model=self.model,
-            others=others,
+        return standing.rank_of(
+            self._table,
+            others,
             comparable=self._comparable(origin, others),
             instead=() if self._has_others(others) else self._other_origins(origin),
         )
 
-    def _has_others(self, arranged: SuiteScores | None) -> bool:
+    def _has_others(self, arranged: ScoreTable | None) -> bool:
         return arranged is not None and any(key != self.model.key for key in arranged.models)
 
     def _other_origins(self, origin: str) -> list[str]:
         """The other origins of which other models have scores on this suite."""
-        if self.suite.aggregate == standing.HUMAN:
+        if self.suite.aggregate == HUMAN:
             return []
         return [other for other in ORIGINS if other != origin and self._has_others(self._arranged(other))]
 
-    def _comparable(self, origin: str, others: SuiteScores | None) -> Comparability:
+    def _comparable(self, origin: str, others: ScoreTable | None) -> Comparability:
         measured = None
         if others is not None and (of_others := comparability.elsewhere(origin, others, but=self.model.key)):
             first = [self._arranged(part) for part in of_others]
@@ -167,7 +174,7 @@ class Evaluation:
         return comparability.comparability(
             model=self.model.key,
             origin=origin,
-            tasks=self._rule.tasks,
+            tasks=self._counting,
             runs=self.runs,
             others=others,
             measured=measured,
@@ -182,15 +189,15 @@ class Evaluation:
         bring_up_to_date(path, results=self.results)
         return path
 
-    def _arranged(self, origin: str) -> SuiteScores:
+    def _arranged(self, origin: str) -> ScoreTable:
         with closing(store.connect(self.database())) as connection:
 
             def query(sql: str, values: list[Any]) -> pd.DataFrame:
                 return connection.execute(sql, values).df()
 
-            return suites.arrange(store.suite_frames(query, suite=self.suite.key), origin=origin)
+            return of_suite(store.suite_frames(query, suite=self.suite.key), origin=origin)
 
-    def compare(self, other: str | Evaluation, *, task: str = "") -> ModelComparison:
+    def compare(self, other: str | Evaluation, *, task: str = "") -> Comparison:
         """This model minus another one on the same suite, by a paired test; `task` compares on that one alone.
 
         `other`: another evaluation, or a model's key, whose runs here are taken where there are any, else its published
@@ -203,14 +210,14 @@ class Evaluation:
             theirs = ModelScores(key=other.model.key, origin="computed", scores=other.headlines, runs=other.runs)
         else:
             theirs = self._scores_of(self.catalog.model(other).key)
-        return compare_scores(mine, theirs, rule=self._rule, task=task)
+        return compare_scores(mine, theirs, suite=self.suite, tasks=self._counting, metrics=self._metrics, task=task)
 
     def _scores_of(self, key: str) -> ModelScores:
         """Another model's scores of the first origin that has any; what others have beside them is in the notes.
 
         Raises BadInput where it has none.
         """
-        mine, chosen, notes = [task.key for task in self._rule.tasks if task.key in self.headlines], None, []
+        mine, chosen, notes = [task.key for task in self._counting if task.key in self.headlines], None, []
         for origin in ("computed", *MEASURED_ELSEWHERE):
             if chosen and all(task in chosen.scores for task in mine):
                 break
@@ -229,7 +236,7 @@ class Evaluation:
 
     def _scores_of_origin(self, key: str, origin: str) -> ModelScores | None:
         if origin != "computed":
-            return stored_scores(key, self._arranged(origin), rule=self._rule, origin=origin)
+            return stored_scores(key, self._arranged(origin), tasks=self._counting, origin=origin)
         if key == self.model.key:
             return None
         return computed_scores(key, tasks=self.plan.tasks, roots=(self.results, paths.RESULTS, paths.COMPUTED))

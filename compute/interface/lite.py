@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +12,11 @@ import pandas as pd
 from compute.analysis.lite import selection, smaller
 from compute.analysis.lite.selection import Fidelity
 from compute.analysis.lite.smaller import HeldOut, LostTask
-from compute.analysis.ranks.ranking import CATEGORY_MEAN, TASK_MEAN
-from compute.analysis.suite import SuiteScores
-from compute.arrays import Floats
+from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
+from compute.analysis.table import ScoreTable
 from compute.interface.score_reading import ScoreReading
-from compute.interface.score_table import WHOLE, ScoreTable, category_and_task_weights, unlike_scales
 from compute.types import BadInput
 
-NAME = "the table"
 FOR_HALVES = 8  # models, below which halves of them say nothing
 
 
@@ -103,7 +100,9 @@ def lite(
             f"Only {whole} of {len(table.models)} models have a score on every task; choosing tasks needs 3 or more. "
             "Leave out tasks that few models have (ignore)"
         )
-    suite = _suite(table, aggregate, weights=_category_weights(table, weights))
+    suite = replace(table, aggregate=aggregate).weighted(weights)
+    if (suite.task_weights != 1).any() or (suite.weights == 0).any():
+        raise BadInput("A smaller suite takes weights of categories, above 0. Leave tasks out by name (ignore)")
     limits = smaller.thresholds(",".join(map(str, thresholds)))
     choice = smaller.choose(suite, size=tasks, thresholds=limits)
     chosen = choice.selection
@@ -116,7 +115,7 @@ def lite(
             f"On models that took no part in the choice (halves of {halves.n_models} or more): median Spearman "
             f"{halves.median:.3f}, lowest {min(halves.spearman):.3f}",
         )
-    lines += [*table.notes, *unlike_scales(table, np.ones(len(table.tasks), bool))]
+    lines += [*table.notes, *table.unlike_scales]
     return SmallerTable(
         table=table,
         tasks=tuple(names),
@@ -127,33 +126,4 @@ def lite(
         held_out=halves,
         lost=tuple(smaller.lost(choice, minimum=min(10, whole))),
         lines=tuple(lines),
-    )
-
-
-def _category_weights(table: ScoreTable, weights: Mapping[str, float] | None) -> Floats:
-    """The weights of the categories [categories]. Raises BadInput for others, and for weights of 0."""
-    by_category, by_task = category_and_task_weights(table, weights)
-    if (by_task != 1).any() or (by_category == 0).any():
-        raise BadInput("A smaller suite takes weights of categories, above 0. Leave tasks out by name (ignore)")
-    return by_category
-
-
-def _suite(table: ScoreTable, aggregate: str, *, weights: Floats) -> SuiteScores:
-    """The table as what a smaller suite is chosen from."""
-    models, tasks, categories = len(table.models), len(table.tasks), len(table.categories)
-    return SuiteScores(
-        suite=NAME,
-        aggregate=aggregate,
-        models=table.models,
-        origins=("imported",) * models,
-        tasks=table.tasks,
-        titles=table.tasks,
-        categories=table.categories if table.categories != (WHOLE,) else ("",),
-        codes=table.codes,
-        higher=table.higher,
-        values=table.values,
-        stderr=table.stderr,
-        printed=np.full((models, categories), np.nan),
-        hours=np.full(tasks, np.nan),
-        weights=weights,
     )

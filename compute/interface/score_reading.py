@@ -20,9 +20,9 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import sampling_errors
-from compute.analysis.ranks.ranking import binomial_stderr
+from compute.analysis.ranks.means import binomial_stderr
+from compute.analysis.table import LARGEST, WHOLE, ScoreTable, shown
 from compute.arrays import Floats, Ints
-from compute.interface.score_table import LARGEST, WHOLE, ScoreTable, shown
 from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.io.tables import read_table
 from compute.types import BadInput, shortened, suggestion
@@ -229,9 +229,6 @@ def _wide(frame: pd.DataFrame, reading: ScoreReading, comma: bool | None) -> Sco
     return ScoreTable(
         models=tuple(models),
         tasks=tuple(tasks),
-        categories=(WHOLE,),
-        codes=np.zeros(len(tasks), np.int64),
-        higher=np.ones(len(tasks), bool),
         values=np.array([values[name] for name in tasks]).reshape(len(tasks), len(models)).T,
         stderr=np.array([known.get(name, nothing) for name in tasks]).reshape(len(tasks), len(models)).T,
         notes=tuple(
@@ -411,16 +408,7 @@ def _chosen(table: ScoreTable, *, only: Sequence[str], ignore: Sequence[str], co
     keep = [index for index, task in enumerate(table.tasks) if task not in ignore and (not only or task in set(only))]
     if len(keep) == len(table.tasks):
         return table
-    used = list(dict.fromkeys(table.codes[keep].tolist()))
-    return replace(
-        table,
-        tasks=tuple(table.tasks[index] for index in keep),
-        categories=tuple(table.categories[code] for code in used),
-        codes=np.array([used.index(code) for code in table.codes[keep]], np.int64),
-        higher=table.higher[keep],
-        values=table.values[:, keep],
-        stderr=table.stderr[:, keep],
-    )
+    return _categorised(table.columns(keep), [table.categories[code] for code in table.codes[keep]])
 
 
 def _without_summaries(table: ScoreTable, *, named: Collection[str]) -> ScoreTable:
@@ -479,9 +467,15 @@ def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -
     for task in table.tasks:
         if task not in code_of:
             raise BadInput(f"The task {task!r} is in no category. Add it to one, or leave it out (ignore)")
-    return replace(
-        table, categories=tuple(map(str, categories)), codes=np.array([code_of[task] for task in table.tasks], np.int64)
-    )
+    names = [str(name) for name in categories]
+    return _categorised(table, [names[code_of[task]] for task in table.tasks], order=names)
+
+
+def _categorised(table: ScoreTable, of_task: Sequence[str], *, order: Sequence[str] = ()) -> ScoreTable:
+    """The table with the category of every task; categories in this order, or in that of the tasks."""
+    categories = tuple(order or dict.fromkeys(of_task))
+    codes = np.array([categories.index(name) for name in of_task], np.int64)
+    return replace(table, categories=categories, codes=codes, weights=None, printed=None)
 
 
 def _summaries(table: ScoreTable) -> list[str]:

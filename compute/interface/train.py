@@ -13,7 +13,7 @@ from compute import drafts, models, paths
 from compute.catalog import shipped
 from compute.engine import named_models, workspace
 from compute.features import encoding
-from compute.interface.pages import training as page
+from compute.interface import training_page as page
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
 from compute.progress import Progress

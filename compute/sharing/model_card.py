@@ -7,16 +7,23 @@ metadata stay untouched: the hub reads results from `.eval_results`, and calls t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
 from compute.analysis.intervals import interval
+from compute.analysis.ranked_model import RankedModel
+from compute.analysis.table import HUMAN, ScoreTable, of_scores
+from compute.catalog import Catalog
 from compute.catalog.hub_tasks import PERCENT
+from compute.catalog.own.suite import BENCHMARKS, SYNTHETIC_BENCHMARKS
+from compute.engine import run_folders
+from compute.interface.comparability import Comparability, comparability
+from compute.interface.standing import mean_of, rank_of
 from compute.rounding import rounded
 from compute.sharing.computed_runs import SharedRun, SharedRuns
-from compute.sharing.standing import SuiteStanding
-from compute.types import BadInput, Metric
+from compute.types import BadInput, Metric, Suite
 
 BEGIN, END = "<!-- likeness results: begin -->", "<!-- likeness results: end -->"
 TITLE, ANCHOR = "Evaluation with Likeness", "evaluation-with-likeness"
@@ -27,10 +34,10 @@ SECTION = """{{ begin }}
 Scores of {{ name|cell }} computed by {{ "[Likeness](" ~ about ~ ")" if about else "Likeness" }}, with 95% intervals.
 {{- " " ~ date }}
 
-{% if standings %}
+{% if suites %}
 | suite | tasks | mean | 95% interval | rank among published rows |
 | --- | ---: | ---: | ---: | --- |
-{% for row in standings %}
+{% for row in suites %}
 | {{ row.title|cell }} | {{ row.tasks }} | {{ row.mean }} | {{ row.interval }} | {{ row.rank|cell }} |
 {% endfor %}
 
@@ -58,13 +65,70 @@ versions and settings; the range of a rank says what the tasks' scores can tell 
 """
 
 
+def suites_of(shared: SharedRuns, *, catalog: Catalog) -> list[Suite]:
+    """The suites that one of the runs is of, that may be shown with them and that have a mean."""
+    keys = {suite for run in shared.runs for suite in run.task.suites} & shared.suites
+    counting = {suite for task in catalog.tasks if task.ranked for suite in task.suites}
+    return [suite for suite in catalog.suites if suite.key in keys & counting and suite.aggregate != HUMAN]
+
+
+def is_comparable(suite: Suite) -> bool:
+    """Whether published rows answer the same questions: never so of one's own data or drawn items."""
+    return suite.benchmark not in (*SYNTHETIC_BENCHMARKS, *BENCHMARKS)
+
+
+def suite_rows(
+    shared: SharedRuns, *, suites: Iterable[Suite], published: Mapping[str, ScoreTable], catalog: Catalog
+) -> list[dict[str, Any]]:
+    """What the card says of each suite: the mean by its own rule, and the rank among the rows of the papers.
+
+    `published`: these rows, by the suite's key; a suite without them has no rank.
+    """
+    metrics = {metric.key: metric for metric in catalog.metrics}
+    runs = {run.task.key: run.stored for run in shared.runs if run.headline.metric == run.task.metrics[0]}
+    scores = {task: run_folders.headline(run) for task, run in runs.items()}
+    rows = []
+    for suite in suites:
+        mine = of_scores(suite, {shared.model.key: scores}, tasks=catalog.tasks, metrics=metrics)
+        tasks, others = [catalog.task(key) for key in mine.tasks], published.get(suite.key)
+        comparable = comparability(model=shared.model.key, origin="published", tasks=tasks, runs=runs, others=others)
+        found = mean_of(mine) if others is None else rank_of(mine, others, comparable=comparable)
+        rows.append(_suite_row(suite, found, comparable, metrics[tasks[0].metrics[0]]))
+    return rows
+
+
+def _suite_row(suite: Suite, found: RankedModel, comparable: Comparability, metric: Metric) -> dict[str, Any]:
+    """A suite's cells; `ranked` where there is a rank, `unlike` where its runs depart from the protocol."""
+    synthetic = suite.benchmark in SYNTHETIC_BENCHMARKS and "synthetic" not in suite.title.lower()
+    row = {
+        "title": f"{suite.title} (synthetic)" if synthetic else suite.title,
+        "tasks": f"{found.tasks} of {found.of_tasks}",
+        "mean": "—",
+        "interval": "—",
+        "ranked": found.others is not None and found.rank is not None,
+        "unlike": bool(comparable.unlike),
+    }
+    if found.mean is None:
+        return {**row, "rank": f"no mean: {found.reason}"}
+    row["mean"] = _shown(found.mean, metric)
+    if found.mean_low is not None and found.mean_high is not None:
+        row["interval"] = _range((found.mean_low, found.mean_high), metric)
+    rank = "compares with no published row" if found.others is None else found.reason
+    if row["ranked"]:
+        span = f" ({found.rank_low} to {found.rank_high})" if found.rank_low is not None else ""
+        rank = f"{found.rank}{span} of {found.of}"
+    remarks = [*comparable.unlike, *comparable.mixed]
+    return {**row, "rank": " ".join((f"{rank}.", *remarks)) if remarks else rank}
+
+
 def section(
-    shared: SharedRuns, *, standings: Sequence[SuiteStanding], metrics: Mapping[str, Metric], about: str
+    shared: SharedRuns, *, suites: Sequence[Mapping[str, Any]], metrics: Mapping[str, Metric], about: str
 ) -> str:
-    """The Markdown of the section, marks included. `about` is an address where the evaluation can be seen, or empty."""
+    """The Markdown of the section, marks included. `suites`: rows of `suite_rows`; `about` is an address where the
+    evaluation can be seen, or empty."""
     environment = Environment(undefined=StrictUndefined, autoescape=False, trim_blocks=True, keep_trailing_newline=True)
     environment.filters["cell"] = cell
-    ranked = [standing for standing in standings if standing.rank and standing.rank.rank]
+    ranked = [row for row in suites if row["ranked"]]
     return environment.from_string(SECTION).render(
         begin=BEGIN,
         end=END,
@@ -72,9 +136,9 @@ def section(
         name=shared.model.title,
         about=about,
         date=_dates(shared.runs),
-        standings=[_standing_row(standing) for standing in standings],
+        suites=suites,
         ranked=bool(ranked),
-        unlike=any(standing.comparable.unlike for standing in ranked),
+        unlike=any(row["unlike"] for row in ranked),
         tasks=[_task_row(run, metrics[run.headline.metric]) for run in shared.runs],
         made=_made(shared.runs),
     )
@@ -108,27 +172,6 @@ def cell(text: object) -> str:
     line = re.sub(r"\s+", " ", str(text)).strip()
     line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\|`*_\[\]!#])", r"\\\1", line)
-
-
-def _standing_row(standing: SuiteStanding) -> dict[str, str]:
-    title, mean, rank = standing.suite.title, standing.mean, standing.rank
-    marked = f"{title} (synthetic)" if standing.synthetic and "synthetic" not in title.lower() else title
-    row = {"title": marked, "tasks": f"{mean.tasks} of {mean.of}", "mean": "—", "interval": "—", "rank": "—"}
-    if mean.value is None:
-        return {**row, "rank": f"no mean: {mean.reason}"}
-    row["mean"] = _shown(mean.value, standing.metric)
-    if mean.low is not None and mean.high is not None:
-        row["interval"] = _range((mean.low, mean.high), standing.metric)
-    if rank is None:
-        row["rank"] = "compares with no published row"
-    elif rank.rank is None:
-        row["rank"] = rank.reason
-    else:
-        span = f" ({rank.low} to {rank.high})" if rank.low is not None else ""
-        row["rank"] = f"{rank.rank}{span} of {rank.of}"
-    if remarks := [*standing.comparable.unlike, *standing.comparable.mixed]:
-        row["rank"] = " ".join((f"{row['rank']}.", *remarks))
-    return row
 
 
 def _task_row(run: SharedRun, metric: Metric) -> dict[str, object]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from compute import drafts
 from compute.engine.plan import counted
 from compute.sharing import eval_results, model_card, mteb_results
 from compute.sharing.computed_runs import SharedRuns
-from compute.sharing.standing import SuiteStanding
 from compute.types import BadInput, Metric
 
 CARD = "README.md"
@@ -34,19 +34,20 @@ class SharedFiles:
 def prepare(
     shared: SharedRuns,
     *,
-    standings: Sequence[SuiteStanding],
+    suites: Sequence[Mapping[str, Any]],
     metrics: Mapping[str, Metric],
     hub_id: str,
     source_url: str,
     card: str,
 ) -> SharedFiles:
-    """The files of a model's runs. `card` is the repository's README.md as it is, empty where there is none.
+    """The files of a model's runs; `suites` are rows of `model_card.suite_rows`.
 
-    `hub_id` names the model as the hub has it, empty where it does not. Raises BadInput for a card with damaged marks.
+    `card` is the repository's README.md as it is, empty where there is none. `hub_id` names the model as the hub has
+    it, empty where it does not. Raises BadInput for a card with damaged marks.
     """
     page = f"https://huggingface.co/{hub_id}#{model_card.ANCHOR}" if hub_id else ""
     yaml_files = eval_results.files(shared.runs, metrics=metrics, source_url=source_url or page)
-    section = model_card.section(shared, standings=standings, metrics=metrics, about=source_url)
+    section = model_card.section(shared, suites=suites, metrics=metrics, about=source_url)
     repository = {path: text.encode() for path, text in yaml_files.items()}
     repository[CARD] = model_card.insert(card, section).encode()
     texts, not_mteb = mteb_results.files(shared, name=hub_id or shared.model.key)

@@ -18,9 +18,9 @@ from compute.live.inputs import LARGEST_IMAGE
 from compute.rounding import rounded
 from compute.types import BadInput, suggestion
 from leaderboard.data import payload, suite_queries, task_queries
+from leaderboard.data.board_table import TRAINED, BoardTable, origins_in_order
 from leaderboard.data.related_figures import RelatedFigure, listed_sources, related_figures
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import TRAINED, SuiteTable, origins_in_order
 from leaderboard.html import labels
 from leaderboard.live.live import QUEUE
 from leaderboard.web.errors import explain
@@ -226,14 +226,14 @@ def _order(row: dict[str, Any]) -> tuple:
     )
 
 
-def _rows(suite_cache: SuiteCache, table: SuiteTable, indices: Sequence[int]) -> Rows:
+def _rows(suite_cache: SuiteCache, table: BoardTable, indices: Sequence[int]) -> Rows:
     ranked = suite_cache.ranked(table.suite["key"])
     numbers = payload.ranking(table, ranked)
     columns = table.category_columns or tuple(column for column in table.columns if column.default)
     values = (
         payload.category_means(table, ranked)
         if table.category_columns
-        else table.values[:, [table.columns.index(column) for column in columns]]
+        else table.scores.values[:, [table.columns.index(column) for column in columns]]
     )
     frame = task_queries.sources(suite_cache.db, tasks=sorted({column.task for column in table.columns}))
     sources = {row: list(group["source"]) for row, group in frame.groupby(["model", "origin"])}

@@ -8,26 +8,26 @@ from datetime import date
 import numpy as np
 
 from compute.analysis.pareto import ON, Front, front
-from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import SuiteTable
+from compute.analysis.ranking import Ranking
+from leaderboard.data.board_table import BoardTable
 
 
-def sizes(table: SuiteTable) -> np.ndarray:
+def sizes(table: BoardTable) -> np.ndarray:
     """Parameters of each row's model in millions [rows], NaN where not known."""
     return _facts(table, table.models["parameters_m"].to_dict())
 
 
-def released(table: SuiteTable) -> np.ndarray:
+def released(table: BoardTable) -> np.ndarray:
     """Day of release of each row's model [rows], counted from the year 1, NaN where no full date is known."""
     return _facts(table, {key: _day(text) for key, text in table.models["released"].items()})
 
 
-def times(table: SuiteTable, ms: Mapping[str, float]) -> np.ndarray:
+def times(table: BoardTable, ms: Mapping[str, float]) -> np.ndarray:
     """Milliseconds of one device for an image, by row [rows]; NaN where none was measured."""
     return _facts(table, ms)
 
 
-def front_of(ranked: Ranked, *, rows: Sequence[int], cost: np.ndarray) -> Front:
+def front_of(ranked: Ranking, *, rows: Sequence[int], cost: np.ndarray) -> Front:
     """The front among `rows`, which must be of one origin; `cost` [rows of the table]. Its indices are into `rows`."""
     chosen = np.asarray(rows, int)
     return front(
@@ -38,7 +38,7 @@ def front_of(ranked: Ranked, *, rows: Sequence[int], cost: np.ndarray) -> Front:
     )
 
 
-def on_size_front(table: SuiteTable, ranked: Ranked) -> dict[int, int]:
+def on_size_front(table: BoardTable, ranked: Ranking) -> dict[int, int]:
     """The rows on the front of score and parameters among the rows of their origin, in the order of the table; of each,
     how many models of no larger size have a higher mean and cannot be tested."""
     cost, out = sizes(table), {}
@@ -51,7 +51,7 @@ def on_size_front(table: SuiteTable, ranked: Ranked) -> dict[int, int]:
     return dict(sorted(out.items()))
 
 
-def _facts(table: SuiteTable, known: Mapping[str, float | None]) -> np.ndarray:
+def _facts(table: BoardTable, known: Mapping[str, float | None]) -> np.ndarray:
     return np.array([known.get(row.model, np.nan) for row in table.rows], float)
 
 

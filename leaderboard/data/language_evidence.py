@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import sampling_errors
-from compute.analysis.ranks.ranking import CATEGORY_MEAN
-from compute.analysis.ranks.uncertainty import Ranking, rank_with_uncertainty
+from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.variance import SAME
+from compute.analysis.table import ScoreTable
 from leaderboard.data import language_queries, model_queries
+from leaderboard.data.board_table import origins_in_order
 from leaderboard.data.database import Database
 from leaderboard.data.languages import WHOLE, codes_of, language_of_score, language_of_subset, name_of
-from leaderboard.data.suite_table import origins_in_order
 
 BENCHMARK = "mieb"  # the only one whose tasks ask the same in several languages
 FIRST, WORSE, LEVEL, UNTESTED = "first", "worse", "level", "untested"  # a model beside the highest mean
@@ -47,16 +47,16 @@ class ModelInLanguage:
     values: tuple[float, ...]  # of each score, NaN where there is none
     have: int  # scores that count
     suspect: bool  # one of its figures is in doubt
-    mean: float = np.nan
-    rank: int = -1  # without a mean
-    low: float = np.nan  # 95% interval of the mean, NaN where it is not known
-    high: float = np.nan
-    beside: str = ""  # FIRST, WORSE: proved worse, LEVEL: not proved worse, UNTESTED: not known; empty without a rank
-    categories: tuple[float, ...] = ()  # means of the categories that count
+    mean: float
+    rank: int  # -1 without a mean
+    low: float  # 95% interval of the mean, NaN where it is not known
+    high: float
+    beside: str  # FIRST, WORSE: significantly worse, LEVEL: not, UNTESTED: not known; empty without a rank
+    categories: tuple[float, ...]  # means of the categories that count
 
 
 @dataclass(frozen=True, kw_only=True)
-class LanguageRanking:
+class LanguageModels:
     """The models of one origin in one language, those with a rank first, best first."""
 
     code: str
@@ -108,7 +108,7 @@ class LanguageEvidence:
     """Every language of the benchmark's tasks: its rankings by origin, and what its tasks do not say of it alone."""
 
     names: dict[str, str]  # by code, in the order of the names
-    rankings: dict[tuple[str, str], LanguageRanking]  # by code and origin
+    rankings: dict[tuple[str, str], LanguageModels]  # by code and origin
     tasks: dict[str, list[Any]]  # by code: rows of `language_queries.tasks` with a subset in it
     pairs: dict[str, int]  # by code: subsets of two languages, one of which it is
     means: dict[str, frozenset[str]]  # by code: origins with a mean over several languages of a task that has it
@@ -118,7 +118,7 @@ class LanguageEvidence:
         """The origins with scores in a language, the one that is shown first."""
         return origins_in_order(origin for own, origin in self.rankings if own == code)
 
-    def ranking(self, code: str, origin: str = "") -> LanguageRanking | None:
+    def ranking(self, code: str, origin: str = "") -> LanguageModels | None:
         """The ranking in a language of one origin, or of the first that it has; None where there is no score."""
         return self.rankings.get((code, origin or next(iter(self.origins(code)), "")))
 
@@ -127,7 +127,7 @@ class LanguageEvidence:
         stored = self.means.get(code, frozenset())
         return origin in stored if origin else bool(stored)
 
-    def without_score(self, code: str, ranking: LanguageRanking | None) -> list[Any]:
+    def without_score(self, code: str, ranking: LanguageModels | None) -> list[Any]:
         """The tasks that have a subset in a language, of whose data a ranking holds no score in it."""
         known = {score.dataset for score in ranking.scores} if ranking else set()
         return [task for task in self.tasks.get(code, ()) if task.dataset not in known]
@@ -188,7 +188,7 @@ def _once(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["listed"] | ~np.array(twice, bool)]
 
 
-def ranking_of(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, origin: str) -> LanguageRanking:
+def ranking_of(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, origin: str) -> LanguageModels:
     """The models' order by the mean of category means over the scores that count.
 
     rows: as `language_queries.scores` has them, of one language and origin, in the order of the tasks; titles: of the
@@ -209,43 +209,40 @@ def ranking_of(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, orig
         counts = known.sum(axis=0) == known.sum(axis=0).max()
     counting = [fact for fact, counted in zip(facts, counts, strict=True) if counted]
     categories = tuple(dict.fromkeys(fact["category"] for fact in counting))
-    codes = np.array([categories.index(fact["category"]) for fact in counting])
-    have = known[:, counts].sum(axis=1)
-    complete = have == counts.sum()
-    inside = values[complete][:, counts]
-    result = rank_with_uncertainty(
-        scores=inside,
-        stderr=errors[complete][:, counts],
-        categories=codes,
-        aggregate=CATEGORY_MEAN,
-        higher=np.array([bool(fact["higher"]) for fact in counting]),
-        scales=np.array([str(fact["scale"]) for fact in counting]),
-        names=categories,
+    ranking = Ranking.of(
+        ScoreTable(
+            models=tuple(keys),
+            values=values[:, counts],
+            stderr=errors[:, counts],
+            categories=categories,
+            codes=np.array([categories.index(fact["category"]) for fact in counting]),
+            higher=np.array([bool(fact["higher"]) for fact in counting]),
+            scales=tuple(str(fact["scale"]) for fact in counting),
+            lower=np.array([_bound(fact["lower"], -np.inf) for fact in counting]),
+            upper=np.array([_bound(fact["upper"], np.inf) for fact in counting]),
+        )
     )
-    states = _beside(result)
-    within = [
-        end(_bound(fact[side], missing) for fact in counting)
-        for side, end, missing in (("lower", min, -np.inf), ("upper", max, np.inf))
-    ]
+    states = _beside(ranking)
     suspect = {row["model"] for row in rows if row["suspect"]}
+    ranked = ranking.rank > 0
     models = [
         ModelInLanguage(
-            model=model, title=titles[model], values=tuple(values[row]), have=int(have[row]), suspect=model in suspect
+            model=model,
+            title=titles[model],
+            values=tuple(values[row]),
+            have=int(ranking.scored[row]),
+            suspect=model in suspect,
+            mean=float(ranking.mean[row]),
+            rank=int(ranking.rank[row]),
+            low=float(ranking.mean_low[row]),
+            high=float(ranking.mean_high[row]),
+            beside=states[row],
+            categories=tuple(ranking.category_means[row].tolist()) if ranked[row] else (),
         )
         for row, model in enumerate(keys)
     ]
-    for at, row in enumerate(np.flatnonzero(complete)):
-        models[row] = replace(
-            models[row],
-            mean=float(result.mean[at]),
-            rank=int(result.rank[at]),
-            low=float(np.clip(result.mean_low[at], *within)),
-            high=float(np.clip(result.mean_high[at], *within)),
-            beside=states[at],
-            categories=tuple(float(inside[at, codes == one].mean()) for one in range(len(categories))),
-        )
     models.sort(key=lambda each: (each.rank < 0, each.rank, -each.have, each.title.casefold()))
-    return LanguageRanking(
+    return LanguageModels(
         code=code,
         name=name_of(code),
         origin=origin,
@@ -266,30 +263,30 @@ def ranking_of(rows: list[dict[str, Any]], *, titles: pd.Series, code: str, orig
         ),
         categories=categories,
         models=tuple(models),
-        unknown=_why_untested(result, states),
+        unknown=_why_untested(ranking, states),
     )
 
 
-def _beside(result: Ranking) -> list[str]:
-    """How each model with a mean stands beside the highest; where several share it, worse is worse than each."""
-    leaders = np.flatnonzero(result.rank == 1)
+def _beside(ranking: Ranking) -> list[str]:
+    """How each model stands beside the highest; where several share it, worse is worse than each. Empty: no rank."""
+    leaders = np.flatnonzero(ranking.rank == 1)
     states = []
-    for at, rank in enumerate(result.rank):
-        if rank == 1:
-            states.append(FIRST)
-        elif np.isnan(result.p[at, leaders]).any():
+    for at, rank in enumerate(ranking.rank):
+        if rank <= 1:
+            states.append(FIRST if rank == 1 else "")
+        elif np.isnan(ranking.p[at, leaders]).any():
             states.append(UNTESTED)
         else:
-            states.append(WORSE if result.better[leaders, at].all() else LEVEL)
+            states.append(WORSE if ranking.better[leaders, at].all() else LEVEL)
     return states
 
 
-def _why_untested(result: Ranking, states: list[str]) -> str:
+def _why_untested(ranking: Ranking, states: list[str]) -> str:
     """Why models cannot be compared with the first: the first's own reason before theirs; empty where all can be."""
     untested = [at for at, state in enumerate(states) if state == UNTESTED]
     if not untested:
         return ""
-    reasons = [result.unknown[at] for at in (*np.flatnonzero(result.rank == 1), *untested)]
+    reasons = [ranking.unknown[at] for at in (*np.flatnonzero(ranking.rank == 1), *untested)]
     return next(filter(None, reasons), SAME)
 
 

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from compute.analysis.ranking import Ranking
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.cut import in_words
-from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.labels import CONDITIONS
 
 MOST_NAMES = 3  # tasks that are named; of more the number is given
 
 
-def suite_rule(table: SuiteTable) -> str:
+def suite_rule(table: BoardTable) -> str:
     """The suite's own rule, such as `Mean of 10 category means`; of a cut, `Mean of 24 tasks, sensitive condition`."""
     ranked = sum(column.ranked for column in table.columns)
     weights = _weights(table.weights())
     rules = {
-        "category-mean": f"Mean of {len(table.categories)} category means{weights and f' ({weights})'}",
+        "category-mean": f"Mean of {len(table.scores.categories)} category means{weights and f' ({weights})'}",
         "task-mean": f"Mean of {ranked} tasks{weights and f' ({weights})'}",
         "human": "Ranked by people",
     }
     return ", ".join(filter(None, [rules[table.suite["aggregate"]], cut_in_words(table)]))
 
 
-def description(table: SuiteTable) -> str:
+def description(table: BoardTable) -> str:
     """What a suite is; of a cut, what it shows instead, such as `Sensitive condition. The judge is told that ...`."""
     words = cut_in_words(table)
     if not words:
@@ -31,33 +32,26 @@ def description(table: SuiteTable) -> str:
     return f"{words[0].upper()}{words[1:]}. {CONDITIONS.get(table.cut.subset, '')}".strip()
 
 
-def cut_in_words(table: SuiteTable) -> str:
+def cut_in_words(table: BoardTable) -> str:
     """What a cut table shows, such as `Smoothness, sensitive condition`; empty for a whole one."""
     title = next((column.metric_title for column in table.columns if column.metric == table.cut.metric), "")
     return in_words(table.cut, metric_title=title)
 
 
-def changed_rule(
-    table: SuiteTable,
-    *,
-    weights: Mapping[str, float] | None = None,
-    tasks: frozenset[str] | None = None,
-    coverage: float | None = None,
-) -> str:
-    """What a choice changes of the suite's own rule, such as `Retrieval 1, Clustering 1; 12 of 130 tasks`.
-
-    Empty where it changes nothing; the parameters are those of `leaderboard.data.ranked.rank`.
-    """
-    if not table.categories:
+def changed_rule(table: BoardTable, ranked: Ranking | None) -> str:
+    """What a ranking changes of the suite's own rule, such as `Retrieval 1, Clustering 1; 12 of 130 tasks`; empty where
+    nothing."""
+    if ranked is None:
         return ""
-    chosen, own = table.weights(weights), table.weights()
-    parts = ["" if _same(chosen, own) else _weights(chosen) or "equal weights", _tasks(table, tasks)]
-    if coverage is not None and coverage != float(table.suite["minimum_coverage"]):
-        parts.append(f"minimum coverage {_percent(coverage)}")
+    own, least = table.weights(), ranked.table.least
+    chosen = dict(zip(table.scores.categories, ranked.table.weights.tolist(), strict=True))
+    parts = ["" if _same(chosen, own) else _weights(chosen) or "equal weights", _tasks(table, ranked)]
+    if least != table.scores.least:
+        parts.append(f"minimum coverage {_percent(least)}")
     return "; ".join(filter(None, parts))
 
 
-def rule(table: SuiteTable, changed: str) -> str:
+def rule(table: BoardTable, changed: str) -> str:
     """The rule behind a mean, `changed` being what `changed_rule` gives."""
     if not changed:
         return suite_rule(table)
@@ -85,15 +79,16 @@ def _weights(weights: Mapping[str, float]) -> str:
     return ", ".join(listed if len(listed) == len(counting) else [*listed, "others 1"])
 
 
-def _tasks(table: SuiteTable, tasks: frozenset[str] | None) -> str:
-    ranked = [column for column in table.columns if column.ranked]
-    counted = [column.title for column in ranked if tasks is None or column.task in tasks]
-    if len(counted) == len(ranked):
+def _tasks(table: BoardTable, ranked: Ranking) -> str:
+    own = [column for column in table.columns if column.ranked]
+    counted = [column for column, chosen in zip(table.columns, ranked.table.chosen, strict=True) if chosen]
+    if len(counted) == len(own):
         return ""
-    for category in table.categories:
-        if tasks == {column.task for column in ranked if column.group == category}:
+    for category in table.scores.categories:
+        if counted == [column for column in own if column.group == category]:
             return f"only {category}"
-    return f"only {', '.join(counted)}" if len(counted) <= MOST_NAMES else f"{len(counted)} of {len(ranked)} tasks"
+    titles = [column.title for column in counted]
+    return f"only {', '.join(titles)}" if len(titles) <= MOST_NAMES else f"{len(titles)} of {len(own)} tasks"
 
 
 def _percent(share: float) -> str:

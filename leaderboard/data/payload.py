@@ -12,16 +12,16 @@ import pandas as pd
 from starlette.requests import Request
 from starlette.responses import Response
 
-from compute.analysis.ranks.ranking import rank
+from compute.analysis.ranking import Ranking
+from compute.analysis.ranks.means import rank
 from compute.rounding import clean, rounded
 from leaderboard.data import suite_queries
+from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.fronts import on_size_front
-from leaderboard.data.mean_rule import description, suite_rule
+from leaderboard.data.mean_rule import changed_rule, description, suite_rule
 from leaderboard.data.memo import memoised
 from leaderboard.data.own_models import own_facts
-from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import SUSPECT, TRAINED, SuiteColumn, SuiteTable
 from leaderboard.html import labels
 from leaderboard.web.errors import Handler
 from leaderboard.web.responses import compress, respond
@@ -31,17 +31,17 @@ COLUMN_FACTS = ("key", "title", "group", "kind", "metric", "metric_title", "high
 NO_VOTES = "the paper prints no number of votes"
 
 
-def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, Any]:
+def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, Any]:
     """Everything the table component needs to draw, sort and filter one suite. Numbers are in shown units."""
     columns = (*table.category_columns, *table.columns)
     means = category_means(table, ranked)
-    shown = np.concatenate([means, table.values], axis=1) * [column.scale for column in columns]
+    shown = np.concatenate([means, table.scores.values], axis=1) * [column.scale for column in columns]
     offset = len(table.category_columns)
     rates_pairs = any(column.metric == "mmscore" for column in table.columns)
     marks = {f"{r},{c + offset}": int(table.marks[r, c]) for r, c in zip(*np.nonzero(table.marks), strict=True)}
     missing = {
-        f"{r},{c + offset}": int(table.missing[r, c])
-        for r, c in zip(*np.nonzero(np.isnan(table.values) * table.missing), strict=True)
+        f"{r},{c + offset}": int(table.scores.missing[r, c])
+        for r, c in zip(*np.nonzero(np.isnan(table.scores.values) * table.scores.missing), strict=True)
     }
     if ranked is not None:
         of_means = category_marks(table, ranked)
@@ -63,7 +63,7 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
             {"key": name, "title": name[:1].upper() + name[1:], "weights": weights}
             for name, weights in table.presets.items()
         ],
-        "categories": list(table.categories),
+        "categories": list(table.scores.categories),
         "choices": _choices(db, table),
         "columns": [_column(column, shown[:, index]) for index, column in enumerate(columns)],
         "rows": [_row(table, index) for index in range(len(table.rows))],
@@ -72,7 +72,7 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
             for line in shown.tolist()
         ],
         "marks": marks,
-        "reasons": list(table.reasons),
+        "reasons": list(table.scores.reasons),
         "missing": missing,
         "ranking": ranking(table, ranked),
         "links": {
@@ -84,7 +84,7 @@ def board(db: Database, table: SuiteTable, ranked: Ranked | None) -> dict[str, A
     }
 
 
-def suite_facts(table: SuiteTable) -> dict[str, Any]:
+def suite_facts(table: BoardTable) -> dict[str, Any]:
     """What a suite is, how its mean is made, and how to cite it."""
     about = table.suite
     return {
@@ -101,23 +101,23 @@ def suite_facts(table: SuiteTable) -> dict[str, Any]:
     }
 
 
-def category_means(table: SuiteTable, ranked: Ranked | None) -> np.ndarray:
+def category_means(table: BoardTable, ranked: Ranking | None) -> np.ndarray:
     """Category means [rows, categories] in stored units."""
     if ranked is None:
         return np.full((len(table.rows), len(table.category_columns)), np.nan)
     return ranked.category_means
 
 
-def category_marks(table: SuiteTable, ranked: Ranked) -> np.ndarray:
+def category_marks(table: BoardTable, ranked: Ranking) -> np.ndarray:
     """Marks [rows, categories] of the means: how each was made, and those of the figures behind it."""
-    marks = ranked.marks.astype(int)
-    for code in range(len(table.categories)):
-        behind = table.marks[:, (table.codes == code) & ranked.counted]
+    marks = table.mean_marks(ranked)
+    for code in range(len(table.scores.categories)):
+        behind = table.marks[:, (table.scores.codes == code) & ranked.table.chosen]
         marks[:, code] |= np.bitwise_or.reduce(behind & (TRAINED | SUSPECT), axis=1)
     return marks
 
 
-def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool = False) -> dict[str, Any]:
+def ranking(table: BoardTable, ranked: Ranking | None, *, with_categories: bool = False) -> dict[str, Any]:
     """The ranking as lists, one entry a row, in shown units; `with_categories` adds the category means, which the table
     has where all its tasks count.
 
@@ -134,7 +134,7 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
         "rank": _ranks(ranked.rank),
         "low": _ranks(ranked.rank_low),
         "high": _ranks(ranked.rank_high),
-        "tie": list(ranked.ties),
+        "tie": list(ranked.classes),
         "mean": _numbers(ranked.mean * scale),
         "mean_low": _numbers(ranked.mean_low * scale),
         "mean_high": _numbers(ranked.mean_high * scale),
@@ -147,7 +147,7 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
         "fixed": list(ranked.fixed),
         "front": list(front),
         "front_untested": list(front.values()),
-        "changed": ranked.changed,
+        "changed": changed_rule(table, ranked),
         "families": None,
         "family_marks": None,
     }
@@ -161,13 +161,13 @@ def ranking(table: SuiteTable, ranked: Ranked | None, *, with_categories: bool =
     return out
 
 
-def human_ranking(table: SuiteTable) -> dict[str, Any]:
+def human_ranking(table: BoardTable) -> dict[str, Any]:
     """The order people gave, without intervals."""
     people = next((index for index, column in enumerate(table.columns) if column.group == "People"), None)
-    scores = table.values[:, people] if people is not None else np.full(len(table.rows), np.nan)
+    scores = table.scores.values[:, people] if people is not None else np.full(len(table.rows), np.nan)
     empty = [None] * len(table.rows)
     scale = table.columns[people].scale if people is not None else 1.0
-    coverage = (~np.isnan(table.values)).mean(axis=1) if table.columns else np.zeros(len(table.rows))
+    coverage = (~np.isnan(table.scores.values)).mean(axis=1) if table.columns else np.zeros(len(table.rows))
     return {
         "rank": _ranks(rank(scores)),
         "low": empty,
@@ -205,7 +205,7 @@ def compressed(db: Database, make: Callable[..., dict[str, Any]], *, key: str = 
     return answer
 
 
-def _choices(db: Database, table: SuiteTable) -> dict[str, Any]:
+def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
     """What a suite can be cut by, each with the words for it. A metric names the conditions that it has scores of."""
     offered, metrics = table.choices, suite_queries.metrics(db)
     return {
@@ -237,7 +237,7 @@ def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _row(table: SuiteTable, index: int) -> dict[str, Any]:
+def _row(table: BoardTable, index: int) -> dict[str, Any]:
     row = table.rows[index]
     facts = table.models.loc[row.model]
     size, is_open = facts["parameters_m"], facts["open_weights"]

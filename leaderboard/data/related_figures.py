@@ -14,9 +14,9 @@ import pandas as pd
 
 from compute.types import ORIGINS
 from leaderboard.data import suite_queries, task_queries
+from leaderboard.data.board_table import PARTIAL, PRINTED, TRAINED, BoardTable
 from leaderboard.data.memo import shared
 from leaderboard.data.scores import interval
-from leaderboard.data.suite_table import PARTIAL, PRINTED, TRAINED, SuiteTable
 from leaderboard.html.formatting import NOTHING, number, span, task_url
 from leaderboard.html.labels import is_synthetic
 
@@ -38,7 +38,7 @@ class RelatedColumn:
     task: str = ""
     metric: str = ""
 
-    def members(self, table: SuiteTable) -> list[int]:
+    def members(self, table: BoardTable) -> list[int]:
         """The indices of its task columns; none in a database without such figures."""
         if self.category:
             return [at for at, column in enumerate(table.columns) if column.ranked and column.group == self.category]
@@ -162,18 +162,22 @@ def _of_column(
     if not members:
         return
     if column.task:
-        head, values, how = table.columns[members[0]], table.values[:, members[0]], np.zeros(len(table.rows), int)
+        head, values, how = (
+            table.columns[members[0]],
+            table.scores.values[:, members[0]],
+            np.zeros(len(table.rows), int),
+        )
         marks = table.marks[:, members[0]]
     else:
-        category, ranked = table.categories.index(column.category), suite_cache.ranked(column.suite)
+        category, ranked = table.scores.categories.index(column.category), suite_cache.ranked(column.suite)
         head, values = table.category_columns[category], ranked.category_means[:, category]
-        how = ranked.marks[:, category]
+        how = table.mean_marks(ranked)[:, category]
         marks = TRAINED * (table.marks[:, members] & TRAINED).any(axis=1)
     same_origin = pd.Series(values).groupby([row.origin for row in table.rows])
     ranks, counts = same_origin.rank(method="min", ascending=not head.higher), same_origin.transform("count")
-    known = (~np.isnan(table.values[:, members])).sum(axis=1)
+    known = (~np.isnan(table.scores.values[:, members])).sum(axis=1)
     # The tasks of a mean are independent. A mean of some tasks, or one that the paper prints, has none.
-    stderr = np.sqrt((table.stderr[:, members] ** 2).sum(axis=1)) / len(members)
+    stderr = np.sqrt((table.scores.stderr[:, members] ** 2).sum(axis=1)) / len(members)
     stderr[(how & (PARTIAL | PRINTED)) > 0] = np.nan
     for at in np.flatnonzero(~np.isnan(values)):
         row = table.rows[at]

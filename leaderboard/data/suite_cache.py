@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from leaderboard.data import language_evidence, payload, ranked, suite_queries, suite_table
+from compute.analysis.ranking import Ranking
+from leaderboard.data import board_table, language_evidence, payload, suite_queries
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
@@ -17,7 +19,7 @@ class SuiteCache:
         self.db = db
         self.components = static.version()
         self._suites = memoised(self._listed, of=db)
-        self._tables = memoised(lambda suite, cut: suite_table.load(db, suite=suite, cut=cut), of=db)
+        self._tables = memoised(lambda suite, cut: board_table.load(db, suite=suite, cut=cut), of=db)
         self._languages = memoised(lambda: language_evidence.load(db), of=db)
         self._rankings = memoised(self._ranked, most=256, of=db)
         self._boards = memoised(self._board, of=db)
@@ -32,8 +34,8 @@ class SuiteCache:
         """The title and the benchmark's key of each suite, by the suite's key."""
         return self._suites()
 
-    def table(self, suite: str, cut: Cut = WHOLE) -> suite_table.SuiteTable:
-        """A suite's table. Raises as `leaderboard.data.suite_table.load` does."""
+    def table(self, suite: str, cut: Cut = WHOLE) -> BoardTable:
+        """A suite's table. Raises as `leaderboard.data.board_table.load` does."""
         return self._tables(suite, cut)
 
     def ranked(
@@ -44,8 +46,8 @@ class SuiteCache:
         coverage: float | None = None,
         *,
         cut: Cut = WHOLE,
-    ) -> ranked.Ranked | None:
-        """The ranking of a suite's table under one choice. Raises as `table` and `leaderboard.data.ranked.rank` do."""
+    ) -> Ranking | None:
+        """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
         return self._rankings(suite, cut, self._changed(suite, cut, weights), tasks, coverage)
 
     def languages(self) -> language_evidence.LanguageEvidence:
@@ -72,8 +74,8 @@ class SuiteCache:
         weights: tuple[tuple[str, float], ...],
         tasks: frozenset[str] | None,
         coverage: float | None,
-    ) -> ranked.Ranked | None:
-        return ranked.rank(self.table(suite, cut), weights=dict(weights), tasks=tasks, coverage=coverage)
+    ) -> Ranking | None:
+        return self.table(suite, cut).ranked(weights=dict(weights), tasks=tasks, coverage=coverage)
 
     def _listed(self) -> dict[str, tuple[str, str]]:
         suites = suite_queries.suites(self.db)

@@ -8,10 +8,10 @@ from urllib.parse import quote, urlencode
 
 from compute.types import SEVERITIES
 from leaderboard.data import model_queries, suite_queries, task_queries
+from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.languages import spellings_of
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import SuiteColumn, SuiteTable
 from leaderboard.html.labels import hint, is_synthetic, model_kind
 
 # A kind's title, and the address that an entry's key is appended to.
@@ -104,7 +104,7 @@ def _metrics(suite_cache: SuiteCache) -> Iterator[Entry]:
         yield [METRIC, facts["title"], facts["description"] or "metric", address, others, 1]
 
 
-def _columns(table: SuiteTable) -> dict[str, list[SuiteColumn]]:
+def _columns(table: BoardTable) -> dict[str, list[SuiteColumn]]:
     """The columns that a suite shows by default, by metric."""
     columns: dict[str, list[SuiteColumn]] = {}
     for column in table.columns:
@@ -113,7 +113,7 @@ def _columns(table: SuiteTable) -> dict[str, list[SuiteColumn]]:
     return columns
 
 
-def _comparison(table: SuiteTable, columns: list[SuiteColumn]) -> str:
+def _comparison(table: BoardTable, columns: list[SuiteColumn]) -> str:
     """Where the figures of one metric are compared: beside people, on the board, or in the list of tasks."""
     if table.suite["aggregate"] == "human":
         return "generators"

@@ -19,7 +19,8 @@ import numpy as np  # noqa: E402
 from scipy import stats  # noqa: E402
 
 from compute.analysis.correlation import METHODS, correlate, order  # noqa: E402
-from compute.analysis.ranks.uncertainty import rank_with_uncertainty  # noqa: E402
+from compute.analysis.ranking import Ranking  # noqa: E402
+from compute.analysis.table import ScoreTable  # noqa: E402
 
 REFERENCE = {"kendall": stats.kendalltau, "spearman": stats.spearmanr, "pearson": stats.pearsonr}
 
@@ -87,8 +88,8 @@ def bench_ranks() -> None:
     for models, missing in ((60, 0.0), (60, 0.1), (700, 0.0), (700, 0.1)):
         scores = made_up(models=models, tasks=140, missing=missing)
         codes = np.arange(140) % 8
-        ours = median_ms(lambda s=scores, c=codes: rank_with_uncertainty(scores=s, categories=c).classes)
-        found = rank_with_uncertainty(scores=scores, categories=codes)
+        table = ScoreTable(values=scores, codes=codes, categories=tuple(map(str, range(8))), least=0.0)
+        ours, found = median_ms(lambda t=table: Ranking.of(t)), Ranking.of(table)
         theirs, (low, high) = once_ms(lambda s=scores, c=codes: ranks_by_loop(scores=s, codes=c))
         apart = int(((found.rank_low != low) | (found.rank_high != high)).sum())
         report(f"ranks and ties {models} x 140, {missing:.0%} missing", ours, theirs, f"{apart} intervals differ")

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import compute
-from compute.interface.pages import training as training_page
+from compute.interface import training_page
 from compute.training.curves import TaskChange
 from compute.training.run_folder import StepMeasurement
 from tests.browser.conftest import HOSTILE, Watch, violations

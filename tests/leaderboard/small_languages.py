@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from leaderboard.data.language_evidence import LanguageRanking, ranking_of
+from leaderboard.data.language_evidence import LanguageModels, ranking_of
 
 
-def small(scores: list[tuple[str, str, float, float]]) -> LanguageRanking:
+def small(scores: list[tuple[str, str, float, float]]) -> LanguageModels:
     """The ranking in German out of computed (model, task, value, standard error)."""
     facts = {
         "subset": "de",

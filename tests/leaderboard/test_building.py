@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leaderboard import server
-from leaderboard.data import language_evidence, suite_table
+from leaderboard.data import board_table, language_evidence
 from leaderboard.data.database import Database
 from leaderboard.pages.about import page as about
 from leaderboard.pages.cost import suite_front
@@ -23,7 +23,7 @@ def test_pages_read_what_they_show_only_when_they_are_opened(database: Path, mon
 
     monkeypatch.setattr(server, "Thread", lambda **options: type("Never", (), {"start": lambda self: None})())
     counted(language_evidence, "load")
-    counted(suite_table, "load")
+    counted(board_table, "load")
     counted(suite_front, "_categories")
     counted(about, "body")
     db = Database(database)

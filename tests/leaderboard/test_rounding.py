@@ -38,7 +38,7 @@ def test_a_cell_shows_the_digits_of_its_paper(suite_cache: SuiteCache) -> None:
         board = payload.board(suite_cache.db, table, suite_cache.ranked(suite))
         offset = len(table.category_columns)
         for (r, row), (c, column) in itertools.product(enumerate(table.rows), enumerate(table.columns)):
-            text = printed.get((row.model, column.task, column.metric, table.values[r, c]))
+            text = printed.get((row.model, column.task, column.metric, table.scores.values[r, c]))
             if row.origin != "published" or text is None:
                 continue
             cell = board["cells"][r][c + offset]
@@ -109,5 +109,5 @@ def numbers_of(suite_cache: SuiteCache, suite: str) -> list[float]:
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     ranking = payload.ranking(table, ranked)
     parts = [ranking[name] for name in ("mean", "mean_low", "mean_high", "borda", "coverage")]
-    scores = (table.values * [column.scale for column in table.columns]).ravel().tolist()
+    scores = (table.scores.values * [column.scale for column in table.columns]).ravel().tolist()
     return [value for part in (*parts, scores) for value in part if value is not None and np.isfinite(value)]

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from compute.analysis import correlation as correlations
 from compute.analysis.lite import search as agreement
-from compute.analysis.ranks import ranking
+from compute.analysis.ranks import means
 from compute.arrays import Floats, Ints
 from compute.types import BadInput, Undefined
 
@@ -88,7 +88,7 @@ def select(
     hours_budget: float | None = None,
     hours: ArrayLike | None = None,
     weights: ArrayLike | None = None,
-    aggregate: str = ranking.CATEGORY_MEAN,
+    aggregate: str = means.CATEGORY_MEAN,
     higher: ArrayLike | None = None,
     thresholds: tuple[float, ...] = THRESHOLDS,
     method: str = "spearman",
@@ -97,18 +97,18 @@ def select(
     """Choose `size` tasks, or tasks within `hours_budget`, that order models like the whole suite.
 
     scores [models, tasks], NaN missing; hours [tasks], per model; exclude: task indices never to choose;
-    weights, aggregate and higher as in `ranking.aggregate`. `method` is the correlation used for dropping.
+    weights, aggregate and higher as in `means.aggregate`. `method` is the correlation used for dropping.
     First redundant tasks go (`drop_redundant`; the last dropped come back if fewer than `size` remain), then
     tasks are added greedily by Spearman with the full mean, ties by Pearson, then fewer hours, then the lower
     index; every category with a task to choose gets one first, and its last task is never dropped. Within a budget, a
     second pass weighs gain by hours, and the best stretch of the better pass is chosen. Deterministic. Raises BadInput
     where the request cannot be met.
     """
-    x = ranking.table(scores)
+    x = means.table(scores)
     tasks = x.shape[1]
     if (size is None) == (hours_budget is None):
         raise BadInput("Give either size or hours_budget: the one says how many tasks, the other how long.")
-    full = ranking.aggregate(scores=x, categories=categories, weights=weights, aggregate=aggregate, higher=higher)
+    full = means.aggregate(scores=x, categories=categories, weights=weights, aggregate=aggregate, higher=higher)
     models = ~np.isnan(full.mean)
     if models.sum() < 3:
         raise BadInput(f"Only {int(models.sum())} models have a mean on the whole suite; choosing needs 3 or more.")
@@ -137,7 +137,7 @@ def select(
         target=full.mean[models],
         codes=codes,
         weights=w,
-        by_category=aggregate == ranking.CATEGORY_MEAN,
+        by_category=aggregate == means.CATEGORY_MEAN,
         cost=np.nan_to_num(cost, nan=0.0),
     )
     if size is not None:
@@ -184,23 +184,23 @@ def fidelity(
     categories: ArrayLike,
     chosen: ArrayLike,
     weights: ArrayLike | None = None,
-    aggregate: str = ranking.CATEGORY_MEAN,
+    aggregate: str = means.CATEGORY_MEAN,
     higher: ArrayLike | None = None,
 ) -> Fidelity:
     """How well the tasks `chosen` stand for the whole suite, in the figures of MIEB section 6.3.
 
-    scores [models, tasks], chosen: task indices, others as in `ranking.aggregate`; a category without a
+    scores [models, tasks], chosen: task indices, others as in `means.aggregate`; a category without a
     chosen task drops out of the lite mean. Correlations and ranks are over the models with both means. Raises
     Undefined for fewer than 3 such models or constant means.
     """
-    x = ranking.table(scores)
+    x = means.table(scores)
     pick = np.unique(np.asarray(chosen, int))
     if not len(pick) or pick[0] < 0 or pick[-1] >= x.shape[1]:
         raise BadInput(f"chosen must hold task indices from 0 to {x.shape[1] - 1}, got {len(pick)} of them.")
     codes = np.asarray(categories)
-    up = ranking.directions(higher=higher, tasks=x.shape[1])
+    up = means.directions(higher=higher, tasks=x.shape[1])
     full, lite = (
-        ranking.aggregate(
+        means.aggregate(
             scores=x[:, columns],
             categories=codes[columns],
             weights=weights,
@@ -215,12 +215,12 @@ def fidelity(
 def means_agreement(*, full: Floats, lite: Floats, higher: bool = True) -> Fidelity:
     """How well the means `lite` follow the means `full`, both [models], NaN missing. Raises Undefined as `fidelity`."""
     both = np.flatnonzero(~np.isnan(full) & ~np.isnan(lite))
-    means = np.stack([full[both], lite[both]], axis=1)
-    if len(both) < 3 or (np.ptp(means, axis=0) == 0).any():
+    pair = np.stack([full[both], lite[both]], axis=1)
+    if len(both) < 3 or (np.ptp(pair, axis=0) == 0).any():
         raise Undefined(f"No agreement to measure: {len(both)} models have both means, and they must differ.")
-    change = np.abs(ranking.rank(means[:, 0], higher=higher) - ranking.rank(means[:, 1], higher=higher))
+    change = np.abs(means.rank(pair[:, 0], higher=higher) - means.rank(pair[:, 1], higher=higher))
     spearman, pearson = (
-        float(correlations.correlate(scores=means, method=method, minimum=3).r[0, 1])
+        float(correlations.correlate(scores=pair, method=method, minimum=3).r[0, 1])
         for method in ("spearman", "pearson")
     )
     return Fidelity(

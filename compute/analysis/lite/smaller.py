@@ -10,24 +10,63 @@ import numpy as np
 
 from compute.analysis import correlation as correlations
 from compute.analysis.lite import selection as lite
-from compute.analysis.ranks import ranking
-from compute.analysis.suite import SuiteScores, Whole, whole
+from compute.analysis.ranks import means
+from compute.analysis.ranks.means import CATEGORY_MEAN
+from compute.analysis.table import WHOLE, ScoreTable
 from compute.arrays import Floats, Ints
-from compute.types import BadInput
+from compute.types import BadInput, Undefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """A suite made ready for choosing from it: rows are the models that have its mean."""
+
+    rows: Ints  # positions in ScoreTable.models
+    scores: Floats  # [rows, tasks], no NaN
+    candidates: Ints  # tasks whose every figure is the source's own
+    filled: int  # cells that stand for a printed category mean
+
+
+def whole(scores: ScoreTable) -> Whole:
+    """The models that have the suite's mean, and the tasks that a smaller suite may hold.
+
+    A model counts when each category is whole or its mean is printed. There, the missing figures are set to the one
+    number that makes the category's mean the printed one; they carry the mean of the whole suite only, since tasks
+    with such cells are never candidates. Raises Undefined when fewer than 3 models count.
+    """
+    values = scores.values.copy()
+    filled = np.zeros(values.shape, bool)
+    if scores.aggregate == CATEGORY_MEAN:
+        for category in range(len(scores.categories)):
+            members = np.flatnonzero(scores.codes == category)
+            gaps = np.isnan(scores.values[:, members])
+            for row in np.flatnonzero(gaps.any(axis=1) & ~np.isnan(scores.printed[:, category])):
+                lost, known = members[gaps[row]], members[~gaps[row]]
+                rest = scores.printed[row, category] * len(members) - scores.values[row, known].sum()
+                values[row, lost] = rest / len(lost)
+                filled[row, lost] = True
+    rows = np.flatnonzero(~np.isnan(values).any(axis=1))
+    if len(rows) < 3:
+        raise Undefined(
+            f"Only {len(rows)} models have the mean of {scores.name}; choosing tasks needs 3. "
+            "Choose another origin or suite."
+        )
+    candidates = np.flatnonzero(~filled[rows].any(axis=0))
+    return Whole(rows=rows, scores=values[rows], candidates=candidates, filled=int(filled[rows].sum()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Smaller:
     """What was chosen from, what was chosen, and how well it stands for the whole."""
 
-    scores: SuiteScores
+    scores: ScoreTable
     whole: Whole
     selection: lite.Selection
     fidelity: lite.Fidelity
 
 
 def choose(
-    scores: SuiteScores,
+    scores: ScoreTable,
     *,
     size: int | None = None,
     hours: float | None = None,
@@ -50,8 +89,8 @@ def choose(
     )
 
 
-def _rule(scores: SuiteScores) -> dict[str, Any]:
-    """How the suite makes a mean, as `ranking.aggregate` takes it."""
+def _rule(scores: ScoreTable) -> dict[str, Any]:
+    """How the suite makes a mean, as `means.aggregate` takes it."""
     return {
         "categories": scores.codes,
         "weights": scores.weights,
@@ -60,11 +99,11 @@ def _rule(scores: SuiteScores) -> dict[str, Any]:
     }
 
 
-def _ready(scores: SuiteScores, *, hours: float | None, exclude: tuple[str, ...]) -> tuple[Whole, Ints, Floats]:
+def _ready(scores: ScoreTable, *, hours: float | None, exclude: tuple[str, ...]) -> tuple[Whole, Ints, Floats]:
     """The whole suite, the tasks never to choose, and what each task costs."""
     unknown = sorted(set(exclude) - set(scores.tasks))
     if unknown:
-        raise BadInput(f"{scores.suite} has no task {unknown[0]!r}. List them: python -m compute list tasks")
+        raise BadInput(f"{scores.name} has no task {unknown[0]!r}. List them: python -m compute list tasks")
     ready = whole(scores)
     never = np.setdiff1d(np.arange(len(scores.tasks)), ready.candidates)
     cost = scores.hours
@@ -93,8 +132,7 @@ class LostTask:
 def lost(result: Smaller, *, minimum: int = 10) -> list[LostTask]:
     """The tasks left out, those least like any chosen one first; `minimum` models a correlation needs."""
     scores, chosen = result.scores, result.selection.chosen
-    oriented = np.where(scores.higher, scores.values, -scores.values)
-    matrix = correlations.correlate(scores=oriented, method="spearman", minimum=minimum)
+    matrix = correlations.correlate(scores=scores.turned, method="spearman", minimum=minimum)
     tasks = []
     for task in np.setdiff1d(np.arange(len(scores.tasks)), chosen):
         r = np.nan_to_num(matrix.r[task, chosen], nan=-np.inf)
@@ -128,7 +166,7 @@ SPLITS = 5
 
 
 def held_out(
-    scores: SuiteScores,
+    scores: ScoreTable,
     *,
     size: int | None = None,
     hours: float | None = None,
@@ -144,7 +182,7 @@ def held_out(
     ready, never, cost = _ready(scores, hours=hours, exclude=())
     total = len(ready.rows)
     if total < 8:
-        raise BadInput(f"Only {total} models have the mean of {scores.suite}; halves to compare need 8 or more.")
+        raise BadInput(f"Only {total} models have the mean of {scores.name}; halves to compare need 8 or more.")
     rule = _rule(scores)
     draw, correlations = np.random.default_rng(seed), []
     for _ in range(splits):
@@ -174,17 +212,17 @@ class SuiteAgreement:
     tasks: int  # of the smaller suite
 
 
-def between(scores: SuiteScores, other: SuiteScores) -> SuiteAgreement:
+def between(scores: ScoreTable, other: ScoreTable) -> SuiteAgreement:
     """The whole suite `scores` beside another that exists, `other`, in the figures of MIEB section 6.3."""
-    means = []
+    by_model = []
     for part in (scores, other):
         ready = whole(part)
-        mean = ranking.aggregate(scores=ready.scores, **_rule(part)).mean
-        means.append({part.models[row]: value for row, value in zip(ready.rows, mean, strict=True)})
-    models = [model for model in means[0] if model in means[1]]
+        mean = means.aggregate(scores=ready.scores, **_rule(part)).mean
+        by_model.append({part.models[row]: value for row, value in zip(ready.rows, mean, strict=True)})
+    models = [model for model in by_model[0] if model in by_model[1]]
     if len(models) < 3:
-        raise BadInput(f"Only {len(models)} models have the mean of both {scores.suite} and {other.suite}.")
-    pair = np.array([[mean[model] for mean in means] for model in models])
+        raise BadInput(f"Only {len(models)} models have the mean of both {scores.name} and {other.name}.")
+    pair = np.array([[mean[model] for mean in by_model] for model in models])
     fidelity = lite.means_agreement(full=pair[:, 0], lite=pair[:, 1])
     return SuiteAgreement(fidelity=fidelity, model=models[fidelity.largest_change_model], tasks=len(other.tasks))
 
@@ -194,7 +232,7 @@ def lines(result: Smaller) -> Iterator[str]:
     scores, chosen, agreement = result.scores, result.selection, result.fidelity
     model = scores.models[result.whole.rows[agreement.largest_change_model]]
     yield (
-        f"{scores.suite}: {len(chosen.chosen)} of {len(scores.tasks)} tasks, chosen on the {len(result.whole.rows)} "
+        f"{scores.name}: {len(chosen.chosen)} of {len(scores.tasks)} tasks, chosen on the {len(result.whole.rows)} "
         f"models with its mean"
     )
     yield (
@@ -209,9 +247,10 @@ def lines(result: Smaller) -> Iterator[str]:
     if absent:
         yield f"{absent} tasks could not be chosen: not every model has a figure of its own there"
     width = max(len(task) for task in scores.tasks)
+    names = scores.categories if scores.categories != (WHOLE,) else ("",)
     for step, task in enumerate(chosen.path):
         yield (
-            f"{step + 1:>4}  {scores.tasks[task]:<{width}}  {scores.categories[scores.codes[task]]}  "
+            f"{step + 1:>4}  {scores.tasks[task]:<{width}}  {names[scores.codes[task]]}  "
             f"Spearman {chosen.agreement[step]:.3f}"
         )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from compute.analysis.suite import ALL, SuiteScores, join
+from compute.analysis.table import ALL, ScoreTable
+from compute.arrays import Floats
 from compute.types import ORIGINS, BadInput
 
 COLUMNS = ("kind", "key", "x", "y", "cluster", "settings")
@@ -55,7 +56,7 @@ class Recipe:
 
 
 def project(
-    parts: list[SuiteScores], recipe: Recipe, *, progress: Callable[[str], None] = lambda stage: None
+    parts: list[ScoreTable], recipe: Recipe, *, progress: Callable[[str], None] = lambda stage: None
 ) -> pd.DataFrame:
     """One row a point that could be placed: COLUMNS, settings as JSON. Raises Undefined for too few points."""
     from compute.analysis.correlation import correlate
@@ -94,6 +95,22 @@ def project(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def join(parts: Sequence[ScoreTable]) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
+    """Models, tasks and scores [models, tasks] of several suites side by side, every task once.
+
+    Lower-is-better columns are turned. Models are the same where their keys are.
+    """
+    models = tuple(sorted({model for part in parts for model in part.models}))
+    tasks = tuple(dict.fromkeys(task for part in parts for task in part.tasks))
+    row = {model: index for index, model in enumerate(models)}
+    column = {task: index for index, task in enumerate(tasks)}
+    out = np.full((len(models), len(tasks)), np.nan)
+    for part in parts:
+        where = np.ix_([row[model] for model in part.models], [column[task] for task in part.tasks])
+        out[where] = np.where(np.isnan(part.values), out[where], part.turned)
+    return models, tasks, out
+
+
 @dataclass(frozen=True, kw_only=True)
 class Neighbour:
     """A point near another: `distance` is the root mean square difference of a correlation (tasks) or of a standardised
@@ -105,7 +122,7 @@ class Neighbour:
 
 
 def neighbours(
-    parts: list[SuiteScores], recipe: Recipe, *, among: Collection[str], most: int = 6
+    parts: list[ScoreTable], recipe: Recipe, *, among: Collection[str], most: int = 6
 ) -> dict[str, list[Neighbour]]:
     """For each point of `among` the nearest others of it in the data that the map is made from, nearest first.
 
@@ -139,7 +156,7 @@ def neighbours(
 
 
 def shipped(
-    read: Callable[[tuple[str, ...]], list[SuiteScores]],
+    read: Callable[[tuple[str, ...]], list[ScoreTable]],
     *,
     seed: int = 0,
     progress: Callable[[str], None] = lambda stage: None,

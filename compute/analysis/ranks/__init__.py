@@ -1,5 +1,4 @@
-"""Who stands where in a table of scores, and how sure that is.
+"""What a ranking is made of: means.py has the means and ranks, variance.py how far they would be others on other tasks.
 
-ranking.py has the means and ranks, variance.py and uncertainty.py how far they would be others on other tasks, ties.py
-which models differ significantly, standings.py all of it together. coverage.py measures whether the intervals hold.
+coverage.py measures whether the intervals hold.
 """

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from compute import drafts
-from compute.analysis.ranks.ties import paired_differences
-from compute.analysis.ranks.uncertainty import rank_with_uncertainty
+from compute.analysis.comparison import compared
+from compute.analysis.ranking import Ranking
+from compute.analysis.table import ScoreTable
 from compute.arrays import Floats, Ints
 from compute.types import BadInput
 
@@ -73,7 +74,9 @@ def simulate(
         for _ in range(trials):
             scores, codes, truth = _suite(generator, tasks, spread, uneven=uneven)
             stderr = np.ones(scores.shape) if errors else None
-            ranking = rank_with_uncertainty(scores=scores, categories=codes, stderr=stderr)
+            names = tuple(map(str, range(len(tasks))))
+            table = ScoreTable(values=scores, codes=codes, categories=names, stderr=stderr)
+            ranking = Ranking.of(table)
             if ranking.unknown[0]:
                 return Coverage(**suite, label=NONE, **dict.fromkeys(MEASURED))
             labels.add(LEAST if ranking.few[0] else EXACT)
@@ -82,7 +85,7 @@ def simulate(
             hits[f"rank_{name}"].append(inside.mean())
             hits[f"best_{name}"].append(float(inside[rank.argmin()]))
             hits["mean"].append(((ranking.mean_low <= truth) & (truth <= ranking.mean_high)).mean())
-            hits["difference"].append(_difference_inside(scores, stderr, codes, truth))
+            hits["difference"].append(_difference_inside(table, truth))
     (label,) = labels
     shares = {name: round(float(np.mean(hits[name])), 4) for name in MEASURED}
     return Coverage(**suite, label=label, **shares)
@@ -107,11 +110,10 @@ def _suite(
     return expected + generator.normal(size=expected.shape), codes, truth
 
 
-def _difference_inside(scores: Floats, stderr: Floats | None, codes: Ints, truth: Floats) -> float:
+def _difference_inside(table: ScoreTable, truth: Floats) -> float:
     """Whether the interval of the difference of the first two models holds the true one."""
-    errors = (None, None) if stderr is None else stderr[:2]
-    pair = paired_differences(a=scores[0], b=scores[1], stderr_a=errors[0], stderr_b=errors[1], categories=codes)
-    return float(pair.mean_low <= truth[0] - truth[1] <= pair.mean_high)
+    pair = compared(table, 0, 1)
+    return float(pair.low <= truth[0] - truth[1] <= pair.high)
 
 
 def save(rows: Iterable[Coverage], path: Path, *, trials: int, seed: int) -> None:

@@ -29,9 +29,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.analysis.ranks.ranking import Block
+from compute.analysis.ranks.means import Block
 from compute.arrays import Bools, Floats, Ints
-from compute.types import BadInput
 
 LEVEL = 0.95  # of every interval
 UPPER = 0.8  # of the limit that a category's share in the degrees of freedom is taken at
@@ -272,13 +271,3 @@ def one_sided(*, difference: Floats, variance: Floats, dof: Floats, tasks: Float
     gap, root = np.abs(difference), np.sqrt(variance)
     t = np.divide(gap, root, out=np.zeros(gap.shape), where=root > 0)
     return np.where(root == 0, np.where(gap > 0, 0.5**tasks, 0.5), stdtr(dof, -t) + 0 * root)
-
-
-def check_stderr(stderr: ArrayLike | None, *, shape: tuple[int, ...]) -> Floats:
-    """Standard errors as float64 of `shape`, NaN where unknown; raises BadInput for others."""
-    if stderr is None:
-        return np.full(shape, np.nan)
-    out = np.asarray(stderr, float)
-    if out.shape != shape or (out < 0).any() or np.isinf(out).any():
-        raise BadInput(f"stderr must be {shape}, finite and >= 0, NaN where unknown; got shape {out.shape}.")
-    return out

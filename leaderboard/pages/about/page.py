@@ -72,7 +72,7 @@ def cells(site: Site, suite: str) -> dict[str, int] | None:
         return None
     table = site.suite_cache.table(suite)
     ranked = [index for index, column in enumerate(table.columns) if column.ranked]
-    values = table.values[table.fullest_rows()][:, ranked]
+    values = table.scores.values[table.fullest_rows()][:, ranked]
     models, tasks = values.shape
     return {"models": models, "tasks": tasks, "cells": values.size, "filled": int((~np.isnan(values)).sum())}
 

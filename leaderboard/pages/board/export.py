@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 
 from compute import drafts
+from compute.analysis.ranking import Ranking
 from compute.database import store
 from compute.rounding import clean, rounded, rounded_array
 from compute.types import BadInput, CannotWrite
 from leaderboard.data import suite_queries
+from leaderboard.data.board_table import DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, BoardTable
 from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
-from leaderboard.data.mean_rule import description, rule
+from leaderboard.data.mean_rule import changed_rule, description, rule
 from leaderboard.data.payload import category_marks, category_means
-from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import DISPUTED, PARTIAL, PRINTED, SUSPECT, TRAINED, SuiteTable
 from leaderboard.html.formatting import blank, or_dash, parameters_text
 from leaderboard.html.labels import SIGNS, described, is_synthetic
 from leaderboard.pages.board import latex
@@ -55,13 +55,13 @@ class ExportFile:
 
 
 def view(
-    table: SuiteTable,
-    ranked: Ranked | None,
+    table: BoardTable,
+    ranked: Ranking | None,
     *,
     rows: list[str],
     columns: list[str],
     form: str,
-    suite_ranked: Ranked | None = None,
+    suite_ranked: Ranking | None = None,
     filters: Sequence[str] = (),
 ) -> ExportFile:
     """The chosen rows and columns in their order. Raises UnknownKey or BadInput for what the suite does not have.
@@ -113,12 +113,12 @@ def everything(db: Database, *, form: str) -> tuple[str, Path]:
 
 
 def view_frame(
-    table: SuiteTable,
-    ranked: Ranked | None,
+    table: BoardTable,
+    ranked: Ranking | None,
     *,
     rows: list[str],
     columns: list[str],
-    suite_ranked: Ranked | None = None,
+    suite_ranked: Ranking | None = None,
 ) -> pd.DataFrame:
     """The view as a frame: model, origin, rank with its interval, mean, the columns in shown units, then their marks.
 
@@ -161,8 +161,8 @@ def view_frame(
             frame[name] = pd.array(
                 [int(values[index]) if values[index] > 0 else None for index in indices], dtype="Int64"
             )
-        frame["ranked_by"] = rule(table, ranked.changed)
-        frame["tie_class"] = [ranked.ties[index] for index in indices]
+        frame["ranked_by"] = rule(table, changed_rule(table, ranked))
+        frame["tie_class"] = [ranked.classes[index] for index in indices]
         for name, values in (("mean", ranked.mean), ("mean_low", ranked.mean_low), ("mean_high", ranked.mean_high)):
             frame[name] = [_figure(values[index], scale) for index in indices]
         frame["few_tasks"] = [bool(ranked.few[index]) for index in indices]
@@ -174,9 +174,9 @@ def view_frame(
     for key in columns:
         column = every[key]
         if column.kind == "family":
-            source = families[:, list(table.categories).index(key)]
+            source = families[:, list(table.scores.categories).index(key)]
         else:
-            source = table.values[:, table.columns.index(column)]
+            source = table.scores.values[:, table.columns.index(column)]
         figures[key] = [_figure(source[index], column.scale) for index in indices]
     frame = pd.concat([frame, pd.DataFrame(figures, index=frame.index)], axis=1)
     marks = cell_marks(table, ranked, rows=rows, columns=columns)
@@ -187,7 +187,7 @@ def view_frame(
     return frame
 
 
-def cell_marks(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], columns: list[str]) -> list[list[int]]:
+def cell_marks(table: BoardTable, ranked: Ranking | None, *, rows: list[str], columns: list[str]) -> list[list[int]]:
     """The marks of every exported cell [rows][columns], as the board shows them."""
     every = list(table.by_key)
     indices = [every.index(key) for key in columns]
@@ -196,15 +196,16 @@ def cell_marks(table: SuiteTable, ranked: Ranked | None, *, rows: list[str], col
     return marks[np.ix_([table.row(row) for row in rows], indices)].tolist()
 
 
-def changed_mean(frame: pd.DataFrame, table: SuiteTable, ranked: Ranked | None) -> str:
+def changed_mean(frame: pd.DataFrame, table: BoardTable, ranked: Ranking | None) -> str:
     """What was changed of the suite's rule, and how many ranks of the view differ; empty where nothing was."""
-    if ranked is None or not ranked.changed:
+    changed = changed_rule(table, ranked)
+    if not changed:
         return ""
     differ = int((frame["rank"].fillna(0) != frame["suite_rank"].fillna(0)).sum())
-    return f"{rule(table, ranked.changed)}. {differ} of {len(frame)} ranks differ from the suite's own."
+    return f"{rule(table, changed)}. {differ} of {len(frame)} ranks differ from the suite's own."
 
 
-def _caption(table: SuiteTable, changed: str, filters: Sequence[str], marks: np.ndarray) -> str:
+def _caption(table: BoardTable, changed: str, filters: Sequence[str], marks: np.ndarray) -> str:
     """The suite, the rule of the mean, the filters, and the signs of `marks`, bits of the cells."""
     about = table.suite
     title, whose = str(about["title"]), str(about["benchmark_title"])
@@ -217,7 +218,7 @@ def _caption(table: SuiteTable, changed: str, filters: Sequence[str], marks: np.
 
 
 def _to_read(
-    frame: pd.DataFrame, table: SuiteTable, ranked: Ranked | None, marks: np.ndarray, *, columns: list[str]
+    frame: pd.DataFrame, table: BoardTable, ranked: Ranking | None, marks: np.ndarray, *, columns: list[str]
 ) -> pd.DataFrame:
     """The view for people: titles with units as headings, numbers at the digits the board shows, signs after them."""
     out = pd.DataFrame(
@@ -237,7 +238,7 @@ def _to_read(
             for *ends, word in zip(frame["rank_low"], frame["rank_high"], unknown, strict=True)
         ]
         out["Tie class"] = [tie or word for tie, word in zip(frame["tie_class"], unknown, strict=True)]
-        mean = "Your mean" if ranked and ranked.changed else "Mean"
+        mean = "Your mean" if changed_rule(table, ranked) else "Mean"
         out[f"{mean}{unit}"] = [_rounded(value, first.digits) for value in frame["mean"]]
         out[f"{mean}, 95% interval{unit}"] = [
             _between(*ends, digits=first.digits) or word
@@ -257,7 +258,7 @@ def _to_read(
     return out
 
 
-def _best(frame: pd.DataFrame, table: SuiteTable, marks: np.ndarray, *, columns: list[str]) -> np.ndarray:
+def _best(frame: pd.DataFrame, table: BoardTable, marks: np.ndarray, *, columns: list[str]) -> np.ndarray:
     """Which cells [rows, columns] hold the best figure of their column, as shown; a doubtful figure is never it."""
     best = np.zeros(marks.shape, bool)
     for at, key in enumerate(columns):

@@ -11,7 +11,7 @@ from leaderboard.html.components import scripted
 from leaderboard.html.templates import macro, render
 from leaderboard.page import Site, View, citations, heading, payload_of
 from leaderboard.pages.board import verdicts
-from leaderboard.pages.board.comparison import MOST, ComparedCategory, RowComparison, compare, names_of
+from leaderboard.pages.board.comparison import MOST, ComparedCategory, ComparedRows, compare, names_of
 from leaderboard.pages.board.dumbbells import axis, dumbbell
 from leaderboard.pages.board.routes import choice, cut_of, routes
 from leaderboard.web.errors import caught
@@ -85,7 +85,7 @@ def comparison(site: Site, selection: dict[str, Any]) -> Markup:
     turn = str(selection.get("turn", ""))[:20]
     if len(rows) < 2:
         return render("pages/board/too_few.html", hidden=verdicts.listed(left_out), turn=turn)
-    found = compare(table, ranked, rows=rows, by=str(selection.get("by", "")), weights=dict(weights), tasks=tasks)
+    found = compare(table, ranked, rows=rows, by=str(selection.get("by", "")))
     explained = [EXPLAINED[found.line.kind], SEVERAL if len(found.names) > 2 else "", verdicts.notes(found.line)]
     return render(
         "pages/board/comparison.html",
@@ -100,7 +100,7 @@ def comparison(site: Site, selection: dict[str, Any]) -> Markup:
     )
 
 
-def _chart(category: ComparedCategory, found: RowComparison) -> dict[str, Any] | None:
+def _chart(category: ComparedCategory, found: ComparedRows) -> dict[str, Any] | None:
     """A category's dumbbells under its verdict; None where it has no value."""
     lines = [line for line in (category.line, *category.tasks) if line is not None]
     on = axis(lines)

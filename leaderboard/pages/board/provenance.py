@@ -7,17 +7,17 @@ from typing import Any
 
 import pandas as pd
 
+from compute.analysis.ranking import Ranking
 from compute.rounding import rounded
 from compute.types import BadInput
 from leaderboard.data import suite_queries, task_queries
+from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
-from leaderboard.data.ranked import Ranked
 from leaderboard.data.scores import answered, interval
-from leaderboard.data.suite_table import SUSPECT, TRAINED, SuiteColumn, SuiteTable
 from leaderboard.html.labels import SYNTHETIC_NOTE, is_synthetic
 
 
-def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str, key: str) -> dict[str, Any]:
+def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str, key: str) -> dict[str, Any]:
     """The sources behind one cell, ready to show. Raises UnknownKey for a row or column that is not there."""
     position = table.row(row_id)
     row = table.rows[position]
@@ -39,7 +39,7 @@ def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str,
     notes = task_queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
     if table.marks[position, index] & TRAINED:
         notes.insert(0, "The model was trained on this data set, so the score says little about new data.")
-    label = "No score" if math.isnan(table.values[position, index]) else "Shown"
+    label = "No score" if math.isnan(table.scores.values[position, index]) else "Shown"
     lines = [
         {"label": label, "text": _shown(table, position, index)},
         {"label": "Metric", "text": f"{column.metric_title}, {'higher' if column.higher else 'lower'} is better"},
@@ -59,12 +59,12 @@ def cell(db: Database, table: SuiteTable, ranked: Ranked | None, *, row_id: str,
     }
 
 
-def _category(table: SuiteTable, ranked: Ranked, position: int, category: SuiteColumn, title: str) -> dict[str, Any]:
+def _category(table: BoardTable, ranked: Ranking, position: int, category: SuiteColumn, title: str) -> dict[str, Any]:
     row = table.rows[position]
     code = table.category_columns.index(category)
     whole = [index for index, column in enumerate(table.columns) if column.group == category.key]
-    members = [index for index in whole if ranked.counted[index]]
-    have = [index for index in members if not math.isnan(table.values[position, index])]
+    members = [index for index in whole if ranked.table.chosen[index]]
+    have = [index for index in members if not math.isnan(table.scores.values[position, index])]
     mean = ranked.category_means[position, code]
     printed = table.averages[(table.averages.model == row.model) & (table.averages.category == category.key)]
     own = row.origin == "published" and len(printed) > 0 and len(members) == len(whole)
@@ -136,10 +136,14 @@ def _source(score: Any, column: SuiteColumn, *, limits: pd.Series) -> dict[str, 
     }
 
 
-def _shown(table: SuiteTable, position: int, index: int) -> str:
+def _shown(table: BoardTable, position: int, index: int) -> str:
     """The score of a row in a column, or why there is none."""
-    value = table.values[position, index]
-    return table.reasons[table.missing[position, index]] if math.isnan(value) else _number(value, table.columns[index])
+    value = table.scores.values[position, index]
+    return (
+        table.scores.reasons[table.scores.missing[position, index]]
+        if math.isnan(value)
+        else _number(value, table.columns[index])
+    )
 
 
 def _number(value: float, column: SuiteColumn, *, more: int = 0) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from leaderboard.data.suite_table import SuiteTable
+from leaderboard.data.board_table import BoardTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,9 +18,9 @@ class ModelUse:
     categories: tuple[str, ...] = ()
     multilingual: tuple[str, ...] = ()  # categories that ask the same in many languages
 
-    def tasks(self, table: SuiteTable, *, many_languages: bool) -> frozenset[str]:
+    def tasks(self, table: BoardTable, *, many_languages: bool) -> frozenset[str]:
         """The tasks that are evidence for it; none where no task asks the same in many languages."""
-        own = self.multilingual if many_languages else self.categories or table.categories
+        own = self.multilingual if many_languages else self.categories or table.scores.categories
         return frozenset(column.task for column in table.columns if column.ranked and column.group in own)
 
 

@@ -1,4 +1,4 @@
-"""Guided choice: a few questions, and at most five models with reasons, what is not proved, and how to try each."""
+"""Guided choice: a few questions, and at most five models with reasons, what is not known, and how to try each."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from leaderboard.pages.choose.shortlist import Conditions, shortlist
 from leaderboard.web import parameters as address
 
 SENTENCE = (
-    "Say what you need. The shortlist has at most five models: the best that fits, then models that are not proved "
-    "worse than it, by their mean."
+    "Say what you need. The shortlist has at most five models: the best that fits, then models that are not "
+    "significantly worse than it, by their mean."
 )
 
 READY = (

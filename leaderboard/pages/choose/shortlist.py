@@ -1,18 +1,18 @@
-"""At most five models for a need: those not proved worse than the best that fits, open and small ones first."""
+"""At most five models for a need: those not significantly worse than the best that fits, open and small ones first."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from compute.analysis.ranks.ties import paired_differences
+from compute.analysis.comparison import compared
+from compute.analysis.ranking import Ranking
 from compute.types import BadInput
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.model_queries import PERMISSIVE
-from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import SUSPECT, TRAINED
 from leaderboard.pages.choose.needs import HARDWARE, SIZES, ModelUse, limit
@@ -54,11 +54,11 @@ class Shortlist:
     fitting: int  # of these, the ones that meet every condition
     unknown_size: int  # left out because their size is not stated, though nothing else keeps them out
     unknown_license: int
-    ties: int  # fitting models not proved worse than the best, itself among them
+    ties: int  # fitting models not significantly worse than the best, itself among them
     untested: int  # fitting models with too few figures in common with the best
     suspect: int  # figures of the shortlist in doubt
     digits: int
-    table: SuiteTable | None
+    table: BoardTable | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +89,9 @@ class Conditions:
 def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions) -> Shortlist:
     """The models for a need under conditions.
 
-    The best is the fitting model with the highest mean. Each other fitting model is compared with it by itself, task by
-    task: it is proved worse where the whole 95% interval of the difference lies below zero. Those not proved worse
-    follow by their rank, at the same rank by licence and size; then, as far as there is room, those that cannot be
-    compared, by their mean.
+    The best is the fitting model with the highest mean. Those that are not significantly worse, as the ranking of all
+    models on these tasks has it, follow by their rank, at the same rank by licence and size; then, as far as there is
+    room, those that cannot be compared, by their mean. The difference of each from the best is tested by itself.
     """
     table = suite_cache.table(need.suite)
     keys = need.tasks(table, many_languages=bool(conditions.language))
@@ -112,8 +111,8 @@ def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions
     compared = [_difference(table, ranked, index, fitting[0]) for index in fitting[1:]]
     tested = [index for index, one in zip(fitting[1:], compared, strict=True) if not np.isnan(one[2])]
     results = dict(zip(fitting[1:], compared, strict=True))
-    ties = [index for index in tested if results[index][2] >= 0]
-    # By the mean first: over few tasks a model far behind is not proved worse either.
+    ties = [index for index in tested if not ranked.better[fitting[0], index]]
+    # By the mean first: over few tasks a model far behind is not significantly worse either.
     ties.sort(key=lambda index: (ranked.rank[index], *_openness(*facts[index])))
     untested = [index for index in fitting[1:] if index not in tested]
     scale = table.category_columns[0].scale
@@ -145,7 +144,7 @@ def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions
     )
 
 
-def _empty(table: SuiteTable, keys: frozenset[str]) -> Shortlist:
+def _empty(table: BoardTable, keys: frozenset[str]) -> Shortlist:
     """No model, because there is no task or no rank."""
     return Shortlist(
         choices=(),
@@ -163,7 +162,7 @@ def _empty(table: SuiteTable, keys: frozenset[str]) -> Shortlist:
     )
 
 
-def _facts(table: SuiteTable, index: int) -> tuple[float | None, str]:
+def _facts(table: BoardTable, index: int) -> tuple[float | None, str]:
     """A row's number of parameters in millions and its licence; None and empty where they are not stated."""
     model = table.models.loc[table.rows[index].model]
     size = model["parameters_m"]
@@ -175,34 +174,23 @@ def _openness(parameters: float | None, license: str) -> tuple[int, float]:
     return (0 if license in PERMISSIVE else 1 if license else 2), np.inf if parameters is None else parameters
 
 
-def _difference(table: SuiteTable, ranked: Ranked, row: int, best: int) -> tuple[float, float, float, int]:
+def _difference(table: BoardTable, ranked: Ranking, row: int, best: int) -> tuple[float, float, float, int]:
     """A row minus the best, in stored units: mean, its 95% interval, and the tasks behind it.
 
     These are the tasks that both have a figure of, in categories where there are two or more. NaN where there are too
     few, or the error of the difference is not known.
     """
-    shared = ranked.counted & ~np.isnan(table.values[row]) & ~np.isnan(table.values[best])
-    shared &= np.bincount(table.codes[shared], minlength=table.codes.max() + 1)[table.codes] > 1
+    shared = ranked.table.chosen & ~np.isnan(table.scores.values[row]) & ~np.isnan(table.scores.values[best])
+    shared &= np.bincount(table.scores.codes[shared], minlength=table.scores.codes.max() + 1)[table.scores.codes] > 1
     if shared.sum() < FEWEST:
         return np.nan, np.nan, np.nan, int(shared.sum())
-    result = paired_differences(
-        a=np.where(shared, table.values[row], np.nan),
-        b=np.where(shared, table.values[best], np.nan),
-        stderr_a=table.stderr[row],
-        stderr_b=table.stderr[best],
-        categories=table.codes,
-        task_weights=shared.astype(float),
-        weights=np.array([*table.weights().values(), 0.0]),
-        names=(*table.categories, ""),
-        aggregate=table.suite["aggregate"],
-        higher=np.array([column.higher for column in table.columns]),
-        scales=np.array([str(column.scale) for column in table.columns]),
-    )
-    return result.mean, result.mean_low, result.mean_high, int(shared.sum())
+    pair = replace(table.scores, task_weights=shared.astype(float)).rows([row, best])
+    result = compared(pair, 0, 1)
+    return result.difference, result.low, result.high, result.n
 
 
 def _choice(
-    table: SuiteTable, ranked: Ranked, index: int, result: tuple[float, float, float, int], *, scale: float, best: bool
+    table: BoardTable, ranked: Ranking, index: int, result: tuple[float, float, float, int], *, scale: float, best: bool
 ) -> ShortlistedModel:
     parameters, license = _facts(table, index)
     model = table.models.loc[table.rows[index].model]
@@ -222,5 +210,5 @@ def _choice(
         released="" if blank(model["released"]) else str(model["released"]),
         adapter=bool(model["adapter"]),
         best=best,
-        trained=bool((table.marks[index, ranked.counted] & TRAINED).any()),
+        trained=bool((table.marks[index, ranked.table.chosen] & TRAINED).any()),
     )

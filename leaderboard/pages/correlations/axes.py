@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from compute.analysis.table import ScoreTable
 from compute.types import ORIGINS, BadInput
+from leaderboard.data.board_table import TRAINED, BoardTable, SuiteColumn, displayed_origin, origins_in_order
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import TRAINED, SuiteColumn, SuiteTable, displayed_origin, origins_in_order
 from leaderboard.pages.correlations.query import ALL, CorrelationQuery
 
 
@@ -30,25 +31,22 @@ class Axis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scores:
-    """Values [models, axes] in stored units, NaN missing; `origins` [models, axes] index ORIGINS, -1 missing.
+class AxisTable:
+    """The scores of models on axes, which are its tasks, with what is known of axes and cells."""
 
-    `marks` [models, axes] are those of the figures (bits of data.suite_table); of a category or suite TRAINED,
-    where the model was trained on a data set of any of its tasks.
-    """
-
-    models: tuple[str, ...]
+    scores: ScoreTable
     axes: tuple[Axis, ...]
-    values: np.ndarray
-    origins: np.ndarray
+    origins: np.ndarray  # [models, axes], index ORIGINS, -1 missing
+    # [models, axes], of the figures (bits of data.board_table); of a category or suite TRAINED, where the model was
+    # trained on a data set of any of its tasks
     marks: np.ndarray
 
-    def of_axes(self, indices: np.ndarray) -> Scores:
+    def of_axes(self, indices: np.ndarray) -> AxisTable:
         """The same models over some of the axes, in the order of `indices`."""
         return replace(
             self,
             axes=tuple(self.axes[index] for index in indices),
-            values=self.values[:, indices],
+            scores=self.scores.columns(indices),
             origins=self.origins[:, indices],
             marks=self.marks[:, indices],
         )
@@ -81,7 +79,7 @@ def _origins(suite_cache: SuiteCache, suites: Iterable[str]) -> set[str]:
     return {row.origin for suite in suites for row in suite_cache.table(suite).rows}
 
 
-def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> Scores:
+def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
     """The chosen suites over the union of their models, matched by key. Raises BadInput where no column is left.
 
     With origin `all` a model's row in a suite is its published one, else its imported, else its computed one: within a
@@ -95,57 +93,71 @@ def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> Scores:
         keys |= {axis.key for axis in block.axes}
     if not keys:
         raise BadInput(f"The chosen suites have no {query.level} to compare. Choose another level or suite")
-    models = sorted({model for block in blocks for model in block.models})
+    models = sorted({model for block in blocks for model in block.scores.models})
 
-    def joined(name: str) -> np.ndarray:
-        """One of the blocks' arrays over all models, NaN for those not in a suite."""
-        parts = [pd.DataFrame(getattr(block, name), index=block.models, dtype=float) for block in blocks]
-        return np.hstack([part.reindex(models) for part in parts])
+    def joined(parts: Iterable[np.ndarray]) -> np.ndarray:
+        """The blocks' arrays over all models, NaN for those not in a suite."""
+        frames = [
+            pd.DataFrame(part, index=block.scores.models, dtype=float)
+            for part, block in zip(parts, blocks, strict=True)
+        ]
+        return np.hstack([frame.reindex(models) for frame in frames])
 
-    values, origins, marks = (joined(name) for name in ("values", "origins", "marks"))
+    values = joined(block.scores.values for block in blocks)
+    origins, marks = joined(block.origins for block in blocks), joined(block.marks for block in blocks)
     missing = np.isnan(values)
     chosen = np.flatnonzero(_chosen(suite_cache, models, query) & ~missing.all(axis=1))
-    return Scores(
-        models=tuple(models[row] for row in chosen),
-        axes=_distinct([axis for block in blocks for axis in block.axes]),
-        values=values[chosen],
+    axes = _distinct([axis for block in blocks for axis in block.axes])
+    return AxisTable(
+        scores=_scores(axes, [models[row] for row in chosen], values[chosen]),
+        axes=axes,
         origins=np.where(missing, -1, origins)[chosen].astype(int),
         marks=np.where(missing, 0, marks)[chosen].astype(int),
     )
 
 
-def _block(suite_cache: SuiteCache, suite: str, query: CorrelationQuery) -> Scores:
+def _block(suite_cache: SuiteCache, suite: str, query: CorrelationQuery) -> AxisTable:
     table = suite_cache.table(suite)
     rows = table.rows_of(query.origin)
     axes, values, marks = {"tasks": _tasks, "categories": _categories, "suites": _suite}[query.level](
         suite_cache, table, query
     )
     origins = np.array([ORIGINS.index(table.rows[row].origin) for row in rows], int)
-    return Scores(
-        models=tuple(table.rows[row].model for row in rows),
+    return AxisTable(
+        scores=_scores(axes, [table.rows[row].model for row in rows], values[rows]),
         axes=axes,
-        values=values[rows],
         origins=np.repeat(origins[:, None], len(axes), axis=1),
         marks=marks[rows],
     )
 
 
-def _tasks(suite_cache: SuiteCache, table: SuiteTable, query: CorrelationQuery) -> Columns:
+def _scores(axes: Sequence[Axis], models: Sequence[str], values: np.ndarray) -> ScoreTable:
+    return ScoreTable(
+        models=tuple(models),
+        tasks=tuple(axis.key for axis in axes),
+        higher=np.array([axis.higher for axis in axes], bool),
+        values=values,
+    )
+
+
+def _tasks(suite_cache: SuiteCache, table: BoardTable, query: CorrelationQuery) -> Columns:
     shown = [index for index, column in enumerate(table.columns) if not column.metric.endswith("_rank")]
     axes = tuple(_axis(table.columns[index], table, key=table.columns[index].key) for index in shown)
-    return axes, table.values[:, shown], table.marks[:, shown]
+    return axes, table.scores.values[:, shown], table.marks[:, shown]
 
 
-def _categories(suite_cache: SuiteCache, table: SuiteTable, query: CorrelationQuery) -> Columns:
+def _categories(suite_cache: SuiteCache, table: BoardTable, query: CorrelationQuery) -> Columns:
     ranked = suite_cache.ranked(table.suite["key"])
     if ranked is None:
         return _nothing(table)
     axes = tuple(_axis(column, table, key=f"{table.suite['key']}:{column.key}") for column in table.category_columns)
-    marks = np.stack([_trained(table, table.codes == code) for code in range(len(table.category_columns))], axis=1)
-    return axes, table.printed if query.means == "printed" else ranked.category_means, marks
+    marks = np.stack(
+        [_trained(table, table.scores.codes == code) for code in range(len(table.category_columns))], axis=1
+    )
+    return axes, table.scores.printed if query.means == "printed" else ranked.category_means, marks
 
 
-def _suite(suite_cache: SuiteCache, table: SuiteTable, query: CorrelationQuery) -> Columns:
+def _suite(suite_cache: SuiteCache, table: BoardTable, query: CorrelationQuery) -> Columns:
     ranked, about = suite_cache.ranked(table.suite["key"]), table.suite
     if ranked is not None:
         first, values = table.category_columns[0], ranked.mean
@@ -154,7 +166,7 @@ def _suite(suite_cache: SuiteCache, table: SuiteTable, query: CorrelationQuery) 
         people = next((index for index, column in enumerate(table.columns) if column.group == "People"), None)
         if people is None:
             return _nothing(table)
-        first, values, marks = table.columns[people], table.values[:, people], table.marks[:, people]
+        first, values, marks = table.columns[people], table.scores.values[:, people], table.marks[:, people]
     axis = replace(
         _axis(first, table, key=about["key"]),
         label=about["title"],
@@ -166,15 +178,15 @@ def _suite(suite_cache: SuiteCache, table: SuiteTable, query: CorrelationQuery) 
     return (axis,), values[:, None], marks[:, None]
 
 
-def _nothing(table: SuiteTable) -> Columns:
+def _nothing(table: BoardTable) -> Columns:
     return (), np.empty((len(table.rows), 0)), np.zeros((len(table.rows), 0), int)
 
 
-def _trained(table: SuiteTable, columns: np.ndarray) -> np.ndarray:
+def _trained(table: BoardTable, columns: np.ndarray) -> np.ndarray:
     return ((table.marks[:, columns] & TRAINED) > 0).any(axis=1) * TRAINED
 
 
-def _axis(column: SuiteColumn, table: SuiteTable, *, key: str) -> Axis:
+def _axis(column: SuiteColumn, table: BoardTable, *, key: str) -> Axis:
     return Axis(
         key=key,
         label=column.title,

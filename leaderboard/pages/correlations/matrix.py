@@ -10,10 +10,9 @@ import numpy as np
 from compute.analysis import correlation as correlations
 from compute.analysis.correlation import Correlation
 from compute.types import ORIGINS, BadInput
-from leaderboard.data.column_correlation import correlate_columns
 from leaderboard.data.memo import shared
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.correlations.axes import Axis, Scores, check_origin, gather
+from leaderboard.pages.correlations.axes import Axis, AxisTable, check_origin, gather
 from leaderboard.pages.correlations.query import CorrelationQuery
 
 
@@ -22,13 +21,13 @@ class CorrelationMatrix:
     """The correlations of a choice, axes in the order shown; those in `left_out` correlate with no other axis."""
 
     query: CorrelationQuery
-    scores: Scores
+    table: AxisTable
     correlation: Correlation
     left_out: tuple[str, ...]
 
     def index(self, key: str) -> int:
         """The index of an axis. Raises BadInput for one that is not shown."""
-        keys = [axis.key for axis in self.scores.axes]
+        keys = [axis.key for axis in self.table.axes]
         if key not in keys:
             raise BadInput("The opened pair is not part of this choice, so it is closed")
         return keys.index(key)
@@ -39,13 +38,8 @@ def correlate(suite_cache: SuiteCache, query: CorrelationQuery) -> CorrelationMa
     if query.level == "suites" and len(query.suites) < 2:
         raise BadInput("One suite alone has no correlation: choose two or more, or compare categories or tasks")
     check_origin(suite_cache, query)
-    scores = gather(suite_cache, query)
-    matrix = correlate_columns(
-        values=scores.values,
-        higher=[axis.higher for axis in scores.axes],
-        method=query.method,
-        minimum=query.minimum,
-    )
+    table = gather(suite_cache, query)
+    matrix = correlations.correlate(scores=table.scores.turned, method=query.method, minimum=query.minimum)
     others = matrix.r.copy()
     np.fill_diagonal(others, np.nan)
     connected = ~np.isnan(others).all(axis=1)
@@ -59,8 +53,8 @@ def correlate(suite_cache: SuiteCache, query: CorrelationQuery) -> CorrelationMa
     cells = np.ix_(shown, shown)
     return CorrelationMatrix(
         query=query,
-        left_out=tuple(scores.axes[index].label for index in np.flatnonzero(~connected)),
-        scores=scores.of_axes(shown),
+        left_out=tuple(table.axes[index].label for index in np.flatnonzero(~connected)),
+        table=table.of_axes(shown),
         correlation=replace(matrix, **{name: getattr(matrix, name)[cells] for name in ("r", "n", "low", "high")}),
     )
 
@@ -87,17 +81,17 @@ class AxisPair:
 def pair(matrix: CorrelationMatrix, first: str, second: str) -> AxisPair:
     """The models behind one cell. Raises BadInput for an axis that is not shown."""
     a, b = matrix.index(first), matrix.index(second)
-    scores, correlation = matrix.scores, matrix.correlation
+    table, scores, correlation = matrix.table, matrix.table.scores, matrix.correlation
     both = np.flatnonzero(~np.isnan(scores.values[:, [a, b]]).any(axis=1))
-    x, y = scores.axes[a], scores.axes[b]
+    x, y = table.axes[a], table.axes[b]
     cells = np.ix_(both, [a, b])
     return AxisPair(
         x=x,
         y=y,
         models=tuple(scores.models[row] for row in both),
         values=scores.values[cells] * [x.scale, y.scale],
-        marks=scores.marks[cells],
-        origins=tuple((ORIGINS[first], ORIGINS[second]) for first, second in scores.origins[cells]),
+        marks=table.marks[cells],
+        origins=tuple((ORIGINS[first], ORIGINS[second]) for first, second in table.origins[cells]),
         r=float(correlation.r[a, b]),
         low=float(correlation.low[a, b]),
         high=float(correlation.high[a, b]),
@@ -118,7 +112,7 @@ def why_blank(matrix: CorrelationMatrix, a: int, b: int) -> str:
 
 def unrelated_suites(matrix: CorrelationMatrix) -> list[tuple[str, str, int]]:
     """Pairs of suites between which every cell is blank, with the largest number of models in any of those cells."""
-    suites = np.array([axis.suite for axis in matrix.scores.axes])
+    suites = np.array([axis.suite for axis in matrix.table.axes])
     pairs = []
     for first, second in itertools.combinations(dict.fromkeys(suites), 2):
         between = np.ix_(suites == first, suites == second)

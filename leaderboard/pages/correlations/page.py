@@ -104,7 +104,7 @@ def draw(site: Site) -> None:
     def whole(query: CorrelationQuery, keys: str) -> tuple:
         matrix = matrix_of(site.suite_cache, query)
         choice = address.query(known, {**asdict(query), "pair": ""})
-        axes = matrix.scores.axes
+        axes = matrix.table.axes
         heatmap = figures.heatmap(
             labels=[axis.label for axis in axes],
             keys=[axis.key for axis in axes],
@@ -189,7 +189,7 @@ def finding(matrix: CorrelationMatrix, *, choice: str) -> str:
     """The pairs that are most and least alike, each a link that opens it; `choice` is the page's query string."""
     extremes = extreme_pairs(correlation=matrix.correlation, method=matrix.query.method)
     pairs = () if extremes is None else (extremes.most, extremes.least)
-    axes = matrix.scores.axes
+    axes = matrix.table.axes
     return _texts().finding(
         query=matrix.query,
         method=METHODS[matrix.query.method],
@@ -202,14 +202,14 @@ def finding(matrix: CorrelationMatrix, *, choice: str) -> str:
 
 def legend(matrix: CorrelationMatrix) -> str:
     """What the matrix is computed from, its colours, and what was left out."""
-    axes, correlation = matrix.scores.axes, matrix.correlation
+    axes, correlation = matrix.table.axes, matrix.correlation
     others, blank = ~np.eye(len(axes), dtype=bool), np.isnan(correlation.r)
     unrelated = unrelated_suites(matrix)
     return _texts().legend(
         query=matrix.query,
         meaning=MEANING[matrix.query.method],
         axes=len(axes),
-        models=len(matrix.scores.models),
+        models=len(matrix.table.scores.models),
         counts=correlation.n[others & ~blank],
         blanks=int((blank & others).sum() // 2),
         unrelated=len(unrelated),
@@ -223,7 +223,7 @@ def legend(matrix: CorrelationMatrix) -> str:
 
 def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
     """Both choices, what the pair says, the scatter, and its table; closed when none is open."""
-    choices = [(axis.label, axis.key) for axis in matrix.scores.axes]
+    choices = [(axis.label, axis.key) for axis in matrix.table.axes]
     known = {key for _, key in choices}
     first, _, second = keys.partition(",")
     selects = [gr.update(choices=choices, value=key if key in known else None) for key in (first, second)]

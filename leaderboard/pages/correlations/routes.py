@@ -63,7 +63,7 @@ def routes(site: Site) -> list[Route]:
 
 def rows(matrix: CorrelationMatrix) -> list[list[Any]]:
     """One row a pair: labels, correlation, interval, models, why it is blank, and the two keys."""
-    axes, correlation = matrix.scores.axes, matrix.correlation
+    axes, correlation = matrix.table.axes, matrix.correlation
     return [
         [
             axes[a].label,

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.pareto import OFF, ON, UNKNOWN
+from compute.analysis.ranking import Ranking
 from compute.types import BadInput
 from leaderboard.data import fronts, model_queries, suite_queries
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.mean_rule import suite_rule
 from leaderboard.data.memo import shared
-from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import number, parameters_text
 from leaderboard.web.parameters import Choice, Parameter, Text
 
@@ -183,7 +183,7 @@ class SuiteFronts:
         """The front of one choice. Raises UnknownKey for a suite that does not exist, BadInput for one without a
         mean."""
         table = self.suite_cache.table(query.suite)
-        category = query.category if query.category in table.categories else ""
+        category = query.category if query.category in table.scores.categories else ""
         ranked = self._ranked(table, category)
         origin, rows = ranked_rows(table, ranked)
         device, times = self._timed(query.device) if query.axis == TIME else ("", None)
@@ -223,7 +223,7 @@ class SuiteFronts:
             origin=origin,
             points=points,
             unranked=tuple((model, table.models.loc[model, "title"]) for model in others),
-            categories=table.categories,
+            categories=table.scores.categories,
             testable=self._testable(table, cost) if nothing and not category else (),
             fixed=ranked.fixed,
             few=bool(ranked.few[rows].any()),
@@ -231,8 +231,8 @@ class SuiteFronts:
             dtypes=() if times is None else tuple(sorted(set(filter(None, times["dtype"][times.index.isin(timed)])))),
         )
 
-    def _ranked(self, table: SuiteTable, category: str) -> Ranked:
-        weights = tuple((name, 0.0) for name in table.categories if name != category) if category else ()
+    def _ranked(self, table: BoardTable, category: str) -> Ranking:
+        weights = tuple((name, 0.0) for name in table.scores.categories if name != category) if category else ()
         ranked = self.suite_cache.ranked(table.suite["key"], weights)
         if ranked is None:
             raise BadInput(f"{table.suite['title']} has no scores that make a mean. Choose another suite")
@@ -245,15 +245,15 @@ class SuiteFronts:
         device = device if device in devices else next(iter(devices), "")
         return device, times[times["device"] == device].set_index("model")
 
-    def _cost(self, table: SuiteTable, axis: str, times: pd.DataFrame | None) -> np.ndarray:
+    def _cost(self, table: BoardTable, axis: str, times: pd.DataFrame | None) -> np.ndarray:
         if times is not None:
             return fronts.times(table, times["ms"].to_dict())
         return fronts.sizes(table) if axis == SIZE else fronts.released(table)
 
-    def _testable(self, table: SuiteTable, cost: np.ndarray) -> tuple[str, ...]:
+    def _testable(self, table: BoardTable, cost: np.ndarray) -> tuple[str, ...]:
         """The categories in which at least one model with a cost can be tested."""
         out = []
-        for category in table.categories:
+        for category in table.scores.categories:
             ranked = self._ranked(table, category)
             _, rows = ranked_rows(table, ranked)
             if {ON, OFF} & set(fronts.front_of(ranked, rows=rows, cost=cost).states):

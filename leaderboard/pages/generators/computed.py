@@ -14,7 +14,7 @@ import numpy as np
 from compute.analysis.correlation import correlate
 from compute.analysis.generators.agreement import AGAINST, FOLLOWS, Agreement, agree, verdicts
 from compute.analysis.generators.generator_differences import GeneratorDifferences, generator_differences
-from compute.analysis.ranks.ranking import rank
+from compute.analysis.ranks.means import rank
 from compute.arrays import Floats, Ints
 from compute.engine.generators.backbones import JOIN
 from compute.metrics.distribution.intervals import FEWEST_BLOCKS

@@ -9,9 +9,9 @@ import numpy as np
 from compute.analysis.generators.agreement import AGAINST, FOLLOWS, TOO_FEW, UNPROVEN, Agreement, agree, verdicts
 from compute.types import BadInput
 from leaderboard.data import task_queries
+from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.memo import shared
-from leaderboard.data.suite_table import SuiteColumn, SuiteTable
 
 SEED = 20250415  # of the generators drawn again, so that a reload shows the same intervals
 SETS = {"hpdv2": "HPDv2", "parti": "Parti-Prompts", "coco": "COCO"}  # of the paper
@@ -103,7 +103,7 @@ class SetTrust:
 class MetricComparison:
     """All metrics on one set of generators, with human preference."""
 
-    table: SuiteTable
+    table: BoardTable
     people: SuiteColumn
     human: np.ndarray  # [generators], stored units
     human_ranks: np.ndarray  # [generators]
@@ -138,16 +138,16 @@ class MetricComparison:
         return metrics[key]
 
 
-def compare_metrics(db: Database, table: SuiteTable) -> MetricComparison:
+def compare_metrics(db: Database, table: BoardTable) -> MetricComparison:
     """Recomputes every agreement of a set from its listed scores and ranks. Raises BadInput for one without scores."""
     columns = {column.metric: index for index, column in enumerate(table.columns)}
     people = next((column for column in table.columns if column.group == PEOPLE), None)
     if people is None:
         raise BadInput(f"No figures of {table.suite['title']} are stored. Choose another set")
-    human, human_ranks = table.values[:, columns[people.metric]], table.values[:, columns["human_rank"]]
+    human, human_ranks = table.scores.values[:, columns[people.metric]], table.scores.values[:, columns["human_rank"]]
     keys = [key for key in METRIC_MODELS if key in columns and f"{key}_rank" in columns]
-    scores = {key: table.values[:, columns[key]] for key in keys}
-    ranks = {key: table.values[:, columns[f"{key}_rank"]] for key in keys}
+    scores = {key: table.scores.values[:, columns[key]] for key in keys}
+    ranks = {key: table.scores.values[:, columns[f"{key}_rank"]] for key in keys}
     agreements = [
         agree(
             scores=scores[key],

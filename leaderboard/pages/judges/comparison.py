@@ -127,7 +127,7 @@ def correlated(result: Correlation, a: int, b: int) -> Correlated | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class JudgeComparison:
     """The judges of a suite on some of its splits."""
 
     suite: str
@@ -173,7 +173,7 @@ class Comparison:
         return tuple(row for row in self.leads[0].rows if all(row in lead.rows for lead in self.leads[1:]))
 
 
-def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame) -> Comparison:
+def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame) -> JudgeComparison:
     """All judges of a suite on its splits; `pairs` is the suite's stored evidence.
 
     A metric of a judge is the mean over the splits, as Table 1 has it, or the printed mean. Rows of another origin than
@@ -210,7 +210,7 @@ def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame) -> Co
     table = np.array(
         [[row.values[metric].value if metric in row.values else np.nan for metric in METRICS] for row in complete]
     ).reshape(len(complete), len(METRICS))
-    return Comparison(
+    return JudgeComparison(
         suite=suite,
         splits=splits,
         tasks=keys,

@@ -15,7 +15,7 @@ from compute.types import BadInput, Undefined
 from leaderboard.data import judge_queries
 from leaderboard.data.database import Database
 from leaderboard.pages.judges import evidence as stored
-from leaderboard.pages.judges.comparison import METRICS, Comparison, Correlated, correlated
+from leaderboard.pages.judges.comparison import METRICS, Correlated, JudgeComparison, correlated
 
 PRINTED_MODELS = 23  # that Table 2 correlates
 SHARED = 5  # judges below which no correlation is shown
@@ -58,7 +58,7 @@ def printed(db: Database, *, titles: Mapping[str, str]) -> list[OtherBenchmark]:
     return out
 
 
-def joined(db: Database, comparison: Comparison) -> list[OtherBenchmark]:
+def joined(db: Database, comparison: JudgeComparison) -> list[OtherBenchmark]:
     """Every other task with scores of SHARED or more of these judges, joined by model; one origin at a time."""
     rows = {row.model: row for row in comparison.rows if row.complete}
     scores = judge_queries.other_scores(db, models=list(rows)) if rows else pd.DataFrame()
@@ -88,7 +88,7 @@ def joined(db: Database, comparison: Comparison) -> list[OtherBenchmark]:
     return out
 
 
-def stability(comparison: Comparison, *, pairs: pd.DataFrame) -> Stability | str:
+def stability(comparison: JudgeComparison, *, pairs: pd.DataFrame) -> Stability | str:
     """The stability of the ranking by MMScore of the judges with stored ratings; in words why there is none."""
     titles = {row.model: row.title for row in comparison.rows if row.complete and row.origin == "computed"}
     judges = {

@@ -22,7 +22,7 @@ from leaderboard.pages.judges.comparison import (
     MEANINGS,
     METRICS,
     SPLITS,
-    Comparison,
+    JudgeComparison,
     JudgeRow,
 )
 from leaderboard.pages.judges.judging import Judging, judging_of
@@ -131,7 +131,7 @@ def page(judging: Judging, *, suite: str, splits: str, judge: str, split: str) -
     return head, _detail(judging, model=model, suite=suite, split=split), _rest(judging, comparison, about, metrics)
 
 
-def panel(comparison: Comparison, metric: str, *, about: pd.Series) -> dict[str, object]:
+def panel(comparison: JudgeComparison, metric: str, *, about: pd.Series) -> dict[str, object]:
     """One metric's small figure: the judges that have it, the best first, those without all splits after the others."""
     rows = [row for row in comparison.rows if metric in row.values]
     rows.sort(key=lambda row: (not row.complete, -row.values[metric].value, row.title))
@@ -212,7 +212,7 @@ def _curve(ratings: diagnosis.Diagnosis) -> dict[str, str]:
     return {"line": drawing.line(line), "band": drawing.line(band)}
 
 
-def _rest(judging: Judging, comparison: Comparison, about: pd.Series, metrics: pd.DataFrame) -> str:
+def _rest(judging: Judging, comparison: JudgeComparison, about: pd.Series, metrics: pd.DataFrame) -> str:
     stability = judging.stability(comparison.suite, comparison.splits)
     return render(
         "pages/judges/rest.html",

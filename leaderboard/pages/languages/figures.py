@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from leaderboard.data.language_evidence import LanguageRanking, LanguageScore
+from leaderboard.data.language_evidence import LanguageModels, LanguageScore
 from leaderboard.html.formatting import number
 from leaderboard.html.named_points import add_names
 from leaderboard.html.plot_style import PALETTE, SYMBOLS, plain, unmarked
@@ -15,7 +15,7 @@ from leaderboard.html.plot_style import PALETTE, SYMBOLS, plain, unmarked
 HEIGHT = 340  # px
 
 
-def models(ranking: LanguageRanking) -> go.Figure:
+def models(ranking: LanguageModels) -> go.Figure:
     """The models with a mean from best to worst, each with its 95% interval where it is known, with names."""
     shown = ranking.ranked
     score = ranking.counted[0]
@@ -47,7 +47,7 @@ def models(ranking: LanguageRanking) -> go.Figure:
     return figure.update_xaxes(showgrid=False)
 
 
-def _what(ranking: LanguageRanking) -> str:
+def _what(ranking: LanguageModels) -> str:
     counted = ranking.counted
     return counted[0].metric if len(counted) == 1 else "Mean score"
 

@@ -15,7 +15,7 @@ from leaderboard.data import model_queries, suite_queries, task_queries
 from leaderboard.data.language_evidence import (
     BENCHMARK,
     LanguageEvidence,
-    LanguageRanking,
+    LanguageModels,
     ModelInLanguage,
 )
 from leaderboard.data.languages import NAMES, SPELLINGS
@@ -39,7 +39,7 @@ WAITING = "<p class='pg-waiting pg-quiet'>Loading …</p>"
 class RowOfModel:
     """One language in the table of a model."""
 
-    ranking: LanguageRanking
+    ranking: LanguageModels
     own: ModelInLanguage
 
 
@@ -131,7 +131,7 @@ def of_language(site: Site, evidence: LanguageEvidence, *, code: str, model: str
     return answer, figures.models(ranking) if len(ranking.ranked) > 1 else None, rest
 
 
-def remarks(site: Site, ranking: LanguageRanking) -> pd.DataFrame:
+def remarks(site: Site, ranking: LanguageModels) -> pd.DataFrame:
     """Remarks on the tasks of several languages behind a ranking."""
     keys = dict.fromkeys(score.task for score in ranking.scores if score.subset)
     frames = [task_queries.task_notes(site.db, task=key) for key in keys]
@@ -188,19 +188,19 @@ def of_all(evidence: LanguageEvidence, *, origin: str) -> tuple:
     return answer, widest(alike), _texts().overview_table(rows)
 
 
-def shown_rankings(evidence: LanguageEvidence, *, origin: str) -> list[LanguageRanking]:
+def shown_rankings(evidence: LanguageEvidence, *, origin: str) -> list[LanguageModels]:
     """One ranking a language, by name: of an origin, or of the first that the language has."""
     rankings = (evidence.ranking(code, origin) for code in evidence.names)
     return [ranking for ranking in rankings if ranking is not None]
 
 
-def of_main_origin(rankings: list[LanguageRanking]) -> list[LanguageRanking]:
+def of_main_origin(rankings: list[LanguageModels]) -> list[LanguageModels]:
     """Those of the origin that most of them have: what is counted together must not mix origins."""
     origins = Counter(ranking.origin for ranking in rankings)
     return [ranking for ranking in rankings if ranking.origin == origins.most_common(1)[0][0]]
 
 
-def widest(rankings: list[LanguageRanking]) -> Any:
+def widest(rankings: list[LanguageModels]) -> Any:
     """The figure of the task that most languages have, in rankings of one origin; None where none is in several."""
     languages = Counter(score.task for ranking in rankings for score in ranking.scores if score.subset)
     if not languages or max(languages.values()) < 2:

@@ -17,7 +17,7 @@ import pandas as pd
 from cachetools import LRUCache
 
 from compute.analysis.maps.suites import COLUMNS, Recipe
-from compute.analysis.suite import ALL
+from compute.analysis.table import ALL
 from compute.paths import IMPORTED_FROM, PACKAGE
 from compute.types import ORIGINS, BadInput, LikenessError
 from leaderboard.data import suite_queries

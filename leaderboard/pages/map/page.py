@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.maps.suites import Neighbour, neighbours
-from compute.analysis.suite import ALL, arrange
+from compute.analysis.table import ALL, of_suite
 from compute.database import store
 from compute.rounding import rounded
 from compute.types import ORIGINS, BadInput
@@ -172,7 +172,7 @@ def colour_of(recipe: maps.Recipe, chosen: str) -> str:
 
 def nearest(site: Site, recipe: maps.Recipe, keys: frozenset[str]) -> dict[str, list[Neighbour]]:
     """For each point of the map its nearest others in the data."""
-    parts = [arrange(store.suite_frames(site.db.ask, suite=suite), origin=recipe.origin) for suite in recipe.suites]
+    parts = [of_suite(store.suite_frames(site.db.ask, suite=suite), origin=recipe.origin) for suite in recipe.suites]
     return neighbours(parts, recipe, among=keys)
 
 

@@ -8,15 +8,15 @@ import numpy as np
 
 from compute.analysis.field import Neighbours, Standing, neighbours, standing
 from compute.types import BadInput
+from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import SuiteColumn, SuiteTable
 
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
     """A model's row in a suite, among the rows of the same origin."""
 
-    table: SuiteTable
+    table: BoardTable
     row: int  # of the model, in the table
     rows: np.ndarray  # of the same origin, the model's own among them
     columns: np.ndarray  # task columns that are compared
@@ -38,7 +38,7 @@ def suites_of(suite_cache: SuiteCache, *, model: str, suites: list[str]) -> list
     return [suite for suite in suites if origins_of(suite_cache.table(suite), model=model)]
 
 
-def origins_of(table: SuiteTable, *, model: str) -> list[str]:
+def origins_of(table: BoardTable, *, model: str) -> list[str]:
     """Who measured the model in a suite."""
     return [row.origin for row in table.rows if row.model == model]
 
@@ -61,7 +61,7 @@ def field(suite_cache: SuiteCache, *, suite: str, model: str, origin: str = "") 
         rows=rows,
         columns=columns,
         standing=standing(
-            scores=table.values[np.ix_(rows, columns)],
+            scores=table.scores.values[np.ix_(rows, columns)],
             row=int(np.flatnonzero(rows == row)[0]),
             higher=np.array([table.columns[column].higher for column in columns]),
         ),
@@ -75,7 +75,7 @@ def compared(column: SuiteColumn) -> bool:
 
 def nearest(field: Field) -> Neighbours:
     """How far the rows of `field.rows` are from the model, over half of its tasks or more, at least five."""
-    values = field.table.values[np.ix_(field.rows, field.columns)]
+    values = field.table.scores.values[np.ix_(field.rows, field.columns)]
     own = int((~np.isnan(values[field.own])).sum())
     return neighbours(
         scores=values,

@@ -9,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from compute.analysis.field import standardised
-from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import TRAINED
+from compute.analysis.ranking import Ranking
+from leaderboard.data.board_table import TRAINED
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import explained_signs, signs
 from leaderboard.html.plot_style import PALETTE, plain, unmarked
@@ -22,24 +22,24 @@ MANY = 2500  # marks above which single ones cannot be pointed at
 FIELD, OWN, CHANCE = "#8A94A3", PALETTE[1], PALETTE[0]
 
 
-def strip(field: Field, *, ranked: Ranked | None, by: str) -> go.Figure:
+def strip(field: Field, *, ranked: Ranking | None, by: str) -> go.Figure:
     """A line a category or a task (`by`) with every model as a tick; without categories, tasks in standard deviations.
 
     So are tasks of unlike units.
     """
     table, columns = field.table, [field.table.columns[index] for index in field.columns]
-    mixed = len({column.scale for column in columns}) > 1 or not table.categories
+    mixed = len({column.scale for column in columns}) > 1 or not table.scores.categories
     names = [table.models.loc[table.rows[row].model, "title"] for row in field.rows]
     lines: list[dict[str, Any]] = []
-    if by == "category" and len(table.categories) > 1 and ranked is not None:
+    if by == "category" and len(table.scores.categories) > 1 and ranked is not None:
         for code, column in enumerate(table.category_columns):
             values = ranked.category_means[field.rows, code] * column.scale
-            members = table.codes == code
+            members = table.scores.codes == code
             marks = np.bitwise_or.reduce(table.marks[np.ix_(field.rows, members)] & TRAINED, axis=1)
             chance = None if column.chance is None else column.chance * column.scale
             lines += _line(column.title, names, values, marks, own=field.own, chance=chance)
     else:
-        stored = table.values[np.ix_(field.rows, field.columns)]
+        stored = table.scores.values[np.ix_(field.rows, field.columns)]
         standard = standardised(scores=stored, higher=np.array([column.higher for column in columns]))
         for at, column in enumerate(columns):
             values = standard[:, at] if mixed else stored[:, at] * column.scale

@@ -10,14 +10,14 @@ import gradio as gr
 import numpy as np
 
 from compute.analysis.pareto import OFF, ON
+from compute.analysis.ranking import Ranking
 from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data import item_queries, model_queries, suite_queries
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.fronts import front_of, sizes
 from leaderboard.data.own_models import commands, own_facts
 from leaderboard.data.payload import human_ranking
-from leaderboard.data.ranked import Ranked
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, model_url, number, span
 from leaderboard.html.labels import KIND_NOTES, MODEL_KINDS, model_kind, suite_choices
@@ -194,13 +194,13 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
             column = table.columns[people]
             out["by_people"] = True
             out["rank"] = f"{human['rank'][index]} of {sum(rank is not None for rank in human['rank'])} by people"
-            out["mean"] = number(table.values[index, people], digits=column.digits, scale=column.scale)
+            out["mean"] = number(table.scores.values[index, people], digits=column.digits, scale=column.scale)
     elif ranked.rank[index] > 0:
         unit = {"digits": table.category_columns[0].digits, "scale": table.category_columns[0].scale}
         out["rank"] = f"{ranked.rank[index]} of {(ranked.rank[table.rows_of(row.origin)] > 0).sum()}"
         known = ranked.rank_low[index] > 0
         out["rank_interval"] = f"{ranked.rank_low[index]} to {ranked.rank_high[index]}" if known else UNKNOWN
-        out["tie"] = ranked.ties[index] or UNKNOWN
+        out["tie"] = ranked.classes[index] or UNKNOWN
         out["unknown"], out["few"] = ranked.unknown[index], bool(ranked.few[index])
         out["mean"] = number(ranked.mean[index], **unit)
         interval = ranked.mean_low[index], ranked.mean_high[index]
@@ -209,7 +209,7 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
     return out
 
 
-def _size_front(table: SuiteTable, ranked: Ranked, index: int) -> dict[str, Any] | None:
+def _size_front(table: BoardTable, ranked: Ranking, index: int) -> dict[str, Any] | None:
     """Who of no larger size is proved better than a row, key and title, both empty for nobody, and how many of them
     have a higher mean and cannot be tested; None if not known."""
     rows = table.rows_of(table.rows[index].origin)
@@ -234,7 +234,7 @@ def _outstanding(shown: Field) -> dict[str, Any]:
         index = shown.columns[at]
         return {
             "column": shown.table.columns[index],
-            "value": shown.table.values[shown.row, index],
+            "value": shown.table.scores.values[shown.row, index],
             "marks": int(shown.table.marks[shown.row, index]),
             "sd": z[at],
             "rank": f"{shown.standing.place[at]} of {shown.standing.others[at] + 1}",
@@ -285,7 +285,7 @@ def _fullest(suite_cache: SuiteCache, model: str, suites: list[str]) -> str:
     def scores(suite: str) -> int:
         table = suite_cache.table(suite)
         own = [index for index, row in enumerate(table.rows) if row.model == model]
-        return int((~np.isnan(table.values[own])).sum(axis=1).max())
+        return int((~np.isnan(table.scores.values[own])).sum(axis=1).max())
 
     return max(suites, key=scores)
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from compute.rounding import clean, rounded
 from leaderboard.data import model_queries, suite_queries
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.model_queries import PERMISSIVE
 from leaderboard.data.own_models import own_facts
 from leaderboard.data.payload import category_means, human_ranking
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import MODEL_KINDS, is_synthetic, plain_title
 
@@ -128,7 +128,7 @@ def standings(suite_cache: SuiteCache, suite: str) -> dict[str, Any]:
     }
 
 
-def _levels(table: SuiteTable, means: np.ndarray) -> np.ndarray:
+def _levels(table: BoardTable, means: np.ndarray) -> np.ndarray:
     """Category means [rows, categories] from 0 to 1, the worst and the best of a category's rows of one origin."""
     levels = np.full_like(means, np.nan)
     higher = np.array([column.higher for column in table.category_columns], bool)

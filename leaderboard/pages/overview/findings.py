@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from compute.analysis.correlation import extreme_pairs
+from compute.analysis.correlation import correlate, extreme_pairs
+from compute.analysis.ranking import Ranking
 from compute.types import SEVERITIES
 from leaderboard.data import suite_queries
-from leaderboard.data.column_correlation import correlate_categories
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import ranked_rows
-from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.labels import TRAINED, is_synthetic
 from leaderboard.page import Site
 
-METHOD = "spearman"
+METHOD, MINIMUM = "spearman", 4  # of Correlations, unless told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +117,7 @@ def findings(site: Site, suites: tuple[str, ...]) -> list[Finding]:
     return out
 
 
-def lead(table: SuiteTable, ranked: Ranked) -> SuiteLead | None:
+def lead(table: BoardTable, ranked: Ranking) -> SuiteLead | None:
     """Who leads the origin shown; None where no model has a rank."""
     origin, rows = ranked_rows(table, ranked)
     if not rows:
@@ -137,14 +136,15 @@ def lead(table: SuiteTable, ranked: Ranked) -> SuiteLead | None:
     )
 
 
-def disagreement(table: SuiteTable, ranked: Ranked) -> Disagreement | None:
+def disagreement(table: BoardTable, ranked: Ranking) -> Disagreement | None:
     """The pair of categories least alike over the models of the origin shown, as Correlations has it.
 
     None where too few models have two categories.
     """
     origin, _ = ranked_rows(table, ranked)
     columns = table.category_columns
-    matrix = correlate_categories(table, ranked, origin=origin, method=METHOD)
+    means, up = ranked.category_means[table.rows_of(origin)], [column.higher for column in columns]
+    matrix = correlate(scores=np.where(up, means, -means), method=METHOD, minimum=MINIMUM)
     extremes = extreme_pairs(correlation=matrix, method=METHOD)
     if extremes is None:
         return None
@@ -162,14 +162,14 @@ def disagreement(table: SuiteTable, ranked: Ranked) -> Disagreement | None:
     )
 
 
-def people_first(table: SuiteTable) -> GeneratorLead | None:
+def people_first(table: BoardTable) -> GeneratorLead | None:
     """The generator that people prefer and its rank by the benchmark's own metric; None without both columns."""
     people = next((at for at, column in enumerate(table.columns) if column.group == "People"), None)
     metric = next((at for at, column in enumerate(table.columns) if column.metric == "cfred"), None)
-    if people is None or metric is None or np.isnan(table.values[:, people]).all():
+    if people is None or metric is None or np.isnan(table.scores.values[:, people]).all():
         return None
-    first = int(np.nanargmax(table.values[:, people]))
-    values = table.values[:, metric]
+    first = int(np.nanargmax(table.scores.values[:, people]))
+    values = table.scores.values[:, metric]
     if np.isnan(values[first]):
         return None
     better = values > values[first] if table.columns[metric].higher else values < values[first]

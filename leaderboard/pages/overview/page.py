@@ -8,12 +8,12 @@ import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
+from compute.analysis.ranking import Ranking
 from compute.rounding import rounded
 from leaderboard.data import model_queries, suite_queries
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.memo import memoised
-from leaderboard.data.ranked import Ranked
-from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import TRAINED
 from leaderboard.html.templates import render
@@ -75,7 +75,7 @@ def _summary(site: Site, key: str) -> dict[str, Any]:
     return {"key": key, "about": table.suite, "benchmark_description": benchmark["description"], **rows}
 
 
-def _leaders(table: SuiteTable, ranked: Ranked) -> dict[str, Any]:
+def _leaders(table: BoardTable, ranked: Ranking) -> dict[str, Any]:
     """The models ranked first among those of one origin, and how many models and tasks the ranking has."""
     origins = {row.origin for row in table.rows}
     origin, with_rank = ranked_rows(table, ranked)
@@ -95,7 +95,7 @@ def _leaders(table: SuiteTable, ranked: Ranked) -> dict[str, Any]:
                 "model": table.rows[index].model,
                 "title": _title(table, index),
                 "trained": trained[index],
-                "tie_class": ranked.ties[index],
+                "tie_class": ranked.classes[index],
                 "few": ranked.few[index],
                 "unknown": ranked.unknown[index],
                 **_mean(ranked, index, among=order, **unit),
@@ -105,7 +105,7 @@ def _leaders(table: SuiteTable, ranked: Ranked) -> dict[str, Any]:
     }
 
 
-def _mean(ranked: Ranked, index: int, *, among: list[int], scale: float, digits: int) -> dict[str, Any]:
+def _mean(ranked: Ranking, index: int, *, among: list[int], scale: float, digits: int) -> dict[str, Any]:
     """A row's mean with its interval in shown units, and where they lie in pixels on the scale of some rows.
 
     Without an interval `whisker` is empty.
@@ -119,12 +119,12 @@ def _mean(ranked: Ranked, index: int, *, among: list[int], scale: float, digits:
     return {"low": low, "mean": mean, "high": high, "whisker": [rounded(x, 1) for x in pixels]}
 
 
-def _rank_interval(ranked: Ranked, index: int) -> str:
+def _rank_interval(ranked: Ranking, index: int) -> str:
     low, high = ranked.rank_low[index], ranked.rank_high[index]
     return "" if low < 1 or low == high else f"{low}–{high}"
 
 
-def _generators(table: SuiteTable) -> dict[str, Any]:
+def _generators(table: BoardTable) -> dict[str, Any]:
     """Generators in people's order, with the score of the benchmark's own metric."""
     people = next(index for index, column in enumerate(table.columns) if column.group == "People")
     metric = next(index for index, column in enumerate(table.columns) if column.metric == "cfred")
@@ -139,16 +139,16 @@ def _generators(table: SuiteTable) -> dict[str, Any]:
                 "model": table.rows[index].model,
                 "title": _title(table, index),
                 "scores": [
-                    number(table.values[index, at], digits=column.digits, scale=column.scale)
+                    number(table.scores.values[index, at], digits=column.digits, scale=column.scale)
                     for at, column in zip((people, metric), measures, strict=True)
                 ],
             }
-            for index in np.argsort(-table.values[:, people], kind="stable")[:LEADERS]
+            for index in np.argsort(-table.scores.values[:, people], kind="stable")[:LEADERS]
         ],
     }
 
 
-def _title(table: SuiteTable, index: int) -> str:
+def _title(table: BoardTable, index: int) -> str:
     return table.models.loc[table.rows[index].model]["title"]
 
 

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import pandas as pd
 
 from compute.analysis.lite import smaller
-from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement
-from compute.analysis.suite import SuiteScores, arrange, whole
+from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement, whole
+from compute.analysis.table import ScoreTable, of_suite
 from compute.database import store
 from compute.types import ORIGINS, LikenessError
 from leaderboard.data import suite_queries
@@ -57,7 +57,7 @@ class SmallerSuites:
     def __init__(self, db: Database) -> None:
         self.db = db
         self.scores = memoised(
-            lambda suite, origin: arrange(store.suite_frames(db.ask, suite=suite), origin=origin), most=32, of=db
+            lambda suite, origin: of_suite(store.suite_frames(db.ask, suite=suite), origin=origin), most=32, of=db
         )
         self.choose = memoised(self._choose, most=64, of=db)
         self.held_out = memoised(self._held_out, most=64, of=db)
@@ -86,7 +86,7 @@ class SmallerSuites:
             return None
 
 
-def _limit(query: SmallerSuiteQuery, scores: SuiteScores) -> tuple[int | None, float | None]:
+def _limit(query: SmallerSuiteQuery, scores: ScoreTable) -> tuple[int | None, float | None]:
     """How many tasks, or hours. A number that leaves nothing out becomes half of what can be chosen."""
     if query.by != "tasks":
         return None, query.hours

@@ -13,9 +13,9 @@ import pandas as pd
 
 from compute.types import suggestion
 from leaderboard.data import item_queries, suite_queries, task_queries
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.memo import memoised
 from leaderboard.data.scores import interval
-from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html import drawn_examples
 from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import task_url
@@ -153,7 +153,7 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     figure = None
     table = None if suites.empty else site.suite_cache.table(str(suites["key"].iloc[0]))
     index = None if table is None else table.headline(task)
-    if table is not None and index is not None and not np.isnan(table.values[:, index]).all():
+    if table is not None and index is not None and not np.isnan(table.scores.values[:, index]).all():
         column = table.columns[index]
         limits = metrics.loc[column.metric]
         points = ranked_points(table, index, limits=limits)
@@ -209,17 +209,17 @@ def page(site: Site, *, task: str, related: Correlations) -> tuple:
     return head, gr.update(value=figure, visible=figure is not None), rest, foot
 
 
-def ranked_points(table: SuiteTable, index: int, *, limits: pd.Series) -> pd.DataFrame:
+def ranked_points(table: BoardTable, index: int, *, limits: pd.Series) -> pd.DataFrame:
     """Every row with a score, best first: model, title, origin, marks, value, low, high in shown units.
 
     limits: the metric's facts, as `leaderboard.data.scores.interval` takes them.
     """
     column = table.columns[index]
     rows = []
-    for r in np.flatnonzero(~np.isnan(table.values[:, index])):
-        row, value = table.rows[r], table.values[r, index]
+    for r in np.flatnonzero(~np.isnan(table.scores.values[:, index])):
+        row, value = table.rows[r], table.scores.values[r, index]
         own = table.own_interval(r, index)
-        ends = interval(value=value, stderr=table.stderr[r, index], n=None, limits=limits, own=own)
+        ends = interval(value=value, stderr=table.scores.stderr[r, index], n=None, limits=limits, own=own)
         low, high = (np.nan if end is None else end * column.scale for end in ends)
         rows.append(
             {
@@ -236,17 +236,17 @@ def ranked_points(table: SuiteTable, index: int, *, limits: pd.Series) -> pd.Dat
     return frame.sort_values("value", ascending=not column.higher, kind="stable").reset_index(drop=True)
 
 
-def correlations(table: SuiteTable) -> tuple[np.ndarray, Correlation]:
+def correlations(table: BoardTable) -> tuple[np.ndarray, Correlation]:
     """Spearman correlations of all ranked tasks of a suite, one row a model: the columns' indices, and the result."""
     from compute.analysis.correlation import correlate
 
     columns = np.array([index for index, column in enumerate(table.columns) if column.ranked], int)
     sign = np.array([1.0 if table.columns[index].higher else -1.0 for index in columns])
-    scores = table.values[np.ix_(table.fullest_rows(), columns)]
+    scores = table.scores.values[np.ix_(table.fullest_rows(), columns)]
     return columns, correlate(scores=scores * sign, method="spearman", minimum=FEWEST)
 
 
-def _reading(table: SuiteTable, index: int, *, ceiling: float) -> dict[str, Any]:
+def _reading(table: BoardTable, index: int, *, ceiling: float) -> dict[str, Any]:
     """The verdict on the task from the spread of scores, those in doubt left out."""
     from compute.analysis.saturation import saturation
 
@@ -254,8 +254,8 @@ def _reading(table: SuiteTable, index: int, *, ceiling: float) -> dict[str, Any]
     sure = rows[table.marks[rows, index] & SUSPECT == 0]
     rows = sure if len(sure) else rows
     result = saturation(
-        scores=table.values[rows, index],
-        stderr=table.stderr[rows, index],
+        scores=table.scores.values[rows, index],
+        stderr=table.scores.stderr[rows, index],
         chance=column.chance,
         ceiling=None if pd.isna(ceiling) else float(ceiling),
         higher=column.higher,
@@ -283,7 +283,7 @@ def verdict(saturation: Saturation) -> str:
     return "Without a ceiling or a known noise, only the spread says how far the models lie apart."
 
 
-def _related(table: SuiteTable, index: int, computed: tuple[np.ndarray, Correlation]) -> dict[str, list]:
+def _related(table: BoardTable, index: int, computed: tuple[np.ndarray, Correlation]) -> dict[str, list]:
     """The tasks that rank models most and least alike, with a link to the scatter of each pair."""
     columns, result = computed
     own = int(np.flatnonzero(columns == index)[0])

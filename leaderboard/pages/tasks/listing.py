@@ -9,11 +9,11 @@ import numpy as np
 
 from compute.rounding import clean, rounded
 from leaderboard.data import suite_queries, task_queries
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.database import Database
 from leaderboard.data.languages import NAMES, codes_of
 from leaderboard.data.leaders import scored_rows
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import SuiteTable
 from leaderboard.html.drawn_examples import EXAMPLES, DrawnExample, example_of
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import hint, is_synthetic, plain_title
@@ -122,7 +122,7 @@ def unstated(license: object) -> bool:
     return blank(license) or str(license) in NOT_STATED
 
 
-def _scores(table: SuiteTable | None, task: str) -> list[Any]:
+def _scores(table: BoardTable | None, task: str) -> list[Any]:
     """best, leader, median and chance in shown units, digits, and the scores from 0 to 100 between the axis' ends.
 
     The axis of a score with bounds is theirs; of any other it goes from the lowest to the highest score. Figures in
@@ -134,7 +134,7 @@ def _scores(table: SuiteTable | None, task: str) -> list[Any]:
         return [None, "", None, None, 0, []]
     column = table.columns[index]
     _, rows = scored_rows(table, column=index)
-    values = table.values[rows, index]
+    values = table.scores.values[rows, index]
     chance = None if column.chance is None else clean(column.chance, scale=column.scale)
     if not len(values):
         return [None, "", None, chance, column.digits, []]

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from compute.analysis.pareto import OFF, ON, UNKNOWN, Front, front
-from compute.analysis.ranks.ranking import UNRANKED
-from compute.analysis.ranks.uncertainty import rank_with_uncertainty
+from compute.analysis.ranks.means import UNRANKED
+from tests.compute.analysis.tables import ranked
 
 TASKS = 12
 
@@ -21,7 +21,7 @@ def drawn(seed: int, *, models: int = 9) -> tuple[np.ndarray, np.ndarray]:
 
 
 def front_of(cost: np.ndarray, scores: np.ndarray) -> Front:
-    ranking = rank_with_uncertainty(scores=scores, categories=np.zeros(TASKS, int))
+    ranking = ranked(scores)
     return front(cost=cost, rank=ranking.rank, better=ranking.better, known=ranking.rank_low != UNRANKED)
 
 
@@ -29,7 +29,7 @@ def test_a_model_is_off_where_one_that_costs_no_more_is_better() -> None:
     seen = []
     for seed in range(4):
         cost, scores = drawn(seed)
-        better = rank_with_uncertainty(scores=scores, categories=np.zeros(TASKS, int)).better
+        better = ranked(scores).better
         found = front_of(cost, scores)
         for model, state in enumerate(found.states):
             beaten_by = {other for other in np.flatnonzero(better[:, model]) if cost[other] <= cost[model]}

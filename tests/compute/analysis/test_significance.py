@@ -7,9 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.special import zeta
+from statsmodels.stats.multitest import multipletests
 
-from compute.analysis.ranks import ranking, variance
-from compute.analysis.significance import decisions
+from compute.analysis.ranks import means, variance
+from compute.analysis.significance import decisions, holm, letter
 
 SHAPE = (3, 5, 4)  # tasks of each category
 
@@ -17,8 +18,8 @@ SHAPE = (3, 5, 4)  # tasks of each category
 def decide(scores, codes=None, *, stderr=None, higher=True):
     scores = np.asarray(scores, float)
     codes = np.zeros(scores.shape[1], int) if codes is None else np.asarray(codes)
-    blocks = ranking.blocks(
-        categories=codes, weights=None, aggregate=ranking.CATEGORY_MEAN, task_weights=None, tasks=scores.shape[1]
+    blocks = means.blocks(
+        categories=codes, weights=None, aggregate=means.CATEGORY_MEAN, task_weights=None, tasks=scores.shape[1]
     )
     parts = variance.by_category(
         scores=scores,
@@ -27,7 +28,7 @@ def decide(scores, codes=None, *, stderr=None, higher=True):
         parts=blocks,
         printed=np.zeros((len(scores), codes.max() + 1), bool),
     )
-    return decisions(mean=ranking.mean_of_blocks(scores, blocks), parts=parts, higher=higher)
+    return decisions(mean=means.mean_of_blocks(scores, blocks), parts=parts, higher=higher)
 
 
 def board(seed, *, models=10, shape=SHAPE, apart=0.0):
@@ -120,3 +121,28 @@ def test_one_task_with_a_known_error_is_compared_by_it():
     scores, noise = np.array([[0.0], [0.1], [5.0]]), np.ones((3, 1))
     better, _ = decide(scores, stderr=noise)
     assert better[2, :2].all() and not better[:2, :2].any()
+
+
+def test_holm_against_statsmodels():
+    rng = np.random.default_rng(0)
+    p = rng.random(rng.integers(1, 30)) ** rng.integers(1, 6)
+    p[rng.random(len(p)) < 0.2] = p[0]
+    assert_array_equal(holm(p, alpha=0.05), multipletests(p, alpha=0.05, method="holm")[0])
+
+
+def test_holm_by_hand():
+    assert_array_equal(holm([0.01, 0.04, 0.03, 0.005]), [True, False, False, True])
+    assert_array_equal(holm([0.04, np.nan]), [False, False])
+    assert_array_equal(holm([]), [])
+
+
+def test_letters_go_on_after_z():
+    assert [letter(i) for i in (0, 25, 26, 51, 52, 701, 702)] == [
+        "A",
+        "Z",
+        "AA",
+        "AZ",
+        "BA",
+        "ZZ",
+        "AAA",
+    ]

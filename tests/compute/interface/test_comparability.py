@@ -8,48 +8,51 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute.analysis.suite import SuiteScores
+from compute.analysis.ranked_model import RankedModel
+from compute.analysis.table import ScoreTable, of_scores
 from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
 from compute.engine.run_folders import StoredRun
 from compute.interface import standing
 from compute.interface.comparability import Comparability, comparability, measured_twice
-from compute.types import Model, Score
+from compute.types import Model, Score, Task
 from tests.compute.sharing import results
 
 SUITE = "unisim-core"
 NEW = Model(key="own/new", title="New")
 
 
-def rule() -> standing.Rule:
-    catalog = shipped()
-    return standing.rule(catalog.suite(SUITE), tasks=catalog.tasks, metrics={row.key: row for row in catalog.metrics})
+def counting() -> list[Task]:
+    return [task for task in shipped().tasks if SUITE in task.suites and task.ranked]
 
 
 def runs_of(root: Path, **given: object) -> dict[str, StoredRun]:
     """A run of every task that counts; `given` are settings of the first."""
     runs = {}
-    for at, task in enumerate(rule().tasks):
+    for at, task in enumerate(counting()):
         score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=0.5 + at / 100, n=100, stderr=0.01)
         settings = dict(given) if at == 0 else {}
         runs[task.key] = results.store(root, task.key, scores=[score], settings=settings)
     return runs
 
 
-def rows(database: Path, origin: str = "published") -> SuiteScores:
+def rows(database: Path, origin: str = "published") -> ScoreTable:
     return suite_scores(database, suites=(SUITE,), origin=origin)[0]
 
 
-def compared(runs: dict[str, StoredRun], others: SuiteScores, origin: str = "published") -> Comparability:
-    return comparability(model=NEW.key, origin=origin, tasks=rule().tasks, runs=runs, others=others)
+def compared(runs: dict[str, StoredRun], others: ScoreTable, origin: str = "published") -> Comparability:
+    return comparability(model=NEW.key, origin=origin, tasks=counting(), runs=runs, others=others)
 
 
-def ranked(runs: dict[str, StoredRun], others: SuiteScores, origin: str = "published") -> standing.SuiteRank:
+def ranked(runs: dict[str, StoredRun], others: ScoreTable, origin: str = "published") -> RankedModel:
     scores = {task: run.scores[0] for task, run in runs.items()}
-    return standing.rank(scores, rule(), model=NEW, others=others, comparable=compared(runs, others, origin))
+    catalog = shipped()
+    metrics = {row.key: row for row in catalog.metrics}
+    mine = of_scores(catalog.suite(SUITE), {NEW.key: scores}, tasks=catalog.tasks, metrics=metrics)
+    return standing.rank_of(mine, others, comparable=compared(runs, others, origin))
 
 
-def of_origins(scores: SuiteScores, *origins: str) -> SuiteScores:
+def of_origins(scores: ScoreTable, *origins: str) -> ScoreTable:
     """The rows, with these origins in turn."""
     return replace(scores, origins=tuple(origins[at % len(origins)] for at in range(len(scores.models))))
 
@@ -65,7 +68,7 @@ def test_a_rank_among_all_origins_counts_them_and_says_that_others_computed_most
     assert all(f"{count} {origin}" in text for origin, count in counts.items())
     assert "Others computed the published and imported scores" in text
     alone = ranked(runs_of(tmp_path / "alone"), of_origins(rows(database), "computed"), "all")
-    assert alone.comparable.elsewhere == () and "Others computed" not in str(alone)
+    assert "Others computed" not in str(alone)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +84,7 @@ def test_the_protocol_is_the_same_only_where_no_run_departs_from_it(
 ) -> None:
     assert compared(runs_of(tmp_path / "usual", variant="quality=prompt"), rows(database)).unlike == ()
     comparable = compared(runs_of(tmp_path / "other", **given), rows(database))
-    assert f"{rule().tasks[0].key} {sentence}" in str(comparable) and comparable.unlike
+    assert f"{counting()[0].key} {sentence}" in str(comparable) and comparable.unlike
 
 
 def test_runs_of_two_revisions_or_number_formats_are_said_to_be_mixed(database: Path, tmp_path: Path) -> None:

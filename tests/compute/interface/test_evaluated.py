@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import compute
+from compute.analysis.table import of_scores
 from compute.catalog import shipped
 from compute.database import store
 from compute.engine import run_folders
@@ -39,15 +40,16 @@ def test_the_frame_has_a_row_a_score_and_its_interval(scores: Evaluation) -> Non
 
 
 def test_the_mean_is_that_of_the_suites_rule(scores: Evaluation) -> None:
-    first, *categories = scores.means()
+    frame = scores.means().set_index("name")
     values = [score.value for score in scores.headlines.values()]
-    assert first.value == pytest.approx(np.mean(values)) and (first.tasks, first.of) == (5, 5)
-    assert first.low < first.value < first.high
-    by_name = {mean.name: mean for mean in categories}
-    assert by_name["IQA"].value == pytest.approx(
+    whole = scores.mean
+    assert whole.mean == pytest.approx(np.mean(values)) and (whole.tasks, whole.of_tasks) == (5, 5)
+    assert whole.mean_low < whole.mean < whole.mean_high
+    assert frame.loc["small", "mean"] == whole.mean and frame.loc["small", "scope"] == "suite"
+    assert frame.loc["IQA", "mean"] == pytest.approx(
         np.mean([scores.headlines[task].value for task in ("unisim/fine", "unisim/sharp")])
     )
-    assert by_name["OOO"].value == scores.headlines["unisim/odd"].value
+    assert frame.loc["OOO", "mean"] == scores.headlines["unisim/odd"].value
 
 
 def test_the_items_are_the_stored_evidence(scores: Evaluation) -> None:
@@ -88,8 +90,8 @@ def test_the_saved_file_is_imported_as_it_was(scores: Evaluation, tmp_path: Path
 def test_a_rank_among_computed_rows_is_that_of_the_means(scores: Evaluation, world: World) -> None:
     other = compute.evaluate("small/dim", suite="small", progress=False)
     rank = scores.rank("computed")
-    assert (rank.of, rank.rank) == (2, 1 + (other.mean.value > scores.mean.value))
-    assert rank.low <= rank.rank <= rank.high and scores.database().parent == scores.results
+    assert (rank.of, rank.rank) == (2, 1 + (other.mean.mean > scores.mean.mean))
+    assert rank.rank_low <= rank.rank <= rank.rank_high and scores.database().parent == scores.results
     assert "5 of 5 tasks have a score" in str(rank)
     assert str(rank).startswith(f"Rank {rank.rank} of 2 on small")
     published = scores.rank()
@@ -101,10 +103,10 @@ def test_a_rank_among_computed_rows_is_that_of_the_means(scores: Evaluation, wor
 def published_rows(database: Path, suite: str):
     from contextlib import closing
 
-    from compute.analysis.suite import arrange
+    from compute.analysis.table import of_suite
 
     with closing(store.connect(database)) as connection:
-        return arrange(
+        return of_suite(
             store.suite_frames(lambda sql, values: connection.execute(sql, values).df(), suite=suite),
             origin="published",
         )
@@ -113,21 +115,17 @@ def published_rows(database: Path, suite: str):
 PUBLISHED = comparability(model="", origin="published", tasks=(), runs={}, others=None)
 
 
-def rule_of(suite: str) -> standing.Rule:
-    catalog = shipped()
-    return standing.rule(catalog.suite(suite), tasks=catalog.tasks, metrics={row.key: row for row in catalog.metrics})
-
-
 @pytest.mark.parametrize("suite", ["unisim-core", "pairbench"])
 def test_a_rank_among_published_rows_is_the_boards(database: Path, suite: str) -> None:
     """A published model's own scores as those of a new model: its rank and interval are those that the board shows."""
-    from leaderboard.data import ranked, suite_table
+    from leaderboard.data import board_table
     from leaderboard.data.database import Database
 
-    catalog, rule = shipped(), rule_of(suite)
+    catalog = shipped()
+    metrics = {row.key: row for row in catalog.metrics}
     rows = published_rows(database, suite)
-    table = suite_table.load(Database(database), suite=suite)
-    board = ranked.rank(table)
+    table = board_table.load(Database(database), suite=suite)
+    board = table.ranked()
     whole = [at for at in range(len(rows.models)) if not np.isnan(rows.values[at]).any()]
     assert whole
     for at in whole[:: max(1, len(whole) // 3)]:
@@ -136,13 +134,14 @@ def test_a_rank_among_published_rows_is_the_boards(database: Path, suite: str) -
             task: Score(run="", subset="default", metric="", value=value, stderr=None if np.isnan(error) else error)
             for task, value, error in zip(rows.tasks, rows.values[at], rows.stderr[at], strict=True)
         }
-        result = standing.rank(scores, rule, model=model, others=rows, comparable=PUBLISHED)
+        mine = of_scores(catalog.suite(suite), {model.key: scores}, tasks=catalog.tasks, metrics=metrics)
+        result = standing.rank_of(mine, rows, comparable=PUBLISHED)
         row = table.row(f"{model.key}~published")
-        assert (result.rank, result.low or -1, result.high or -1, result.tie_class) == (
+        assert (result.rank, result.rank_low or -1, result.rank_high or -1, result.tie_class) == (
             board.rank[row],
             board.rank_low[row],
             board.rank_high[row],
-            board.ties[row],
+            board.classes[row],
         )
         assert result.of == (board.rank > 0).sum()
-        assert standing.means(scores, rule)[0].value == pytest.approx(board.mean[row])
+        assert standing.mean_of(mine).mean == pytest.approx(board.mean[row])

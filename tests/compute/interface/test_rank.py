@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import compute
-from compute.interface.ranked import decimals, printed_decimals
+from compute.rounding import decimals, printed_decimals
 from compute.types import BadInput, CannotWrite, printable
 
 MODELS, TASKS = 8, 15
@@ -146,7 +146,7 @@ def test_a_column_of_means_is_no_task_and_weighs_only_where_it_is_named() -> Non
     assert str(ranked).startswith("Left out")
     page = ranked.html()
     assert page.index(ranked.notes[1]) < page.index("<table>") and page.count(ranked.notes[1]) == 1
-    assert compute.rank(with_mean, weights={"average": 2}).counted.sum() == 16
+    assert compute.rank(with_mean, weights={"average": 2}).table.counted.sum() == 16
     compared = compute.compare("model 1", "model 2", scores=with_mean, weights={"average": 2})
     assert not any("Left out" in note for note in compared.notes)
 

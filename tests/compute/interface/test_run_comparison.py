@@ -13,8 +13,8 @@ from scipy import stats
 import compute
 from compute.engine import run_folders
 from compute.engine.run_folders import StoredRun
+from compute.interface.compare import item_difference
 from compute.interface.evaluated import Evaluation
-from compute.interface.item_differences import item_difference
 from compute.types import BadInput, Run, Score, UnknownKey
 from tests.compute.small_bench import World
 
@@ -65,7 +65,7 @@ def test_an_evaluation_is_compared_over_tasks_and_in_parts_over_items(world: Wor
     dim = compute.evaluate("small/dim", suite="small", progress=False)
     result = eye.compare(dim)
     assert (result.a, result.b, result.over, result.n) == ("small/eye", "small/dim", "tasks", 5)
-    assert result.difference == pytest.approx(eye.mean.value - dim.mean.value)
+    assert result.difference == pytest.approx(eye.mean.mean - dim.mean.mean)
     parts = result.parts.set_index("task")
     assert set(parts["over"]) == {"items"} and set(parts["n"]) == {12}
     by_item = [scores.items("unisim/near").set_index("item")["accuracy"] for scores in (eye, dim)]

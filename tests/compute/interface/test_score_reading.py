@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from compute.analysis.table import WHOLE, ScoreTable, position
 from compute.interface.score_reading import ScoreReading
-from compute.interface.score_table import WHOLE, ScoreTable, category_and_task_weights, position, unlike_scales
 from compute.types import BadInput
 
 WIDE = pd.DataFrame({"model": ["clip", "dino", "tiny"], "a": [0.7, 0.6, None], "b": [0.8, 0.5, 0.4], "c": [3, 2, 1]})
@@ -117,15 +117,15 @@ def test_tasks_are_chosen_left_out_turned_and_put_into_categories() -> None:
 
 def test_weights_are_of_categories_or_tasks() -> None:
     table = ScoreReading(categories={"first": ["a"], "rest": ["b", "c"]}).table(WIDE)
-    by_category, by_task = category_and_task_weights(table, {"rest": 3, "b": 0.5})
-    assert by_category.tolist() == [1, 3] and by_task.tolist() == [1, 0.5, 1]
+    table = table.weighted({"rest": 3, "b": 0.5})
+    assert table.weights.tolist() == [1, 3] and table.task_weights.tolist() == [1, 0.5, 1]
 
 
 def test_unlike_scales_are_said() -> None:
     table = ScoreReading().table(WIDE.assign(b=[81.0, 50, 20]))
-    [note] = unlike_scales(table, np.ones(3, bool))
+    [note] = table.unlike_scales
     assert "81 on b" in note and "0.7 on a" in note
-    assert unlike_scales(table, np.array([True, False, True])) == []
+    assert table.weighted({"b": 0}).unlike_scales == ()
 
 
 def test_a_sum_that_is_left_out_may_be_text() -> None:
@@ -204,7 +204,7 @@ def test_names_that_the_table_does_not_have_get_a_suggestion() -> None:
         assert word in str(error.value), error.value
     for weights in ({"c": -1}, {"c": float("nan")}, {"c": "much"}, {"d": 1}, {"a": 0, "b": 0, "c": 0}):
         with pytest.raises(BadInput):
-            category_and_task_weights(ScoreReading().table(WIDE), weights)
+            ScoreReading().table(WIDE).weighted(weights)
     with pytest.raises(BadInput, match="'clip'"):
         position("clp", ("clip", "dino"), noun="model")
 

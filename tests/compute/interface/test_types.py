@@ -10,23 +10,24 @@ import pytest
 
 import compute
 import leaderboard
+from compute.analysis.comparison import Comparison
+from compute.analysis.ranked_model import RankedModel
+from compute.analysis.ranking import Ranking
+from compute.analysis.table import ScoreTable
 from compute.engine.generators.table import GeneratorTable
 from compute.interface.comparability import Comparability
-from compute.interface.compare import ModelComparison
 from compute.interface.evaluated import Evaluation
-from compute.interface.rank import RankedTable
-from compute.interface.standing import SuiteMean, SuiteRank
 from leaderboard.serving import ServedBoard
 
 CLASSES = (
     Comparability,
+    Comparison,
     Evaluation,
     GeneratorTable,
-    ModelComparison,
-    RankedTable,
+    RankedModel,
+    Ranking,
+    ScoreTable,
     ServedBoard,
-    SuiteMean,
-    SuiteRank,
 )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from compute.catalog import shipped
-from compute.sharing import computed_runs, standing
+from compute.sharing import computed_runs, model_card
 from compute.types import BadInput, Suite
 from tests.compute.sharing import results
 
@@ -96,4 +96,4 @@ def test_a_private_suite_that_a_shipped_task_is_part_of_is_not_named(tmp_path: P
     results.store(tmp_path, "unisim/nights", catalog=catalog)
     for own in (False, True):
         found = computed_runs.gather(catalog.model(results.MODEL), roots=(tmp_path,), catalog=catalog, own=own)
-        assert (suite in standing.suites_of(found, catalog=catalog)) == own
+        assert (suite in model_card.suites_of(found, catalog=catalog)) == own

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from huggingface_hub import ModelCard
 
-from compute.analysis.suite import SuiteScores
+from compute.analysis.ranked_model import RankedModel
+from compute.analysis.ranking import Ranking
+from compute.analysis.table import ScoreTable, of_scores
 from compute.catalog import shipped
 from compute.cli.workspace import suite_scores
 from compute.metrics import METRICS
 from compute.sharing import computed_runs, model_card
-from compute.sharing.standing import SuiteStanding, standings, suites_of
 from compute.types import BadInput, Score
 from tests.compute.sharing import results
 
@@ -60,7 +61,7 @@ def test_damaged_marks_are_refused(card: str) -> None:
 def test_the_section_has_the_runs_figures_and_the_hub_reads_the_card(tmp_path: Path) -> None:
     score = Score(run="", subset="default", metric="accuracy", value=0.8254, n=1824, stderr=0.0089)
     results.store(tmp_path, "unisim/nights", scores=[score])
-    section = model_card.section(shared(tmp_path), standings=[], metrics=BY_KEY, about="")
+    section = model_card.section(shared(tmp_path), suites=[], metrics=BY_KEY, about="")
     assert "| NIGHTS | Accuracy, % | 82.5 | 80.8 to 84.3 | 50.0 | 1,824 |" in section
     assert "Computed on 2026-05-04." in section and "Weights 3d74acf9a28c; numbers float32; device cpu" in section
     (tmp_path / "README.md").write_text(model_card.insert(OTHER, section))
@@ -75,17 +76,26 @@ def test_names_cannot_break_a_table() -> None:
 def test_synthetic_runs_are_marked(tmp_path: Path) -> None:
     results.store(tmp_path, "mini/image-choice")
     runs = shared(tmp_path, synthetic=True)
-    section = model_card.section(runs, standings=[], metrics=BY_KEY, about="")
+    section = model_card.section(runs, suites=[], metrics=BY_KEY, about="")
     assert "synthetic: a program drew the items" in section
 
 
-def published(database: Path, suite: str) -> dict[str, SuiteScores]:
+def published(database: Path, suite: str) -> dict[str, ScoreTable]:
     return {suite: suite_scores(database, suites=(suite,), origin="published")[0]}
 
 
-def places(root: Path, *, synthetic: bool = False, rows: dict[str, SuiteScores] | None = None) -> list[SuiteStanding]:
+def places(root: Path, *, synthetic: bool = False, rows: dict[str, ScoreTable] | None = None) -> list[dict]:
     runs, catalog = shared(root, synthetic=synthetic), shipped()
-    return standings(runs, suites=suites_of(runs, catalog=catalog), published=rows or {}, catalog=catalog)
+    suites = model_card.suites_of(runs, catalog=catalog)
+    return model_card.suite_rows(runs, suites=suites, published=rows or {}, catalog=catalog)
+
+
+def found_in(root: Path, database: Path) -> RankedModel:
+    """The model's row among the published ones of unisim-core."""
+    runs, catalog = shared(root), shipped()
+    scores = {run.task.key: run.headline for run in runs.runs}
+    mine = of_scores(catalog.suite("unisim-core"), {runs.model.key: scores}, tasks=catalog.tasks, metrics=BY_KEY)
+    return Ranking.of(mine.beside(published(database, "unisim-core")["unisim-core"])).row(0)
 
 
 def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database: Path, tmp_path: Path) -> None:
@@ -93,13 +103,14 @@ def test_a_whole_suite_has_a_mean_and_a_rank_in_the_card(database: Path, tmp_pat
         value = 0.5 + position / 100
         score = Score(run="", subset=task.subsets[0], metric=task.metrics[0], value=value, n=100, stderr=0.01)
         results.store(tmp_path, task.key, scores=[score])
-    [place] = places(tmp_path, rows=published(database, "unisim-core"))
-    assert 0.5 < place.mean.low < place.mean.value < place.mean.high < 0.8 and place.mean.tasks == place.mean.of > 10
-    assert place.rank.rank >= 1 and place.rank.low <= place.rank.rank <= place.rank.high <= place.rank.of
-    section = model_card.section(shared(tmp_path), standings=[place], metrics=BY_KEY, about="")
-    low, high = 100 * place.mean.low, 100 * place.mean.high
-    expected = f"{place.rank.rank} ({place.rank.low} to {place.rank.high}) of {place.rank.of} |"
-    assert f"of {place.mean.of} | {100 * place.mean.value:.1f}% | {low:.1f} to {high:.1f} | {expected}" in section
+    [row] = places(tmp_path, rows=published(database, "unisim-core"))
+    model = found_in(tmp_path, database)
+    assert 0.5 < model.mean_low < model.mean < model.mean_high < 0.8 and model.tasks == model.of_tasks > 10
+    assert 1 <= model.rank_low <= model.rank <= model.rank_high <= model.of
+    section = model_card.section(shared(tmp_path), suites=[row], metrics=BY_KEY, about="")
+    low, high = 100 * model.mean_low, 100 * model.mean_high
+    expected = f"{model.rank} ({model.rank_low} to {model.rank_high}) of {model.of} |"
+    assert f"of {model.of_tasks} | {100 * model.mean:.1f}% | {low:.1f} to {high:.1f} | {expected}" in section
     assert "others computed them" in section
 
 
@@ -125,10 +136,11 @@ def test_a_rank_by_another_protocol_says_so_in_its_cell(
         whole_suite(tmp_path / folder, **given)
         [place] = places(tmp_path / folder, rows=published(database, "unisim-core"))
         runs = shared(tmp_path / folder)
-        text.append(model_card.section(runs, standings=[place], metrics=BY_KEY, about=""))
+        text.append(model_card.section(runs, suites=[place], metrics=BY_KEY, about=""))
     usual, other = text
     first = next(task.key for task in shipped().tasks if "unisim-core" in task.suites)
-    [row] = [line for line in other.splitlines() if f"{place.rank.rank} (" in line and f"of {place.rank.of}. " in line]
+    model = found_in(tmp_path / "other", database)
+    [row] = [line for line in other.splitlines() if f"{model.rank} (" in line and f"of {model.of}. " in line]
     assert model_card.cell(f"{first} {remark}") in row
     assert "depart from the catalogue's protocol" in other and "depart from" not in usual
     assert "tasks and metrics" not in other and "\n\n<details>" in other and "\n\n<details>" in usual
@@ -137,16 +149,16 @@ def test_a_rank_by_another_protocol_says_so_in_its_cell(
 def test_a_mean_over_runs_of_two_revisions_says_so(database: Path, tmp_path: Path) -> None:
     whole_suite(tmp_path, model={"revision": "9" * 40})
     [place] = places(tmp_path, rows=published(database, "unisim-core"))
-    section = model_card.section(shared(tmp_path), standings=[place], metrics=BY_KEY, about="")
+    section = model_card.section(shared(tmp_path), suites=[place], metrics=BY_KEY, about="")
     assert f"The runs are of 2 revisions of the weights: {'9' * 12} and {results.COMMIT[:12]}. |" in section
 
 
 def test_a_part_of_a_suite_has_no_mean_and_drawn_items_no_rank(database: Path, tmp_path: Path) -> None:
     results.store(tmp_path, "unisim/nights")
     [part] = places(tmp_path, rows=published(database, "unisim-core"))
-    assert part.mean.value is None and part.rank.rank is None and part.mean.tasks == 1
-    section = model_card.section(shared(tmp_path), standings=[part], metrics=BY_KEY, about="")
+    assert part["mean"] == "—" and not part["ranked"] and part["tasks"].startswith("1 of ")
+    section = model_card.section(shared(tmp_path), suites=[part], metrics=BY_KEY, about="")
     assert "| — | — | no mean: " in section and "others computed them" not in section
     results.store(tmp_path / "drawn", "mini/image-choice")
-    [drawn] = [place for place in places(tmp_path / "drawn", synthetic=True) if place.suite.key == "mini"]
-    assert drawn.rank is None and drawn.synthetic
+    drawn = next(row for row in places(tmp_path / "drawn", synthetic=True) if row["title"].startswith("Mini"))
+    assert not drawn["ranked"] and "synthetic" in drawn["title"]

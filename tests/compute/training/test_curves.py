@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from compute.catalog import shipped
-from compute.interface.pages import training as training_page
+from compute.interface import training_page
 from compute.metrics.figures import Figure
 from compute.training import curves
 from compute.training.evaluation import Measurement, TaskMeasurement

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute.analysis.ranks.uncertainty import rank_with_uncertainty
+from compute.analysis.ranking import Ranking
+from compute.analysis.table import ScoreTable
 from leaderboard.data.database import Database
 from leaderboard.data.language_evidence import LanguageEvidence
 from leaderboard.data.suite_cache import SuiteCache
@@ -101,7 +102,7 @@ def test_worse_is_what_the_first_s_own_tests_show(evidence: LanguageEvidence) ->
     """Once every model below the first that differs counted as proved worse, 14 of 29 in Japanese without a proof."""
     japanese = evidence.ranking("jpn")
     values = np.array([each.values for each in japanese.ranked])
-    result = rank_with_uncertainty(scores=values, categories=np.zeros(values.shape[1], int))
+    result = Ranking.of(ScoreTable(values=values))
     proved = {each.model for each, worse in zip(japanese.ranked, result.better[0], strict=True) if worse}
     assert {each.model for each in japanese.worse} == proved and proved
     assert len(japanese.worse) + len(japanese.level) == len(japanese.ranked) - 1 and not japanese.untested

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from leaderboard.data.board_table import BoardTable
 from leaderboard.data.mean_rule import changed_rule, rule, suite_rule
 from leaderboard.data.suite_cache import SuiteCache
 
 UNISIM = ("Img-2AFC", "IT-2AFC", "Text-2AFC", "IQA")
+
+
+def changed(table: BoardTable, **choice: object) -> str:
+    return changed_rule(table, table.ranked(**choice))
 
 
 @pytest.mark.parametrize(
@@ -33,21 +38,21 @@ UNISIM = ("Img-2AFC", "IT-2AFC", "Text-2AFC", "IQA")
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_only_what_differs_from_the_suites_own_rule_is_said(suite_cache: SuiteCache, choice: dict, words: str) -> None:
-    assert changed_rule(suite_cache.table("unisim-core"), **choice) == words
+    assert changed(suite_cache.table("unisim-core"), **choice) == words
 
 
 def test_every_task_chosen_is_the_suites_own_and_many_are_counted(suite_cache: SuiteCache) -> None:
     table = suite_cache.table("mieb")
     tasks = [column.task for column in table.columns]
-    assert changed_rule(table, tasks=frozenset(tasks)) == ""
-    assert changed_rule(table, tasks=frozenset(tasks[:12])) == "12 of 130 tasks"
+    assert changed(table, tasks=frozenset(tasks)) == ""
+    assert changed(table, tasks=frozenset(tasks[:12])) == "12 of 130 tasks"
     english = {"Multilingual Retrieval": 0.0, "Visual STS (cross & multi)": 0.0}
-    assert changed_rule(table, weights=english) == "without Multilingual Retrieval, Visual STS (cross & multi)"
+    assert changed(table, weights=english) == "without Multilingual Retrieval, Visual STS (cross & multi)"
 
 
 def test_people_rank_by_no_rule_that_can_be_changed(suite_cache: SuiteCache) -> None:
     table = suite_cache.table("cfred-hpdv2")
-    assert changed_rule(table, tasks=frozenset({table.columns[0].task}), coverage=0.5) == ""
+    assert changed(table, tasks=frozenset({table.columns[0].task}), coverage=0.5) == ""
     assert suite_rule(table) == "Ranked by people"
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from compute.catalog import shipped
-from leaderboard.data import payload, ranked
+from leaderboard.data import payload
+from leaderboard.data.board_table import SUSPECT
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import SUSPECT
 
 SUITES = tuple(suite.key for suite in shipped().suites)
 
@@ -25,7 +25,7 @@ def test_cells_are_the_table_to_the_shown_digit(suite_cache: SuiteCache, suite: 
         shown = data["columns"][offset + place]
         assert shown["key"] == column.key
         cells = [line[offset + place] for line in data["cells"]]
-        for cell, value in zip(cells, table.values[:, place], strict=True):
+        for cell, value in zip(cells, table.scores.values[:, place], strict=True):
             assert (cell is None) == np.isnan(value)
             assert cell is None or cell / 10**column.digits == pytest.approx(
                 value * column.scale, abs=0.5001 / 10**column.digits
@@ -101,13 +101,9 @@ def test_a_suite_without_scores_is_an_empty_table(suite_cache: SuiteCache) -> No
     table = suite_cache.table("unisim-core")
     none = replace(
         table,
-        rows=(),
-        values=table.values[:0],
-        stderr=table.stderr[:0],
+        scores=table.scores.rows([]),
         marks=table.marks[:0],
-        missing=table.missing[:0],
-        printed=table.printed[:0],
     )
-    data = payload.board(suite_cache.db, none, ranked.rank(none))
+    data = payload.board(suite_cache.db, none, none.ranked())
     assert data["rows"] == data["cells"] == data["ranking"]["rank"] == []
     assert len(data["columns"]) == len(table.category_columns) + len(table.columns)

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import compute
-from leaderboard.data.ranked import Ranked, rank
+from compute.analysis.ranking import Ranking
+from leaderboard.data.board_table import PRINTED, BoardTable
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import PRINTED, SuiteTable
 
 # Of MIEB, the categories of which the paper's tables print every figure.
 WITHOUT_PRINTED_MEANS = (
@@ -30,14 +30,14 @@ SUITES = {
 }
 
 
-def exported(table: SuiteTable, path: Path, *, categories: tuple[str, ...]) -> None:
+def exported(table: BoardTable, path: Path, *, categories: tuple[str, ...]) -> None:
     """The published rows of a suite as a long CSV, empty cells too."""
     rows = [
         {
             "model": row.model,
             "task": column.key,
-            "value": table.values[r, c],
-            "stderr": table.stderr[r, c],
+            "value": table.scores.values[r, c],
+            "stderr": table.scores.stderr[r, c],
             "category": column.group,
             "higher_is_better": column.higher,
         }
@@ -48,9 +48,9 @@ def exported(table: SuiteTable, path: Path, *, categories: tuple[str, ...]) -> N
     pd.DataFrame(rows).to_csv(path, index=False)
 
 
-def on_the_board(table: SuiteTable, categories: tuple[str, ...]) -> Ranked:
-    weights = {name: float(name in categories) for name in table.categories} if categories else None
-    ranked = rank(table, weights=weights)
+def on_the_board(table: BoardTable, categories: tuple[str, ...]) -> Ranking:
+    weights = {name: float(name in categories) for name in table.scores.categories} if categories else None
+    ranked = table.ranked(weights=weights)
     assert ranked is not None
     return ranked
 
@@ -60,10 +60,13 @@ def test_an_exported_suite_is_ranked_as_on_the_board(suite_cache: SuiteCache, su
     table, categories = suite_cache.table(suite), SUITES[suite]
     board = on_the_board(table, categories)
     published = np.array([index for index, row in enumerate(table.rows) if row.origin == "published"])
-    names = [table.categories.index(name) for name in categories or table.categories]
-    assert not (board.marks[published][:, names] & PRINTED).any(), "printed means are no column of a table of scores"
+    names = [table.scores.categories.index(name) for name in categories or table.scores.categories]
+    marks = table.mean_marks(board)[published][:, names]
+    assert not (marks & PRINTED).any(), "printed means are no column of a table of scores"
     exported(table, tmp_path / "suite.csv", categories=categories)
-    counted = [column for column in table.columns if column.ranked and column.group in (categories or table.categories)]
+    counted = [
+        column for column in table.columns if column.ranked and column.group in (categories or table.scores.categories)
+    ]
     own = compute.rank(
         tmp_path / "suite.csv",
         aggregate=table.suite["aggregate"],
@@ -87,7 +90,7 @@ def test_an_exported_suite_is_ranked_as_on_the_board(suite_cache: SuiteCache, su
     ):
         np.testing.assert_allclose(mine, theirs[published], rtol=1e-12, atol=0)
     np.testing.assert_array_equal(own.better, board.better[np.ix_(published, published)])
-    assert own.classes == tuple(board.ties[index] for index in published)
+    assert own.classes == tuple(board.classes[index] for index in published)
     assert own.unknown == tuple(board.unknown[index] for index in published)
     assert [bool(why) for why in own.why] == [bool(board.why[index]) for index in published]
     assert own.fixed == board.fixed

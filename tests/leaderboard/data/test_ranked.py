@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from compute.types import BadInput
-from leaderboard.data.ranked import rank
+from leaderboard.data.board_table import PRINTED
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import PRINTED
 
 SUITES = ("unisim-core", "unisim-ood", "pairbench", "mieb", "mieb-en", "mieb-lite")
 
@@ -16,32 +15,32 @@ SUITES = ("unisim-core", "unisim-ood", "pairbench", "mieb", "mieb-en", "mieb-lit
 def test_printed_means_have_no_interval_and_no_class(suite_cache: SuiteCache) -> None:
     """The board with only Multilingual Retrieval once drew nearly every model as a class of its own."""
     table = suite_cache.table("mieb")
-    only = {name: float(name == "Multilingual Retrieval") for name in table.categories}
-    ranked = rank(table, weights=only)
+    only = {name: float(name == "Multilingual Retrieval") for name in table.scores.categories}
+    ranked = table.ranked(weights=only)
     placed = ranked.rank > 0
-    printed = (ranked.marks[:, table.categories.index("Multilingual Retrieval")] & PRINTED) > 0
+    printed = (table.mean_marks(ranked)[:, table.scores.categories.index("Multilingual Retrieval")] & PRINTED) > 0
     assert placed.sum() > 30 and printed[placed].all()
-    assert (ranked.rank_low == -1).all() and np.isnan(ranked.mean_low).all() and not any(ranked.ties)
+    assert (ranked.rank_low == -1).all() and np.isnan(ranked.mean_low).all() and not any(ranked.classes)
     reason = "printed means are used for Multilingual Retrieval, where some figures are missing"
     assert {ranked.unknown[row] for row in np.flatnonzero(placed)} == {reason}
     whole = suite_cache.ranked("mieb")
     assert (whole.rank_low == -1).all(), "one such category among ten leaves the whole mean without an interval"
     others = ("Clustering", "Compositionality", "Document Understanding", "Vision-centric QA", "Visual STS (en)")
-    known = rank(table, weights={name: float(name in others) for name in table.categories})
+    known = table.ranked(weights={name: float(name in others) for name in table.scores.categories})
     assert (known.rank_low[known.rank > 0] > 0).all()
 
 
 def test_a_category_of_one_task_counts_as_fixed(suite_cache: SuiteCache) -> None:
     """UniSim's tasks have known errors, MIEB's clustering has none: one task of each, chosen alone."""
     table = suite_cache.table("unisim-core")
-    one = rank(table, tasks=frozenset({"unisim/nights"}))
+    one = table.ranked(tasks=frozenset({"unisim/nights"}))
     assert one.fixed == ("Img-2AFC",) and not one.few.any() and not any(one.unknown)
     column = next(index for index, column in enumerate(table.columns) if column.task == "unisim/nights")
-    high = table.values[:, column] + 1.959964 * table.stderr[:, column]
+    high = table.scores.values[:, column] + 1.959964 * table.scores.stderr[:, column]
     np.testing.assert_allclose(one.mean_high, np.minimum(high, 1), rtol=1e-6)
     table = suite_cache.table("mieb")
     task = next(column.task for column in table.columns if column.group == "Clustering")
-    none = rank(table, tasks=frozenset({task}))
+    none = table.ranked(tasks=frozenset({task}))
     assert {reason for reason in none.unknown if reason} == {
         "one task stands for Clustering, and the error of its score is not known"
     }
@@ -49,7 +48,7 @@ def test_a_category_of_one_task_counts_as_fixed(suite_cache: SuiteCache) -> None
 
 def test_intervals_stay_within_the_bounds_of_their_metric(suite_cache: SuiteCache) -> None:
     """Two tasks alone make intervals of a hundred points."""
-    ranked = rank(suite_cache.table("unisim-ood"), weights={"PAA": 0.0, "IR": 0.0})
+    ranked = suite_cache.table("unisim-ood").ranked(weights={"PAA": 0.0, "IR": 0.0})
     placed = ranked.rank > 0
     assert ranked.few[placed].all() and np.nanmax(ranked.mean_high) == 1.0 and np.nanmin(ranked.mean_low) == 0.0
 
@@ -66,7 +65,7 @@ def test_ranks_follow_the_mean_and_lie_in_their_intervals(suite_cache: SuiteCach
     assert (ranked.rank[known] <= ranked.rank_high[known]).all()
     assert ranked.rank[placed].min() == 1 and (ranked.rank_high[known] <= placed.sum()).all()
     assert [bool(reason) for reason in ranked.unknown] == list(placed & ~known)
-    assert [bool(tie) for tie in ranked.ties] == list(known)
+    assert [bool(tie) for tie in ranked.classes] == list(known)
     assert (np.isnan(ranked.mean_low) == ~known).all()
     inside = (ranked.mean_low[placed] <= ranked.mean[placed]) & (ranked.mean[placed] <= ranked.mean_high[placed])
     assert (inside | np.isnan(ranked.mean_low[placed])).all()
@@ -76,10 +75,15 @@ def test_ranks_follow_the_mean_and_lie_in_their_intervals(suite_cache: SuiteCach
 
 def test_the_mean_is_the_mean_of_category_means(suite_cache: SuiteCache) -> None:
     table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
-    full = np.flatnonzero(~np.isnan(table.values).any(axis=1))
+    full = np.flatnonzero(~np.isnan(table.scores.values).any(axis=1))
     assert len(full) > 5
     for row in full:
-        by_hand = np.mean([table.values[row, table.codes == code].mean() for code in range(len(table.categories))])
+        by_hand = np.mean(
+            [
+                table.scores.values[row, table.scores.codes == code].mean()
+                for code in range(len(table.scores.categories))
+            ]
+        )
         assert ranked.mean[row] == pytest.approx(by_hand)
 
 
@@ -90,12 +94,12 @@ def test_the_minimum_of_coverage_holds_for_every_ranked_row(
 ) -> None:
     """By hand: a task is covered by its figure, or by its category's printed mean; nobody below is ranked."""
     table = suite_cache.table(suite)
-    ranked = rank(table, coverage=least)
+    ranked = table.ranked(coverage=least)
     minimum = float(table.suite["minimum_coverage"]) if least is None else least
     tasks = [index for index, column in enumerate(table.columns) if column.ranked]
     for row in range(len(table.rows)):
-        figure = [not np.isnan(table.values[row, index]) for index in tasks]
-        printed = [not np.isnan(table.printed[row, table.codes[index]]) for index in tasks]
+        figure = [not np.isnan(table.scores.values[row, index]) for index in tasks]
+        printed = [not np.isnan(table.scores.printed[row, table.scores.codes[index]]) for index in tasks]
         assert ranked.coverage[row] == pytest.approx(np.mean(figure))
         assert ranked.covered[row] == pytest.approx(np.mean(np.logical_or(figure, printed)))
         if ranked.rank[row] > 0:
@@ -112,7 +116,7 @@ def test_the_minimum_of_coverage_holds_for_every_ranked_row(
 
 def test_weights_scale_away(suite_cache: SuiteCache) -> None:
     table = suite_cache.table("unisim-core")
-    one, twice = (rank(table, weights=dict.fromkeys(table.categories, weight)) for weight in (1.0, 2.0))
+    one, twice = (table.ranked(weights=dict.fromkeys(table.scores.categories, weight)) for weight in (1.0, 2.0))
     np.testing.assert_array_equal(one.rank, twice.rank)
     np.testing.assert_allclose(one.mean, twice.mean)
 
@@ -120,7 +124,7 @@ def test_weights_scale_away(suite_cache: SuiteCache) -> None:
 def test_what_makes_no_mean_is_refused(suite_cache: SuiteCache) -> None:
     table = suite_cache.table("unisim-core")
     with pytest.raises(BadInput, match="'Nope'"):
-        rank(table, weights={"Nope": 1.0})
+        table.ranked(weights={"Nope": 1.0})
     with pytest.raises(BadInput, match="None of the chosen tasks"):
-        rank(table, tasks=frozenset({"mieb/stl10"}))
-    assert rank(suite_cache.table("cfred-hpdv2")) is None
+        table.ranked(tasks=frozenset({"mieb/stl10"}))
+    assert suite_cache.table("cfred-hpdv2").ranked() is None

@@ -7,12 +7,12 @@ import math
 import pytest
 
 from leaderboard.data import payload
+from leaderboard.data.board_table import TRAINED
 from leaderboard.data.related_figures import (
     COLUMNS,
     RelatedFigure,
     related_figures,
 )
-from leaderboard.data.suite_table import TRAINED
 
 DREAMSIM, QWEN, CLIP = "dreamsim-ensemble", "qwen/qwen2-vl-7b-instruct", "laion/clip-vit-b-32-laion2b-s34b-b79k"
 
@@ -70,7 +70,7 @@ def test_a_task_has_the_interval_of_its_items_and_its_place(suite_cache) -> None
     )
     table = suite_cache.table("unisim-ood")
     column = next(at for at, one in enumerate(table.columns) if one.task == "unisim/koniq-10k-sharpness")
-    values = [value for value in table.values[:, column] if not math.isnan(value)]
+    values = [value for value in table.scores.values[:, column] if not math.isnan(value)]
     assert (found.rank, found.of) == (1 + sum(value > share for value in values), len(values))
 
 
@@ -80,7 +80,7 @@ def test_the_mean_of_independent_tasks_has_a_smaller_error_than_one(suite_cache)
     table = suite_cache.table("unisim-ood")
     row = next(at for at, one in enumerate(table.rows) if one.model == CLIP)
     places = [at for at, one in enumerate(table.columns) if one.group == "PAA"]
-    half = 100 * 1.96 * math.sqrt(float((table.stderr[row, places] ** 2).sum())) / len(places)
+    half = 100 * 1.96 * math.sqrt(float((table.scores.stderr[row, places] ** 2).sum())) / len(places)
     assert mean.high - mean.value == pytest.approx(half, rel=1e-3)
     assert mean.high - mean.value < found[0].high - found[0].value
 

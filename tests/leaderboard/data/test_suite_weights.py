@@ -12,8 +12,7 @@ import pytest
 
 from leaderboard.data import payload
 from leaderboard.data.database import Database
-from leaderboard.data.mean_rule import suite_rule
-from leaderboard.data.ranked import rank
+from leaderboard.data.mean_rule import changed_rule, suite_rule
 from leaderboard.data.suite_cache import SuiteCache
 
 WEIGHTS = {"IQA": 3.0, "Text-2AFC": 2.0}
@@ -31,17 +30,18 @@ def weighted(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteC
 
 
 def test_the_board_is_ranked_by_the_suites_own_weights(weighted: SuiteCache, suite_cache: SuiteCache) -> None:
-    chosen = rank(suite_cache.table(SUITE), weights=WEIGHTS)
+    chosen = suite_cache.table(SUITE).ranked(weights=WEIGHTS)
     own = weighted.ranked(SUITE)
     np.testing.assert_array_equal(own.mean, chosen.mean)
     np.testing.assert_array_equal(own.rank_low, chosen.rank_low)
     assert own.rank.tolist() != suite_cache.ranked(SUITE).rank.tolist()
-    assert own.changed == "" and chosen.changed == "Text-2AFC 2, IQA 3, others 1"
+    assert changed_rule(weighted.table(SUITE), own) == ""
+    assert changed_rule(suite_cache.table(SUITE), chosen) == "Text-2AFC 2, IQA 3, others 1"
 
 
 def test_the_mean_is_the_weighted_mean_of_category_means(weighted: SuiteCache) -> None:
     table, ranked = weighted.table(SUITE), weighted.ranked(SUITE)
-    weights = np.array([WEIGHTS.get(name, 1.0) for name in table.categories])
+    weights = np.array([WEIGHTS.get(name, 1.0) for name in table.scores.categories])
     full = ~np.isnan(ranked.mean)
     assert full.sum() > 3
     expected = ranked.category_means[full] @ weights / weights.sum()

@@ -46,5 +46,5 @@ def test_short_names_are_explained() -> None:
 
 def test_every_short_category_of_the_board_has_words(suite_cache: SuiteCache) -> None:
     for suite in ("unisim-core", "unisim-ood", "pairbench"):
-        for category in suite_cache.table(suite).categories:
+        for category in suite_cache.table(suite).scores.categories:
             assert labels.hint(category), category

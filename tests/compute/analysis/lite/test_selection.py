@@ -6,7 +6,7 @@ from scipy import stats
 from compute.analysis.correlation import correlate
 from compute.analysis.lite.search import agreement
 from compute.analysis.lite.selection import drop_redundant, fidelity, select
-from compute.analysis.ranks import ranking
+from compute.analysis.ranks import means
 from compute.types import BadInput, Undefined
 
 NAN = np.nan
@@ -60,7 +60,7 @@ def test_each_step_is_the_best_single_addition(aggregate, missing):
     scores, codes = table(missing=missing, seed=3)
     weights = [1.0, 2.0, 0.5]
     found = select(scores=scores, categories=codes, size=7, thresholds=(), weights=weights, aggregate=aggregate)
-    full = ranking.aggregate(scores=scores, categories=codes, weights=weights, aggregate=aggregate).mean
+    full = means.aggregate(scores=scores, categories=codes, weights=weights, aggregate=aggregate).mean
 
     def value(tasks):
         mean = np.zeros(len(scores))

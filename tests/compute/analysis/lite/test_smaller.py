@@ -9,27 +9,21 @@ import pytest
 from scipy import stats
 
 from compute.analysis.lite.smaller import between, choose, held_out, thresholds
-from compute.analysis.suite import SuiteScores
+from compute.analysis.table import ScoreTable
 from compute.types import BadInput
 
 
-def made_up(*, models: int = 12, tasks: int = 10, seed: int = 0, hours: np.ndarray | None = None) -> SuiteScores:
+def made_up(*, models: int = 12, tasks: int = 10, seed: int = 0, hours: np.ndarray | None = None) -> ScoreTable:
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(models, 1)) + 0.6 * rng.normal(size=(models, tasks))
-    return SuiteScores(
-        suite="made-up",
-        aggregate="category-mean",
+    return ScoreTable(
+        name="made-up",
         models=tuple(f"m{place:02}" for place in range(models)),
-        origins=("computed",) * models,
         tasks=tuple(f"t{place}" for place in range(tasks)),
-        titles=tuple(f"T{place}" for place in range(tasks)),
         categories=("A", "B"),
         codes=np.arange(tasks) % 2,
-        higher=np.ones(tasks, bool),
         values=values,
-        stderr=np.full(values.shape, np.nan),
-        printed=np.full((models, 2), np.nan),
-        hours=np.full(tasks, np.nan) if hours is None else hours,
+        hours=hours,
     )
 
 
@@ -75,17 +69,7 @@ def test_a_budget_needs_hours_and_keeps_to_them() -> None:
 
 def test_between_two_suites_is_the_correlation_of_their_means() -> None:
     scores = made_up()
-    other = replace(
-        scores,
-        suite="lite",
-        values=scores.values[:, :4],
-        stderr=scores.stderr[:, :4],
-        tasks=scores.tasks[:4],
-        titles=scores.titles[:4],
-        codes=scores.codes[:4],
-        higher=scores.higher[:4],
-        hours=scores.hours[:4],
-    )
+    other = replace(scores.columns(range(4)), name="lite")
     found = between(scores, other)
     assert (found.fidelity.n_models, found.tasks) == (12, 4)
     means = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from compute.analysis.maps.suites import COLUMNS, Recipe, lines, project
-from compute.analysis.suite import SuiteScores
+from compute.analysis.table import ScoreTable
 from compute.types import BadInput
 
 
@@ -25,20 +25,8 @@ def test_a_map_says_how_it_was_made_and_leaves_out_what_has_no_place() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(size=(9, 1)) + rng.normal(size=(9, 12))
     values[8] = np.nan
-    scores = SuiteScores(
-        suite="made-up",
-        aggregate="task-mean",
-        models=tuple(f"m{place}" for place in range(9)),
-        origins=("computed",) * 9,
-        tasks=tuple(f"t{place}" for place in range(12)),
-        titles=("T",) * 12,
-        categories=("A",),
-        codes=np.zeros(12, int),
-        higher=np.ones(12, bool),
-        values=values,
-        stderr=np.full(values.shape, np.nan),
-        printed=np.full((9, 1), np.nan),
-        hours=np.full(12, np.nan),
+    scores = ScoreTable(
+        models=tuple(f"m{place}" for place in range(9)), tasks=tuple(f"t{place}" for place in range(12)), values=values
     )
     stages: list[str] = []
     recipe = Recipe(noun="models", suites=("made-up",), origin="computed", seed=7)

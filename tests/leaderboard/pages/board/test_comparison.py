@@ -12,7 +12,7 @@ from scipy import stats
 from compute.types import BadInput, UnknownKey
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.board import page, verdicts
-from leaderboard.pages.board.comparison import MOST, RowComparison, compare
+from leaderboard.pages.board.comparison import MOST, ComparedRows, compare
 
 DREAMSIM = "dreamsim-ensemble~published"
 PAIR = ("google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-patch14-336~published")
@@ -22,11 +22,11 @@ PAIR = ("google/siglip-so400m-patch14-224~published", "openai/clip-vit-large-pat
 def best(suite_cache: SuiteCache) -> list[str]:
     """The rows of unisim-core that have every score, best first."""
     table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
-    order = [index for index in np.argsort(-ranked.mean) if not np.isnan(table.values[index]).any()]
+    order = [index for index in np.argsort(-ranked.mean) if not np.isnan(table.scores.values[index]).any()]
     return [table.rows[index].id for index in order]
 
 
-def compared(suite_cache: SuiteCache, suite: str, rows: list[str], **how: object) -> RowComparison:
+def compared(suite_cache: SuiteCache, suite: str, rows: list[str], **how: object) -> ComparedRows:
     return compare(suite_cache.table(suite), suite_cache.ranked(suite), rows=rows, **how)
 
 
@@ -34,7 +34,7 @@ def scores(suite_cache: SuiteCache, suite: str, row: str, category: str = "") ->
     """A row's own scores in percent, of one category or all."""
     table = suite_cache.table(suite)
     mine = [column.group == category or not category for column in table.columns]
-    return 100 * table.values[table.row(row)][mine]
+    return 100 * table.scores.values[table.row(row)][mine]
 
 
 def test_a_category_is_tested_by_its_own_tasks(suite_cache: SuiteCache, best: list[str]) -> None:
@@ -60,8 +60,8 @@ def test_a_task_is_tested_by_the_errors_of_its_two_scores(suite_cache: SuiteCach
     found = compared(suite_cache, "unisim-core", list(PAIR), by="unisim/nights")
     (test,) = found.line.tests
     rows = [table.row(row) for row in PAIR]
-    gap = 100 * (table.values[rows[1], at] - table.values[rows[0], at])
-    error = 100 * float(np.hypot(*table.stderr[rows, at]))
+    gap = 100 * (table.scores.values[rows[1], at] - table.scores.values[rows[0], at])
+    error = 100 * float(np.hypot(*table.scores.stderr[rows, at]))
     assert found.line.kind == "task" and test.difference == pytest.approx(gap)
     assert test.p == pytest.approx(2 * stats.norm.sf(abs(gap) / error))
     assert (test.low, test.high) == (
@@ -74,14 +74,14 @@ def test_a_task_is_tested_by_the_errors_of_its_two_scores(suite_cache: SuiteCach
 def test_what_a_task_lacks_is_said(suite_cache: SuiteCache) -> None:
     """Without a known error the difference stands and its noise is unknown; without a score there is no difference."""
     table = suite_cache.table("mieb")
-    at = next(i for i, one in enumerate(table.columns) if np.isnan(table.stderr[:, i]).all() and one.ranked)
-    with_score = [table.rows[row].id for row in np.flatnonzero(~np.isnan(table.values[:, at]))[:2]]
+    at = next(i for i, one in enumerate(table.columns) if np.isnan(table.scores.stderr[:, i]).all() and one.ranked)
+    with_score = [table.rows[row].id for row in np.flatnonzero(~np.isnan(table.scores.values[:, at]))[:2]]
     (test,) = compared(suite_cache, "mieb", with_score, by=table.columns[at].key).line.tests
     assert test.reading == "unknown" and "error" in test.why and np.isfinite(test.difference)
     assert np.isnan([test.low, test.high, test.p]).all()
-    gap = next(c for c in range(len(table.columns)) if np.isnan(table.values[:, c]).any())
-    without = table.rows[np.flatnonzero(np.isnan(table.values[:, gap]))[0]]
-    other = table.rows[np.flatnonzero(~np.isnan(table.values[:, gap]))[0]]
+    gap = next(c for c in range(len(table.columns)) if np.isnan(table.scores.values[:, c]).any())
+    without = table.rows[np.flatnonzero(np.isnan(table.scores.values[:, gap]))[0]]
+    other = table.rows[np.flatnonzero(~np.isnan(table.scores.values[:, gap]))[0]]
     found = compared(suite_cache, "mieb", [other.id, without.id], by=table.columns[gap].key)
     assert found.line.tests[0].reading == "none"
     assert found.line.tests[0].why == f"{found.names[1]} has no score"
@@ -93,12 +93,12 @@ def test_the_mean_is_that_of_the_category_differences(suite_cache: SuiteCache, b
     table = suite_cache.table("unisim-core")
     gaps = [
         (scores(suite_cache, "unisim-core", best[-1], name) - scores(suite_cache, "unisim-core", best[0], name)).mean()
-        for name in table.categories
+        for name in table.scores.categories
     ]
     (test,) = found.line.tests
     assert found.line.kind == "mean" and test.difference == pytest.approx(np.mean(gaps))
     assert [category.line.tests[0].difference for category in found.categories] == pytest.approx(gaps)
-    assert [category.title for category in found.categories] == list(table.categories)
+    assert [category.title for category in found.categories] == list(table.scores.categories)
     assert found.line.about == "Mean of 4 category means"
 
 
@@ -107,9 +107,11 @@ def test_no_difference_reaches_beyond_the_bounds_of_its_metric(suite_cache: Suit
     """All right against nearly all wrong: 100 points apart at most, however wide the interval."""
     table, ranked = suite_cache.table("mini"), suite_cache.ranked("mini")
     at = next(index for index, column in enumerate(table.columns) if column.key == "mini/things")
-    values, stderr = table.values.copy(), table.stderr.copy()
+    values, stderr = table.scores.values.copy(), table.scores.stderr.copy()
     values[:2, at], stderr[:2, at] = (0.994, 0.006), 0.01
-    table, ranked = replace(table, values=values, stderr=stderr), replace(ranked, scores=values)
+    changed = {"values": values, "stderr": stderr}
+    table = replace(table, scores=replace(table.scores, **changed))
+    ranked = replace(ranked, scores=values, table=replace(ranked.table, **changed))
     found = compare(table, ranked, rows=[row.id for row in table.rows[:2]], by=by)
     (test,) = found.line.tests
     assert (test.difference, test.low) == (pytest.approx(-98.8), -100) and test.high > -98
@@ -118,9 +120,10 @@ def test_no_difference_reaches_beyond_the_bounds_of_its_metric(suite_cache: Suit
 def test_where_lower_is_better_less_is_better(suite_cache: SuiteCache) -> None:
     table = suite_cache.table("unisim-core")
     columns = tuple(replace(column, higher=False) for column in table.columns)
+    turned = replace(table.scores, higher=np.zeros(len(columns), bool))
     found = [
         compare(one, suite_cache.ranked("unisim-core"), rows=[DREAMSIM, PAIR[0]], by="unisim/nights").line
-        for one in (table, replace(table, columns=columns))
+        for one in (table, replace(table, columns=columns, scores=turned))
     ]
     assert {line.tests[0].reading for line in found} == {"better", "worse"}
     assert found[0].tests[0].difference == found[1].tests[0].difference

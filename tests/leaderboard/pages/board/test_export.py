@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from leaderboard.data.board_table import DISPUTED, SUSPECT, TRAINED
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED
 from leaderboard.pages.board import export
 
 NASTY = (
@@ -70,7 +70,7 @@ def test_a_view_holds_the_table_in_shown_units(suite_cache: SuiteCache) -> None:
     assert not frame["synthetic"].any() and set(frame["suite"]) == {"unisim-core"}
     nights = next(place for place, column in enumerate(table.columns) if column.key == "unisim/nights")
     for place, value in zip([table.row(row) for row in rows], frame["unisim/nights"], strict=True):
-        stored = table.values[place, nights]
+        stored = table.scores.values[place, nights]
         assert value == pytest.approx(stored * 100, abs=1e-3, nan_ok=True)
     assert (frame["rank"].dropna() >= 1).all() and (frame["rank_low"] <= frame["rank_high"]).dropna().all()
 
@@ -151,7 +151,7 @@ def test_what_people_read_has_titles_digits_and_signs(suite_cache: SuiteCache, f
     place, at = next((r, c) for r, c in np.argwhere(table.marks == TRAINED))
     column = table.columns[at]
     made = export.view(table, ranked, rows=[table.rows[place].id], columns=[column.key], form=form).content.decode()
-    assert f"{table.values[place, at] * column.scale:.{column.digits}f}{sign}" in made
+    assert f"{table.scores.values[place, at] * column.scale:.{column.digits}f}{sign}" in made
     assert column.title in made and "unisim/" not in made
     assert "%" in made and "Origin" in made
 
@@ -159,7 +159,7 @@ def test_what_people_read_has_titles_digits_and_signs(suite_cache: SuiteCache, f
 def test_a_changed_mean_is_said_in_every_file(suite_cache: SuiteCache) -> None:
     """Files for programs have the rule and the suite's own rank in each row; those for people say it in the caption."""
     table, own = suite_cache.table("mieb"), suite_cache.ranked("mieb")
-    chosen = dict.fromkeys(table.categories, 0.0) | {"Retrieval": 1.0, "Multilingual Retrieval": 1.0}
+    chosen = dict.fromkeys(table.scores.categories, 0.0) | {"Retrieval": 1.0, "Multilingual Retrieval": 1.0}
     ranked = suite_cache.ranked("mieb", tuple(chosen.items()))
     rows = [row.id for row in table.rows]
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from leaderboard.data.board_table import SUSPECT
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import SUSPECT
 from leaderboard.pages.board import export, latex
 
 NASTY = (
@@ -81,7 +81,7 @@ def test_every_view_is_a_table_with_rules_label_and_caption(suite_cache: SuiteCa
 def test_the_best_is_bold_and_a_doubtful_figure_never_is(suite_cache: SuiteCache) -> None:
     """The best figures of every second column are doubted: there the next best is bold."""
     table, ranked = suite_cache.table("unisim-core"), suite_cache.ranked("unisim-core")
-    shown = np.round(100 * table.values, 1)
+    shown = np.round(100 * table.scores.values, 1)
     marks = table.marks | np.where(shown == np.nanmax(shown, axis=0), SUSPECT, 0) * (np.arange(shown.shape[1]) % 2)
     columns = [column.key for column in table.columns]
     file = export.view(

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from compute.analysis.ranks.ties import paired_differences
+from compute.analysis.comparison import compared
+from compute.analysis.table import ScoreTable
 from leaderboard.data.model_queries import PERMISSIVE
 from leaderboard.pages.choose.needs import HARDWARE, LICENSES, NEEDS, SIZES
 from leaderboard.pages.choose.page import shown
@@ -30,13 +31,18 @@ def test_the_best_leads_and_nobody_proved_worse_follows(suite_cache, need, condi
     assert best.best and not any(choice.best for choice in others)
     assert all(choice.mean <= best.mean for choice in others)
     tested = [choice for choice in others if not math.isnan(choice.low)]
-    assert all(choice.low <= choice.difference <= choice.high and choice.high >= 0 for choice in tested)
+    assert all(choice.low <= choice.difference <= choice.high for choice in tested)
+    ranked = suite_cache.ranked(need.suite, (), need.tasks(result.table, many_languages=False))
+    rows = [result.table.row(choice.row) for choice in result.choices]
+    assert not ranked.better[np.ix_(rows[:1], rows)].any()
     assert len(tested) == min(result.ties - 1, MOST - 1)
     assert others == [*tested, *(choice for choice in others if math.isnan(choice.low))], "untested ones come last"
     order = [
         (choice.rank, not choice.permissive, not choice.license, choice.parameters or math.inf) for choice in tested
     ]
-    assert order == sorted(order), "the higher mean first: over few tasks a model far behind is not proved worse either"
+    assert order == sorted(order), (
+        "the higher mean first: over few tasks a model far behind is not significantly worse either"
+    )
 
 
 @pytest.mark.parametrize("need", WITH_SUITE, ids=[need.key for need in WITH_SUITE])
@@ -60,23 +66,18 @@ def test_a_difference_is_the_paired_one_over_the_tasks_that_both_have(suite_cach
     columns = [index for index, column in enumerate(table.columns) if column.task in tasks]
     rows = {table.rows[index].id: index for index in range(len(table.rows))}
     best, other = result.choices[0], result.choices[1]
-    expected = paired_differences(
-        a=table.values[rows[other.row]][columns],
-        b=table.values[rows[best.row]][columns],
-        stderr_a=table.stderr[rows[other.row]][columns],
-        stderr_b=table.stderr[rows[best.row]][columns],
-        categories=np.zeros(len(columns), int),
-    )
+    pair = [rows[other.row], rows[best.row]]
+    expected = compared(ScoreTable(values=table.scores.values[np.ix_(pair, columns)]), 0, 1)
     assert other.shared == len(columns) == result.tasks
     assert (other.difference, other.low, other.high) == pytest.approx(
-        (expected.mean * 100, expected.mean_low * 100, expected.mean_high * 100)
+        (expected.difference * 100, expected.low * 100, expected.high * 100)
     )
 
 
 def test_what_nobody_can_be_compared_with_is_not_called_better(suite_cache):
     text = shown(suite_cache, need="search", conditions=Conditions(language="many"))
-    assert "its lead is not proved" in text and "Not tested:" in text
-    assert "proved worse." not in text.split("What is not proved")[0]
+    assert "its lead may be chance" in text and "Not tested:" in text
+    assert "significantly worse." not in text.split("What is not known")[0]
 
 
 def test_generators_are_sent_to_their_page(suite_cache):

@@ -50,8 +50,8 @@ def test_figure_3_is_what_the_claims_recompute(matrices, parameters, preset: str
     frame = unisim.both_tables()
     names = [*unisim.CORE, "PAA", "OOO", "IR"]
     expected = unisim.taus(frame[frame["group"] == group], itertools.combinations(names, 2))
-    labels = [axis.label for axis in matrix.scores.axes]
-    assert len(matrix.scores.models) == models
+    labels = [axis.label for axis in matrix.table.axes]
+    assert len(matrix.table.scores.models) == models
     assert len(expected) == 21
     for (first, second), tau in zip(itertools.combinations(names, 2), expected.values(), strict=True):
         a, b = (labels.index(unisim.TASKS.get(name, name)) for name in (first, second))
@@ -63,8 +63,8 @@ def test_figure_3_is_what_the_claims_recompute(matrices, parameters, preset: str
 )
 def test_every_cell_is_scipys(matrices, method: str, reference) -> None:
     matrix = matrices(CorrelationQuery(suites=("pairbench",), level="tasks", method=method))
-    axes = matrix.scores.axes
-    turned = matrix.scores.values * [1 if axis.higher else -1 for axis in axes]
+    axes = matrix.table.axes
+    turned = matrix.table.scores.values * [1 if axis.higher else -1 for axis in axes]
     compared = 0
     for a, b in itertools.combinations(range(len(axes)), 2):
         both = ~np.isnan(turned[:, [a, b]]).any(axis=1)
@@ -79,8 +79,8 @@ def test_every_cell_is_scipys(matrices, method: str, reference) -> None:
 
 def test_lower_is_better_columns_are_turned(matrices) -> None:
     matrix = matrices(CorrelationQuery(suites=("cfred-hpdv2",), level="tasks", method="pearson"))
-    lower = [axis.key for axis in matrix.scores.axes if not axis.higher]
-    people = next(axis.key for axis in matrix.scores.axes if axis.higher and axis.group == "People")
+    lower = [axis.key for axis in matrix.table.axes if not axis.higher]
+    people = next(axis.key for axis in matrix.table.axes if axis.higher and axis.group == "People")
     assert lower
     pair = correlation_matrix.pair(matrix, lower[0], people)
     assert pair.r == pytest.approx(-stats.pearsonr(*pair.values.T).statistic, abs=1e-9)
@@ -88,9 +88,9 @@ def test_lower_is_better_columns_are_turned(matrices) -> None:
 
 def test_one_origin_at_a_time_and_one_row_a_model(matrices, suite_cache) -> None:
     matrix = matrices(CorrelationQuery(suites=("mieb",), level="tasks"))
-    assert set(np.unique(matrix.scores.origins)) <= {-1, 0}
+    assert set(np.unique(matrix.table.origins)) <= {-1, 0}
     everything = matrices(CorrelationQuery(suites=("mieb",), level="tasks", origin="all"))
-    assert len(set(everything.scores.models)) == len(everything.scores.models)
+    assert len(set(everything.table.scores.models)) == len(everything.table.scores.models)
     with pytest.raises(BadInput, match="Choose other"):
         matrices(CorrelationQuery(suites=("mieb",), origin="computed"))
 
@@ -109,7 +109,7 @@ def test_too_few_models_is_blank_with_the_reason(matrices, suite_cache) -> None:
 
 def test_table_and_sheet_hold_every_pair(matrices) -> None:
     matrix = matrices(CorrelationQuery())
-    size = len(matrix.scores.axes)
+    size = len(matrix.table.axes)
     data = listing(matrix)
     assert len(data["rows"]) == size * (size - 1) // 2
     strengths = [abs(row[2]) for row in data["rows"]]

@@ -6,12 +6,13 @@ import html
 import json
 import re
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from compute.analysis.comparison import compared
 from compute.analysis.pareto import OFF, ON, UNKNOWN
-from compute.analysis.ranks.ties import paired_differences
 from compute.analysis.significance import holm
 from compute.paths import ROOT
 from compute.types import BadInput, UnknownKey
@@ -51,7 +52,7 @@ def text_of(suite_front: SuiteFront, *, category: str = "") -> str:
 def proved_better(suite_cache: SuiteCache, suite: str) -> dict[str, set[str]]:
     """By model, which others are significantly better: the comparison of two rows, pair by pair, and Holm's method.
 
-    A second path to the same figures: `paired_differences` compares what two rows share, one pair at a time.
+    A second path to the same figures: `compared` compares what two rows share, one pair at a time.
     """
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
     assert ranked is not None
@@ -59,22 +60,11 @@ def proved_better(suite_cache: SuiteCache, suite: str) -> dict[str, set[str]]:
     above, below = {}, {}
     for row in rows:
         others = [other for other in rows if other != row]
-        results = [
-            paired_differences(
-                a=ranked.scores[other],
-                b=ranked.scores[row],
-                stderr_a=table.stderr[other],
-                stderr_b=table.stderr[row],
-                categories=table.codes,
-                aggregate=table.suite["aggregate"],
-                task_weights=ranked.counted.astype(float),
-            )
-            for other in others
-        ]
+        results = [compared(replace(ranked.table, values=ranked.scores), other, row) for other in others]
         claimed = holm([result.p / 2 for result in results])
         of_row = list(zip(others, results, claimed, strict=True))
-        above[row] = {other for other, result, significant in of_row if significant and result.mean > 0}
-        below[row] = {other for other, result, significant in of_row if significant and result.mean < 0}
+        above[row] = {other for other, result, significant in of_row if significant and result.difference > 0}
+        below[row] = {other for other, result, significant in of_row if significant and result.difference < 0}
     key = {row: table.rows[row].model for row in rows}
     return {key[row]: {key[other] for other in above[row] if row in below[other]} for row in rows}
 
@@ -136,7 +126,7 @@ def test_where_nothing_can_be_tested_nothing_is_on_or_off(suite_fronts: SuiteFro
 def test_a_category_s_score_is_its_mean_on_the_board(suite_fronts: SuiteFronts) -> None:
     table, ranked = suite_fronts.suite_cache.table("mieb"), suite_fronts.suite_cache.ranked("mieb")
     category = "Visual STS (en)"
-    code = table.categories.index(category)
+    code = table.scores.categories.index(category)
     board = {row.model: 100 * mean for row, mean in zip(table.rows, ranked.category_means[:, code], strict=True)}
     points = get(suite_fronts, "mieb", category=category).points
     assert len(points) > 30

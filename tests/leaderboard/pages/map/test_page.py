@@ -11,7 +11,8 @@ import pytest
 from scipy import stats
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
-from compute.analysis.suite import arrange, join
+from compute.analysis.maps.suites import join
+from compute.analysis.table import of_suite
 from compute.database import store
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
@@ -68,7 +69,7 @@ def test_neighbours_are_those_of_the_data(site, noun: str) -> None:
     """Distances against scikit-learn's, correlations against scipy's."""
     recipe = recipe_of(**{**USUAL, "of": noun})
     near = page.nearest(site, recipe, frozenset(Atlas(site.db).find(recipe).points["key"]))
-    parts = [arrange(store.suite_frames(site.db.ask, suite="mieb"), origin="published")]
+    parts = [of_suite(store.suite_frames(site.db.ask, suite="mieb"), origin="published")]
     models, tasks, scores = join(parts)
     first = next(iter(near))
     assert [other.distance for other in near[first]] == sorted(other.distance for other in near[first])

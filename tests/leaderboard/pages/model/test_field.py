@@ -30,7 +30,7 @@ def test_one_row_a_model_takes_the_fullest(imported_suite_cache):
         place
         for place in range(len(table.columns))
         if any(
-            row.model == model and row.origin == "imported" and not np.isnan(table.values[at, place])
+            row.model == model and row.origin == "imported" and not np.isnan(table.scores.values[at, place])
             for at, row in enumerate(table.rows)
         )
     )
@@ -40,7 +40,7 @@ def test_one_row_a_model_takes_the_fullest(imported_suite_cache):
 def test_nearest_asks_for_half_of_the_tasks(suite_cache):
     shown = fields.field(suite_cache, suite="unisim-core", model="unisim-vit-l-14")
     near = fields.nearest(shown)
-    own = int((~np.isnan(shown.table.values[shown.row, shown.columns])).sum())
+    own = int((~np.isnan(shown.table.scores.values[shown.row, shown.columns])).sum())
     assert (near.shared[~np.isnan(near.distance)] >= max(5, own / 2)).all()
     closest = shown.table.rows[shown.rows[int(np.nanargmin(near.distance))]].model
     assert closest.startswith("unisim-")

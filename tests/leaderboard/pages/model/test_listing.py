@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from compute.types import UnknownKey
+from leaderboard.data.board_table import TRAINED
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import TRAINED
 from leaderboard.pages.model.listing import model_scores
 from leaderboard.pages.task.listing import task_scores
 from tests.leaderboard.served import rows_of
@@ -22,7 +22,7 @@ def test_a_models_scores(suite_cache):
     assert "† trained on" in nights["marks"]
     assert nights["source"] == "UniSim-Bench Table 2"
     better = sum(
-        row.model != "unisim-vit-l-14" and suite_cache.table("unisim-core").values[at, 0] > 0.907
+        row.model != "unisim-vit-l-14" and suite_cache.table("unisim-core").scores.values[at, 0] > 0.907
         for at, row in enumerate(suite_cache.table("unisim-core").rows)
     )
     assert nights["place"] == better + 1
@@ -38,7 +38,7 @@ def test_training_on_a_data_set_marks_the_tasks_made_of_it(suite_cache: SuiteCac
     task = "mieb/mscocoi2tretrieval"
     table = suite_cache.table("mieb")
     column = next(place for place, column in enumerate(table.columns) if column.task == task)
-    scored = ~np.isnan(table.values[:, column])
+    scored = ~np.isnan(table.scores.values[:, column])
     marked = {row.model for place, row in enumerate(table.rows) if table.marks[place, column] & TRAINED}
     on_coco = {row.model for place, row in enumerate(table.rows) if scored[place] and row.model.endswith("-coco")}
     assert marked and marked == on_coco

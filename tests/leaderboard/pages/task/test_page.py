@@ -41,7 +41,7 @@ def test_the_page_opens_with_who_is_best_and_what_that_says(site, related):
     head, *_ = task.page(site, task="mieb/stl10zeroshot", related=related)
     lead = head[head.index("pg-lead") :].partition("</p>")[0]
     table = site.suite_cache.table("mieb")
-    column = table.values[:, table.headline("mieb/stl10zeroshot")]
+    column = table.scores.values[:, table.headline("mieb/stl10zeroshot")]
     best = table.rows[int(np.nanargmax(column))]
     assert model_url(best.model) in lead and f"{np.nanmax(column) * 100:.1f}" in lead and "(published)" in lead
     assert f"{int((~np.isnan(column)).sum())} models" in lead and "Close to its ceiling" in lead

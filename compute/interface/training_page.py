@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compute.interface.pages import one_file
+from compute.pages import one_file
 from compute.rounding import rounded
 from compute.training import curves
 from compute.training.curves import TaskChange

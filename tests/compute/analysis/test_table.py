@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.analysis.suite import arrange, join, whole
+from compute.analysis.lite.smaller import whole
+from compute.analysis.maps.suites import join
+from compute.analysis.table import of_suite
 from compute.types import BadInput, Undefined
 
 
@@ -26,6 +28,9 @@ def frames(
             "metric": ["accuracy"] * 4,
             "higher": [True, True, True, False],
             "proportion": [True] * 4,
+            "lower": [0.0] * 4,
+            "upper": [10.0] * 4,
+            "scale": [1.0] * 4,
         }
     )
     long = pd.DataFrame(
@@ -43,7 +48,9 @@ def frames(
         ]
     )
     return {
-        "about": pd.DataFrame([{"key": "s", "aggregate": aggregate, "category_weights": None}]),
+        "about": pd.DataFrame(
+            [{"key": "s", "aggregate": aggregate, "category_weights": None, "minimum_coverage": 1.0}]
+        ),
         "tasks": tasks,
         "values": long,
         "averages": pd.DataFrame(
@@ -60,16 +67,16 @@ def full(model: str, origin: str, *numbers: float) -> dict[tuple[str, str, str],
 
 def test_all_takes_a_models_first_origin_whole() -> None:
     given = full("m", "imported", 1, 2, 3, 4) | {("m", "published", "a"): 9.0} | full("k", "computed", 5, 6, 7, 8)
-    scores = arrange(frames(given), origin="all")
+    scores = of_suite(frames(given), origin="all")
     assert scores.models == ("k", "m") and scores.origins == ("computed", "published")
     assert scores.values[1, 0] == 9 and np.isnan(scores.values[1, 1:]).all()
 
 
 def test_unknown_origin_and_peoples_suites_are_refused() -> None:
     with pytest.raises(BadInput, match="No origin"):
-        arrange(frames(full("m", "published", 1, 2, 3, 4)), origin="guessed")
+        of_suite(frames(full("m", "published", 1, 2, 3, 4)), origin="guessed")
     with pytest.raises(BadInput, match="ranked by people"):
-        arrange(frames(full("m", "published", 1, 2, 3, 4), aggregate="human"), origin="all")
+        of_suite(frames(full("m", "published", 1, 2, 3, 4), aggregate="human"), origin="all")
 
 
 def test_a_printed_mean_stands_for_lost_figures_and_bars_the_task() -> None:
@@ -77,7 +84,7 @@ def test_a_printed_mean_stands_for_lost_figures_and_bars_the_task() -> None:
     for place, model in enumerate("klmn"):
         values |= full(model, "published", place, place + 1.0, place + 2.0, place + 3.0)
     del values["k", "published", "b"]
-    ready = whole(arrange(frames(values, averages={("k", "A"): 5.0}), origin="published"))
+    ready = whole(of_suite(frames(values, averages={("k", "A"): 5.0}), origin="published"))
     assert ready.rows.tolist() == [0, 1, 2, 3] and ready.filled == 1
     assert ready.scores[0, :2].mean() == pytest.approx(5.0) and ready.scores[0, 0] == 0
     assert ready.candidates.tolist() == [0, 2, 3]
@@ -88,15 +95,15 @@ def test_without_a_printed_mean_the_model_does_not_count() -> None:
     for place, model in enumerate("klmn"):
         values |= full(model, "published", place, place, place, place)
     del values["k", "published", "b"]
-    assert whole(arrange(frames(values), origin="published")).rows.tolist() == [1, 2, 3]
+    assert whole(of_suite(frames(values), origin="published")).rows.tolist() == [1, 2, 3]
     del values["l", "published", "c"]
     with pytest.raises(Undefined, match="models"):
-        whole(arrange(frames(values), origin="published"))
+        whole(of_suite(frames(values), origin="published"))
 
 
 def test_join_turns_columns_and_names_models_by_key() -> None:
-    one = arrange(frames(full("m", "published", 1, 2, 3, 4)), origin="published")
-    other = arrange(frames(full("k", "published", 5, 6, 7, 8)), origin="published")
+    one = of_suite(frames(full("m", "published", 1, 2, 3, 4)), origin="published")
+    other = of_suite(frames(full("k", "published", 5, 6, 7, 8)), origin="published")
     models, tasks, scores = join([one, other])
     assert models == ("k", "m") and tasks == ("a", "b", "c", "d")
     assert scores.tolist() == [[5, 6, 7, -8], [1, 2, 3, -4]]
@@ -104,7 +111,7 @@ def test_join_turns_columns_and_names_models_by_key() -> None:
 
 def test_weights_follow_the_categories_and_are_1_where_none_is_named() -> None:
     weighted = frames(full("m", "published", 1, 2, 3, 4))
-    assert arrange(weighted, origin="published").weights is None
+    assert of_suite(weighted, origin="published").weights.tolist() == [1.0, 1.0]
     weighted["about"]["category_weights"] = '{"B": 3}'
-    scores = arrange(weighted, origin="published")
+    scores = of_suite(weighted, origin="published")
     assert scores.categories == ("A", "B") and scores.weights.tolist() == [1.0, 3.0]

@@ -20,6 +20,7 @@ from compute.types import BadInput
 
 CATEGORY_MEAN = "category-mean"
 TASK_MEAN = "task-mean"
+BORDA = "borda"  # the rule that makes points, not a mean
 UNRANKED = -1  # rank and class of a model that has no mean
 
 
@@ -195,19 +196,35 @@ def aggregate(
     malformed arguments.
     """
     x = table(scores)
-    models, tasks = x.shape
+    tasks = x.shape[1]
     parts = blocks(categories=categories, weights=weights, aggregate=aggregate, task_weights=task_weights, tasks=tasks)
     used = np.sort(np.concatenate([block.columns for block in parts]))
     up = shared_direction(columns=used, higher=higher, scales=scales, tasks=tasks)
     codes = np.asarray(categories)
     task_w = np.ones(tasks) if task_weights is None else np.asarray(task_weights, float)
     n_categories = int(codes.max()) + 1 if weights is None else len(np.asarray(weights))
-    category_means = np.full((models, n_categories), np.nan)
-    for category in range(n_categories):
-        columns = np.flatnonzero((codes == category) & (task_w > 0))
+    by_category = category_means(
+        x, categories=codes, task_weights=task_w, higher=higher, scales=scales, count=n_categories
+    )
+    return Aggregate(category_means=by_category, mean=mean_of_blocks(x, parts), higher_is_better=up)
+
+
+def category_means(
+    scores: Floats,
+    *,
+    categories: Ints,
+    task_weights: Floats,
+    higher: ArrayLike | None,
+    scales: ArrayLike | None,
+    count: int,
+) -> Floats:
+    """Means [models, count] of the tasks each model has; NaN where it has none, or they do not mix."""
+    found = np.full((len(scores), count), np.nan)
+    for category in range(count):
+        columns = np.flatnonzero((categories == category) & (task_weights > 0))
         if len(columns) and _mixes(columns, higher=higher, scales=scales):
-            category_means[:, category] = _block_mean(x[:, columns], task_w[columns])
-    return Aggregate(category_means=category_means, mean=mean_of_blocks(x, parts), higher_is_better=up)
+            found[:, category] = _block_mean(scores[:, columns], task_weights[columns])
+    return found
 
 
 def _mixes(columns: Ints, *, higher: ArrayLike | None, scales: ArrayLike | None) -> bool:
@@ -230,3 +247,30 @@ def borda(*, scores: ArrayLike, higher: ArrayLike | None = None) -> Borda:
     points = np.where(known, known.sum(axis=0) - ranks(worst_last), np.nan)
     total = np.where(known.any(axis=1), np.nansum(points, axis=1), np.nan)
     return Borda(points=points, total=total, rank=rank(total))
+
+
+def anchor(*, scores: ArrayLike, categories: ArrayLike, means: ArrayLike, counted: ArrayLike) -> tuple[Floats, Bools]:
+    """Scores to rank by where a source prints a category's mean but not every figure in it.
+
+    scores float [models, tasks], NaN missing; categories int [tasks]; means float [models, categories] in the unit of
+    the scores, NaN where none is printed; counted bool [tasks]. Returns scores [models, tasks] and bool
+    [models, categories], True where the printed mean stands in. There the figures at hand keep their spread but are
+    moved so that the category's mean is the printed one, and every other task of it takes that mean: the ranking then
+    keeps to the printed mean, whose spread is not known. A category that lacks nothing, or
+    of which only some tasks are counted, stays as it is.
+    """
+    out, codes = np.array(scores, float), np.asarray(categories)
+    printed, included = np.asarray(means, float), np.asarray(counted, bool)
+    stands_in = np.zeros(printed.shape, bool)
+    for category in range(printed.shape[1]):
+        members = np.flatnonzero(codes == category)
+        if not len(members) or not included[members].all():
+            continue
+        present = ~np.isnan(out[:, members])
+        for row in np.flatnonzero(~present.all(axis=1) & ~np.isnan(printed[:, category])):
+            known, centre = members[present[row]], printed[row, category]
+            moved = out[row, known] + (centre - out[row, known].mean()) if len(known) else out[row, known]
+            out[row, members] = centre
+            out[row, known] = moved
+            stands_in[row, category] = True
+    return out, stands_in

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from compute.catalog import shipped
+from leaderboard.data.board_table import DISPUTED, SUSPECT, TRAINED
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.data.suite_table import DISPUTED, SUSPECT, TRAINED
 
 MODEL = "google/siglip-so400m-patch14-224"
 SUITES = tuple(suite.key for suite in shipped().suites)
@@ -17,12 +17,18 @@ SUITES = tuple(suite.key for suite in shipped().suites)
 def test_shapes_agree(suite_cache: SuiteCache, suite: str) -> None:
     table = suite_cache.table(suite)
     shape = (len(table.rows), len(table.columns))
-    assert table.values.shape == table.stderr.shape == table.marks.shape == table.missing.shape == shape
-    assert table.printed.shape == (len(table.rows), len(table.categories))
-    assert np.isfinite(table.values).any(axis=1).all(), "a row without a figure"
-    assert len(table.codes) == len(table.columns) and table.codes.max() <= len(table.categories)
-    assert (table.marks[np.isnan(table.values)] == 0).all()
-    for column, values in zip(table.columns, table.values.T, strict=True):
+    assert (
+        table.scores.values.shape
+        == table.scores.stderr.shape
+        == table.marks.shape
+        == table.scores.missing.shape
+        == shape
+    )
+    assert table.scores.printed.shape == (len(table.rows), len(table.scores.categories))
+    assert np.isfinite(table.scores.values).any(axis=1).all(), "a row without a figure"
+    assert len(table.scores.codes) == len(table.columns) and table.scores.codes.max() <= len(table.scores.categories)
+    assert (table.marks[np.isnan(table.scores.values)] == 0).all()
+    for column, values in zip(table.columns, table.scores.values.T, strict=True):
         if column.scale == 100:
             assert (values[~np.isnan(values)] >= -1).all() and (values[~np.isnan(values)] <= 1).all(), column.key
 
@@ -38,8 +44,8 @@ def test_printed_figures_stand_where_the_paper_prints_them(suite_cache: SuiteCac
         or row.model == "laion/clip-vit-b-32-laion2b-s34b-b79k"
     )
     assert len(keys) == 16
-    assert table.values[table.row(model), keys.index("unisim/nights")] == pytest.approx(0.851)
-    assert table.values[table.row(model), keys.index("unisim/pipal")] == pytest.approx(0.744)
+    assert table.scores.values[table.row(model), keys.index("unisim/nights")] == pytest.approx(0.851)
+    assert table.scores.values[table.row(model), keys.index("unisim/pipal")] == pytest.approx(0.744)
 
 
 def test_an_import_is_a_row_of_its_own_and_changes_no_other(
@@ -48,10 +54,10 @@ def test_an_import_is_a_row_of_its_own_and_changes_no_other(
     before, after = suite_cache.table("unisim-core"), imported_suite_cache.table("unisim-core")
     assert {row.id for row in after.rows} - {row.id for row in before.rows} == {f"{MODEL}~imported"}
     for row in before.rows:
-        np.testing.assert_array_equal(before.values[before.row(row.id)], after.values[after.row(row.id)])
-    imported = after.values[after.row(f"{MODEL}~imported")]
+        np.testing.assert_array_equal(before.scores.values[before.row(row.id)], after.scores.values[after.row(row.id)])
+    imported = after.scores.values[after.row(f"{MODEL}~imported")]
     assert (imported[:-1] == 0.5).all() and np.isnan(imported[-1])
-    assert after.reasons[after.missing[after.row(f"{MODEL}~imported"), -1]] == "No figure in this source"
+    assert after.scores.reasons[after.scores.missing[after.row(f"{MODEL}~imported"), -1]] == "No figure in this source"
 
 
 @pytest.mark.parametrize("suite", SUITES)

@@ -1,20 +1,20 @@
-"""A suite as a table: rows are a model from one origin, columns are tasks."""
+"""A suite's table of scores with what a page shows beside it: rows are a model from one origin, columns are tasks."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from compute.analysis.intervals import sampling_errors
-from compute.analysis.suite import ALL
-from compute.types import ORIGINS, UnknownKey
+from compute.analysis.ranking import Ranking
+from compute.analysis.table import ALL, COLUMNS, ScoreTable, of_long, wide
+from compute.types import ORIGINS, BadInput, UnknownKey
 from leaderboard.data import cut as cuts
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.cut import WHOLE, Cut, SuiteCuts
@@ -72,29 +72,67 @@ class SuiteRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuiteTable:
-    """One suite, whole. Arrays are [rows, task columns] in stored units, NaN where there is no score."""
+class BoardTable:
+    """One suite, whole: its scores, and what is known of models, tasks and cells. Arrays are [rows, task columns]."""
 
+    scores: ScoreTable  # a row a model and origin
     suite: pd.Series
     models: pd.DataFrame
-    rows: tuple[SuiteRow, ...]
     columns: tuple[SuiteColumn, ...]  # task columns, in catalogue order
     category_columns: tuple[SuiteColumn, ...]  # category means
-    categories: tuple[str, ...]
-    codes: np.ndarray  # [task columns], category of each
-    values: np.ndarray
-    stderr: np.ndarray  # NaN where unknown; all that ranks and tests know of a score's noise
     low: np.ndarray  # of a metric's own 95% interval, which is shown; NaN where it follows from the error
     high: np.ndarray
     marks: np.ndarray  # int, bits above
-    reasons: tuple[str, ...]
-    missing: np.ndarray  # int [rows, task columns], index into reasons
-    printed: np.ndarray  # [rows, categories] means as the paper prints them; NaN where it prints none
-    averages: pd.DataFrame  # their sources
+    averages: pd.DataFrame  # the means that the paper prints, with their sources
     trained_models: frozenset[str] = frozenset()  # keys of models that saw a data set of the suite in training
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
     choices: SuiteCuts  # what the suite can be cut by
     cut: Cut = WHOLE
+
+    @cached_property
+    def rows(self) -> tuple[SuiteRow, ...]:
+        """The model and the origin of every row."""
+        pairs = zip(self.scores.models, self.scores.origins, strict=True)
+        return tuple(SuiteRow(model=model, origin=origin) for model, origin in pairs)
+
+    def ranked(
+        self,
+        *,
+        weights: Mapping[str, float] | None = None,
+        tasks: frozenset[str] | None = None,
+        coverage: float | None = None,
+    ) -> Ranking | None:
+        """The ranking of the rows, those of each origin by themselves; None for a suite that people rank.
+
+        weights by category (others have the suite's own), tasks the keys that count (None: all), coverage the least
+        share of them. Raises BadInput for weights or tasks that make no mean.
+        """
+        scores = self.scores
+        if not scores.categories or not scores.models:
+            return None
+        unknown = sorted(set(weights or {}) - set(scores.categories))
+        if unknown:
+            names = ", ".join(scores.categories)
+            raise BadInput(f"{scores.name} has no category {unknown[0]!r}; it has: {names}")
+        if tasks is not None and not tasks & {column.task for column in self.columns}:
+            raise BadInput(f"None of the chosen tasks is part of {scores.name}. Choose others, or clear the choice")
+        chosen = [float(column.ranked and (tasks is None or column.task in tasks)) for column in self.columns]
+        table = replace(
+            scores,
+            weights=np.array(list(self.weights(weights).values())),
+            task_weights=np.array(chosen),
+            least=scores.least if coverage is None else coverage,
+        )
+        return Ranking.of(table, apart=True)
+
+    def mean_marks(self, ranked: Ranking) -> np.ndarray:
+        """int [rows, categories]: PARTIAL, a mean without some tasks; PRINTED, the paper's own."""
+        scores, chosen = self.scores, ranked.table.chosen
+        left_out = (scores.task_weights > 0) & ~chosen
+        some = (np.isnan(scores.values) & chosen) | left_out
+        partial = [some[:, scores.codes == code].any(axis=1) for code in range(len(scores.categories))]
+        made = np.where(np.stack(partial, axis=1) & ~np.isnan(ranked.category_means), PARTIAL, 0)
+        return np.where(ranked.stands_in, PRINTED, made)
 
     def weights(self, chosen: Mapping[str, float] | None = None) -> dict[str, float]:
         """The weight of each category in the mean: the chosen, and the suite's own for the others."""
@@ -135,7 +173,11 @@ class SuiteTable:
 
     def fullest_rows(self, *, column: int | None = None) -> np.ndarray:
         """Indices of one row a model, its fullest (as in `rows_of` of equals); with `column`, of those with a score."""
-        rows = range(len(self.rows)) if column is None else np.flatnonzero(~np.isnan(self.values[:, column])).tolist()
+        rows = (
+            range(len(self.rows))
+            if column is None
+            else np.flatnonzero(~np.isnan(self.scores.values[:, column])).tolist()
+        )
         return np.array(self._one_a_model(rows, key=self._fullest_first(slice(None))), int)
 
     def fullest_row(self, rows: Iterable[int], *, columns: np.ndarray) -> int:
@@ -153,14 +195,14 @@ class SuiteTable:
         return sorted(first.values())
 
     def _fullest_first(self, columns: np.ndarray | slice) -> Callable[[int], tuple[int, int]]:
-        scores = (~np.isnan(self.values[:, columns])).sum(axis=1)
+        scores = (~np.isnan(self.scores.values[:, columns])).sum(axis=1)
         return lambda row: (-int(scores[row]), self._origin_index(row))
 
     def _origin_index(self, row: int) -> int:
         return ORIGINS.index(self.rows[row].origin)
 
 
-def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> SuiteTable:
+def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
     """The table of one suite, of one condition and metric where `cut` names them.
 
     Raises UnknownKey for a suite that is not there, and as `SuiteCuts.check` does.
@@ -186,44 +228,43 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> SuiteTable:
     if cut:  # no rows of models that have other figures only
         shown = {(column.task, column.metric) for column in columns}
         long = long[[key in shown for key in zip(long.task, long.metric, strict=True)]]
-    rows = tuple(
-        SuiteRow(model=model, origin=origin) for model, origin in sorted(set(zip(long.model, long.origin, strict=True)))
+    facts = pd.DataFrame(
+        [
+            (
+                column.key,
+                column.title,
+                column.task,
+                column.metric,
+                column.group,
+                column.ranked,
+                column.higher,
+                column.lower,
+                column.upper,
+                column.scale,
+                bool(metrics.loc[column.metric, "proportion"]),
+            )
+            for column in columns
+        ],
+        columns=list(COLUMNS),
     )
-    values, stderr, low, high, n = (
-        _pivot(long, rows, columns, name) for name in ("value", "stderr", "low", "high", "n")
-    )
-    shares = np.array([bool(metrics.loc[column.metric, "proportion"]) for column in columns])
-    stderr = sampling_errors(values=values, stderr=stderr, share_of=np.where(shares, n, np.nan))
-    categories = tuple(dict.fromkeys(column.group for column in columns if column.ranked))
-    indices = {name: index for index, name in enumerate(categories)}
-    codes = np.array([indices.get(column.group, len(categories)) for column in columns])
-    reasons, missing = _reasons(db, suite, rows, columns)
-    trained = set(suite_queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
     averages = suite_queries.averages(db, suite=suite)
     if cut:  # papers print means of whole tasks
         averages = averages.iloc[:0]
-    printed = np.full((len(rows), len(categories)), np.nan)
-    known_averages = {(mean.model, mean.category): mean.value for mean in averages.itertuples()}
-    for r, row in enumerate(rows):
-        if row.origin == "published":
-            printed[r] = [known_averages.get((row.model, category), np.nan) for category in categories]
-    return SuiteTable(
+    scores = of_long(about, columns=facts, long=long, averages=averages)
+    rows = tuple(zip(scores.models, scores.origins, strict=True))
+    reasons, missing = _reasons(db, suite, rows, columns)
+    trained = set(suite_queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
+    own = is_own(about["benchmark"])
+    return BoardTable(
+        scores=replace(scores, reasons=reasons, missing=missing),
         suite=about,
         models=models,
-        rows=rows,
         columns=columns,
-        categories=categories,
-        codes=codes,
-        values=values,
-        stderr=stderr,
-        low=low,
-        high=high,
-        marks=_marks(db, suite, rows, columns, values, trained=trained),
-        reasons=reasons,
-        missing=missing,
-        category_columns=_category_columns(columns, categories, own=is_own(about["benchmark"])) if not is_human else (),
-        presets=presets(about, categories),
-        printed=printed,
+        low=wide(long, "low", rows=rows, columns=facts),
+        high=wide(long, "high", rows=rows, columns=facts),
+        marks=_marks(db, suite, rows, columns, scores.values, trained=trained),
+        category_columns=_category_columns(columns, scores.categories, own=own) if not is_human else (),
+        presets=presets(about, scores.categories),
         averages=averages,
         trained_models=frozenset(model for model, _ in trained),
         choices=choices,
@@ -317,19 +358,10 @@ def _category_columns(
     return tuple(means)
 
 
-def _pivot(long: pd.DataFrame, rows: tuple[SuiteRow, ...], columns: tuple[SuiteColumn, ...], value: str) -> np.ndarray:
-    wide = long.pivot(index=["model", "origin"], columns=["task", "metric"], values=value)
-    index = pd.MultiIndex.from_arrays([[row.model for row in rows], [row.origin for row in rows]])
-    return wide.reindex(
-        index=index,
-        columns=pd.MultiIndex.from_arrays([[column.task for column in columns], [column.metric for column in columns]]),
-    ).to_numpy(float, copy=True)
-
-
 def _marks(
     db: Database,
     suite: str,
-    rows: tuple[SuiteRow, ...],
+    rows: Sequence[tuple[str, str]],
     columns: tuple[SuiteColumn, ...],
     values: np.ndarray,
     *,
@@ -339,30 +371,30 @@ def _marks(
     remarks = suite_queries.notes(db, suite=suite)
     suspect = set(zip(remarks.model, remarks.task, remarks.metric, strict=True))
     marks = np.zeros(values.shape, int)
-    for r, row in enumerate(rows):
+    for r, (model, origin) in enumerate(rows):
         for c, column in enumerate(columns):
-            pair = (row.model, column.task)
+            pair = (model, column.task)
             marks[r, c] = (
                 TRAINED * (pair in trained)
-                + SUSPECT * (row.origin == "published" and bool({(*pair, ""), (*pair, column.metric)} & suspect))
-                + DISPUTED * (row.origin == "published" and pair in disputed)
+                + SUSPECT * (origin == "published" and bool({(*pair, ""), (*pair, column.metric)} & suspect))
+                + DISPUTED * (origin == "published" and pair in disputed)
             )
     marks[np.isnan(values)] = 0
     return marks
 
 
 def _reasons(
-    db: Database, suite: str, rows: tuple[SuiteRow, ...], columns: tuple[SuiteColumn, ...]
+    db: Database, suite: str, rows: Sequence[tuple[str, str]], columns: tuple[SuiteColumn, ...]
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Why cells are empty: what the paper's table leaves blank, else that the source has no such run."""
     reasons = ["No figure in this source"]
     gaps = {(gap.model, gap.task): gap.reason for gap in suite_queries.gaps(db, suite=suite).itertuples()}
     missing = np.zeros((len(rows), len(columns)), int)
-    for r, row in enumerate(rows):
-        if row.origin != "published":
+    for r, (model, origin) in enumerate(rows):
+        if origin != "published":
             continue
         for c, column in enumerate(columns):
-            reason = gaps.get((row.model, column.task))
+            reason = gaps.get((model, column.task))
             if reason:
                 if reason not in reasons:
                     reasons.append(reason)

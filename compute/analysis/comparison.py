@@ -1,0 +1,138 @@
+"""Two models side by side: the mean difference over the tasks that both have, and whether it is significant."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.intervals import Z95
+from compute.analysis.ranks import means, variance
+from compute.analysis.significance import ALPHA
+from compute.analysis.table import ScoreTable
+from compute.arrays import Bools
+from compute.types import BadInput
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """The mean difference of two models, a minus b, in the unit of the scores, and whether it is significant.
+
+    An interval or p that is not known is NaN, and `reason` says why.
+    """
+
+    a: str
+    b: str
+    over: Literal["tasks", "items"]  # what the two were measured on together, and what the interval is about
+    n: int  # shared tasks or items
+    difference: float  # a minus b; NaN: nothing is shared, or the tasks do not mix
+    low: float  # of the 95% interval
+    high: float
+    p: float  # two-sided, of this pair by itself
+    better: str  # the model that is significantly better at 5% by itself, empty where neither is
+    higher_is_better: bool
+    reason: str  # why the difference or its interval is not known; empty where both are
+    few: bool  # the interval rests on few tasks of a category, and covers at least 95%
+    fixed: tuple[str, ...] = ()  # categories with one shared task: the interval is about that task alone
+    notes: tuple[str, ...] = ()  # what to know of the scores, in sentences
+    parts: pd.DataFrame  # a row a task or item: what, a, b, difference
+
+    def __str__(self) -> str:
+        return "\n".join((self._verdict(), *self.notes))
+
+    def _verdict(self) -> str:
+        if math.isnan(self.difference):
+            return f"{self.a} and {self.b} cannot be compared: {self.reason}."
+        way = "" if self.higher_is_better else ", where lower is better"
+        many = self.over if self.n != 1 else self.over.removesuffix("s")
+        size = f"{self.a} minus {self.b}: {self.difference:+.4g} over {self.n:,} {many}{way}"
+        if math.isnan(self.p):
+            return f"{size}; whether by chance is not known, because {self.reason}."
+        level = "at least 95%" if self.few else "95%"
+        interval = "" if math.isnan(self.low) else f"{level} interval {self.low:+.4g} to {self.high:+.4g}, "
+        p = "p < 0.001" if self.p < 0.0005 else f"p = {self.p:.3f}"
+        verdict = f"{self.better} is significantly better" if self.better else "no significant difference"
+        return f"{size} ({interval}{p}): {verdict}."
+
+
+def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = None) -> Comparison:
+    """Row `a` of a table minus row `b`, over the tasks that count and that both have, by the table's rule.
+
+    A category that shares no task is left out. The interval and p of the mean are those of a t test (`ranks.variance`).
+    stands_in bool [categories]: whether the scores of one of the two stand for a printed mean. `parts` has a row a
+    task: task, category, a, b, difference, low, high; its interval is Gaussian, from both standard errors, taken as
+    independent. Tasks that do not mix leave only the mean undefined.
+    """
+    x, errors = table.values[[a, b]], table.stderr[[a, b]]
+    codes, tasks, names = table.codes, len(table.tasks), (*table.categories, "")
+    gap = x[0] - x[1]
+    half = Z95 * np.hypot(*errors)
+    rule = {"weights": table.category_weights, "aggregate": table.aggregate, "tasks": tasks, "categories": codes}
+    blocks = means.blocks(task_weights=table.task_weights, **rule)
+    columns = np.sort(np.concatenate([block.columns for block in blocks]))
+    shared = columns[~np.isnan(gap[columns])]
+    reason = "" if len(shared) else "no shared task"
+    try:
+        means.shared_direction(columns=shared, higher=table.higher, scales=table.scales, tasks=tasks)
+    except BadInput as error:
+        reason = str(error)
+    difference = low = high = p = math.nan
+    few, fixed = False, ()
+    if not reason:
+        # A category that shares nothing drops out; of the others all tasks stay, so that one shared of several is told
+        # from a category of one task.
+        weights = np.where(np.isin(codes, codes[shared]), table.task_weights, 0.0)
+        blocks = means.blocks(task_weights=weights, **rule)
+        difference = float(means.mean_of_blocks(gap[None], blocks)[0])
+        printed = np.append(np.zeros(len(table.categories), bool) if stands_in is None else stands_in, False)
+        parts = variance.by_category(
+            scores=np.where(np.isnan(gap), np.nan, x),
+            stderr=np.where((errors > 0).all(axis=0), errors, np.nan),  # what one lacks, the difference lacks
+            categories=codes,
+            parts=blocks,
+            printed=np.stack([printed, printed]),
+        )
+        reason = variance.unknown_because(parts, names=names)[0]
+        few = not reason and bool(variance.fewest_tasks(parts)[0] <= variance.FEW)
+        fixed = tuple(names[part.category] for part in parts if part.tasks == 1)
+        if not reason:
+            between, dof = (matrix[0, [1]] for matrix in variance.of_differences(parts))
+            count = np.array([len(shared)])
+            p = 2 * float(
+                variance.one_sided(difference=np.array([difference]), variance=between, dof=dof, tasks=count)[0]
+            )
+            if between[0] > 0:
+                width = float(variance.half_width(variance=between, dof=dof)[0])
+                low, high = difference - width, difference + width
+            else:
+                reason = variance.SAME
+    higher = bool(table.higher[columns].all())
+    return Comparison(
+        a=table.models[a],
+        b=table.models[b],
+        over="tasks",
+        n=len(shared),
+        difference=difference,
+        low=low,
+        high=high,
+        p=p,
+        better=table.models[a if (difference > 0) == higher else b] if p <= ALPHA else "",  # not of NaN
+        higher_is_better=higher,
+        reason=reason,
+        few=few,
+        fixed=fixed,
+        parts=pd.DataFrame(
+            {
+                "task": table.tasks,
+                "category": [names[code] for code in codes],
+                "a": x[0],
+                "b": x[1],
+                "difference": gap,
+                "low": gap - half,
+                "high": gap + half,
+            }
+        ),
+    )

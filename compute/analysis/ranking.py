@@ -1,0 +1,509 @@
+"""Who stands where in a table of scores, and how sure that is: would it hold on other tasks of these kinds?
+
+What is estimated is every model's mean over all tasks of each category's kind, of which the suite's tasks are a
+sample. A category of one task is about that task alone, with other items. `ranks.variance` gives the variance of every
+mean and of every difference of two, with their degrees of freedom.
+
+The interval of a mean is the mean plus and minus the t quantile times the root of its variance, within the bounds of
+the metrics. The interval of a rank runs from one place below the models that are significantly better
+(`significance.decisions`) to one above those that are significantly worse. Both ends hold together with at least 95
+percent, however close the models are: `ranks.coverage` simulates it. The exception is the best of nearly equal models
+where a category of two tasks decides beside one of forty: its interval holds in 88 percent. The true rank is that of
+the true means, no two of which are equal. (Ranks of resampled means would be narrower, and hold the true rank of the
+best of many close models in fewer than half of all samples.)
+
+A model that lacks more tasks than the rule allows is not ranked, since a mean over the tasks it has may be one over the
+easy ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.ranked_model import RankedModel
+from compute.analysis.ranks import means, variance
+from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, UNRANKED
+from compute.analysis.ranks.variance import FEW, listed
+from compute.analysis.significance import class_letters, decisions
+from compute.analysis.table import WHOLE, ScoreTable
+from compute.arrays import Bools, Floats, Ints
+from compute.rounding import decimals, printed_decimals, rounded
+from compute.tables import padded
+from compute.types import ORIGINS, printable
+
+SLACK = 1e-9  # of a share of tasks, which is a quotient
+ALONE = "only one model has a rank"
+NO_POINTS = "Borda points depend on the other models, so they have no interval"
+NOTHING = "–"
+WIDTH, EDGE = 120.0, 4.0  # of the drawn intervals, and their distance from its ends, in pixels
+MOST_CELLS = 50_000  # scores in one page: beyond that a browser takes a second to sort, so it has the means alone
+NAMED = 3  # models that a note names; of more the number is given
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking:
+    """Ranks, means and classes of a table by its rule, with their uncertainty. Arrays are [models], in its order.
+
+    An interval that is not known is UNRANKED (-1) or NaN, and `unknown` says why; so does `why` where there is no rank.
+    """
+
+    table: ScoreTable
+    rank: Ints  # 1 is best, ties 1, 2, 2, 4
+    rank_low: Ints  # best rank of the interval, which covers at least 95%
+    rank_high: Ints
+    mean: Floats  # in the unit of the scores; by Borda points their sum
+    mean_low: Floats  # of the 95% interval
+    mean_high: Floats
+    better: Bools  # [models, models], the row is significantly better than the column, on the board as a whole
+    p: Floats  # [models, models], one-sided p of each pair by itself, 0.5 if clearly above 5%; NaN unknown
+    classes: tuple[str, ...]  # A, B, ...: no model of a class is significantly better than another; empty: none
+    few: Bools  # the interval of the mean rests on few tasks of a category, and covers at least 95%
+    fixed: tuple[str, ...]  # categories that count and have one task: the intervals are about that task alone
+    scores: Floats  # [models, tasks] behind the means: printed means replace scores that are lost
+    stands_in: Bools  # [models, categories], whether a printed mean does
+    category_means: Floats  # [models, categories]; NaN: no score, or tasks that do not mix
+    covered: Floats  # share of the counting tasks with a score or a printed mean: what the least share is of
+    unknown: tuple[str, ...]  # why the intervals of a ranked model are not known; empty where they are
+    why: tuple[str, ...]  # why a model has no rank; empty where it has
+
+    @classmethod
+    def of(cls, table: ScoreTable, *, apart: bool = False) -> Ranking:
+        """Ranks the models of a table; `apart`, those of each origin by themselves. Raises BadInput where the tasks
+        that count differ in direction or scale."""
+        groups = [np.array(table.origins) == origin for origin in dict.fromkeys(table.origins)] if apart else []
+        models, used = len(table.models), table.counted
+        groups = [np.flatnonzero(group) for group in groups] or [np.arange(models)]
+        chosen = table.task_weights > 0
+        scores, stands_in = means.anchor(
+            scores=table.values, categories=table.codes, means=table.printed, counted=chosen
+        )
+        covered = (~np.isnan(scores[:, used])).sum(axis=1) / max(int(used.sum()), 1)
+        enough = covered >= table.least - SLACK
+        nothing, unranked = np.full(models, np.nan), np.full(models, UNRANKED)
+        found = cls(
+            table=table,
+            rank=unranked.copy(),
+            rank_low=unranked.copy(),
+            rank_high=unranked.copy(),
+            mean=nothing,
+            mean_low=nothing.copy(),
+            mean_high=nothing.copy(),
+            better=np.zeros((models, models), bool),
+            p=np.full((models, models), np.nan),
+            classes=("",) * models,
+            few=np.zeros(models, bool),
+            fixed=(),
+            scores=scores,
+            stands_in=stands_in,
+            category_means=np.full((models, len(table.categories)), np.nan),
+            covered=covered,
+            unknown=("",) * models,
+            why=("",) * models,
+        )
+        if table.aggregate == BORDA:
+            points = means.borda(scores=np.where(enough[:, None], scores, np.nan)[:, used], higher=table.higher[used])
+            found.rank[:] = points.rank
+            unknown = tuple("" if rank == UNRANKED else NO_POINTS for rank in points.rank)
+            found = replace(found, mean=points.total, unknown=unknown, category_means=_category_means(table, scores))
+        else:
+            found = _by_mean(found, enough, groups)
+        return replace(found, why=_why(found, enough))
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Of the mean."""
+        return self.table.aggregate == BORDA or bool(self.table.higher[self.table.counted].all())
+
+    @property
+    def scored(self) -> Ints:
+        """The counting tasks with a score of their own [models]."""
+        return (~np.isnan(self.table.values[:, self.table.counted])).sum(axis=1)
+
+    @property
+    def coverage(self) -> Floats:
+        """The share of the counting tasks with a score of their own [models]."""
+        return self.scored / self.table.counted.sum()
+
+    @cached_property
+    def borda(self) -> Floats:
+        """Borda points over the counting tasks [models], those of each origin by themselves."""
+        table, points = self.table.columns(np.flatnonzero(self.table.counted)), np.empty(len(self.rank))
+        for origin in set(table.origins):
+            rows = np.flatnonzero(np.array(table.origins) == origin)
+            points[rows] = means.borda(scores=table.values[rows], higher=table.higher).total
+        return points
+
+    @cached_property
+    def order(self) -> Ints:
+        """The models best first, then those without a rank; equal ranks by name."""
+        last = np.where(self.rank == UNRANKED, len(self.rank) + 1, self.rank)
+        return np.lexsort((np.array(self.table.models), last))
+
+    def row(self, at: int = 0, *, notes: Sequence[str] = ()) -> RankedModel:
+        """One model's row in plain values; `notes` are added to it."""
+        table, others = self.table, np.delete(np.arange(len(self.rank)), at)
+        ranked = Counter(table.origins[other] for other in others if self.rank[other] != UNRANKED)
+        return RankedModel(
+            model=table.models[at],
+            of_suite=table.name,
+            rank=_whole(self.rank[at]),
+            rank_low=_whole(self.rank_low[at]),
+            rank_high=_whole(self.rank_high[at]),
+            of=int((self.rank != UNRANKED).sum()),
+            others={origin: ranked[origin] for origin in ORIGINS if ranked[origin]} if len(others) else None,
+            tie_class=self.classes[at],
+            better=tuple(table.models[other] for other in np.flatnonzero(self.better[:, at])),
+            worse=tuple(table.models[other] for other in np.flatnonzero(self.better[at])),
+            mean=_number(self.mean[at]),
+            mean_low=_number(self.mean_low[at]),
+            mean_high=_number(self.mean_high[at]),
+            tasks=int(self.scored[at]),
+            of_tasks=int(table.counted.sum()),
+            reason=self.why[at].removeprefix("Not ranked: ") or self.unknown[at],
+            notes=tuple(notes),
+        )
+
+    @property
+    def about(self) -> str:
+        """The rule in words, such as `the mean of 12 tasks`."""
+        table, counted = self.table, self.table.counted
+        tasks = int(counted.sum())
+        many = f"{tasks:,} {'task' if tasks == 1 else 'tasks'}"
+        categories = len(np.unique(table.codes[counted]))
+        if table.aggregate == BORDA:
+            return f"Borda points over {many}: one for every model beaten on a task"
+        if table.aggregate == CATEGORY_MEAN and categories > 1:
+            return f"the mean of {categories} category means, {many} in all"
+        return f"the mean of {many}" if tasks > 1 else f"the task {table.tasks[int(counted.argmax())]}"
+
+    @property
+    def lead(self) -> tuple[str, ...]:
+        """The first of the notes: by what the models are ranked, and how the table was read."""
+        way = "" if self.higher_is_better else ", lower is better"
+        return (f"Ranked by {self.about}{way}.", *self.table.notes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before the numbers are read, in sentences."""
+        models, notes = self.table.models, []
+        if (self.rank_low != UNRANKED).any():
+            notes.append(
+                "Intervals are about other tasks of these kinds, of which these tasks count as a sample. No model of a "
+                "class is significantly better than another; the first that is worse than one begins the next class."
+            )
+        if (largest := self._likely_bound()) is not None:
+            notes.append(
+                f"Intervals reach beyond 0 to {largest}, between which all scores lie. If no mean can, give these "
+                f"bounds: 0,{largest}."
+            )
+        if self.few.any():
+            notes.append(
+                f"In brackets: a category has {FEW} tasks or fewer, and the interval covers at least 95%, usually more."
+            )
+        if self.fixed:
+            notes.append(f"The intervals are about the one task of {listed(self.fixed)} alone.")
+        partial = np.flatnonzero((self.rank != UNRANKED) & (self.scored < self.table.counted.sum()))
+        if len(partial):
+            those = _shown([models[row] for row in partial])
+            notes.append(f"Ranked without a score on some tasks, which may be the harder ones: {those}.")
+        for reason in dict.fromkeys(filter(None, self.unknown)):
+            those = [model for model, own in zip(models, self.unknown, strict=True) if own == reason]
+            notes.append(f"No interval{'' if len(those) == len(models) else f' of {_shown(those)}'}: {reason}.")
+        for reason in dict.fromkeys(filter(None, self.why)):
+            notes.append(f"{reason}: {_shown([m for m, own in zip(models, self.why, strict=True) if own == reason])}.")
+        return (*self.lead, *notes, *(() if self.table.aggregate == BORDA else self.table.unlike_scales))
+
+    def frame(self) -> pd.DataFrame:
+        """A row a model, best first: rank, model, rank_low, rank_high, class, mean, mean_low, mean_high, few, tasks,
+        reason.
+
+        `tasks` counts those with a score; `reason` says why there is no rank or no interval.
+        """
+        frame = pd.DataFrame(
+            {
+                "rank": _ranks(self.rank),
+                "model": self.table.models,
+                "rank_low": _ranks(self.rank_low),
+                "rank_high": _ranks(self.rank_high),
+                "class": self.classes,
+                "mean": self.mean,
+                "mean_low": self.mean_low,
+                "mean_high": self.mean_high,
+                "few": self.few,
+                "tasks": self.scored,
+                "reason": [why or unknown for why, unknown in zip(self.why, self.unknown, strict=True)],
+            }
+        )
+        return frame.iloc[self.order].reset_index(drop=True)
+
+    def html(self, *, title: str = "Ranking") -> str:
+        """The board as one HTML file that needs no network."""
+        from compute.pages import one_file
+
+        return one_file.render("board.html", styles=("board.css",), script="board.js", **_page(self, title))
+
+    def save_html(self, path: str | Path, *, title: str = "Ranking") -> None:
+        """Writes `html` to a file, whole or not at all. Raises CannotWrite."""
+        from compute import drafts
+
+        drafts.write_text(Path(path), self.html(title=title))
+
+    def digits(self) -> int:
+        """The decimals of means to show: three significant digits of how far they lie apart."""
+        return decimals(self.mean)
+
+    def __str__(self) -> str:
+        rows = [("rank", "95% range", "class", "model", "mean", "95% interval", "tasks")]
+        digits = self.digits()
+        for row in self.order:
+            if self.rank[row] != UNRANKED:
+                rows.append(
+                    (
+                        str(self.rank[row]),
+                        self.range_text(row),
+                        self.classes[row] or "-",
+                        printable(self.table.models[row]),
+                        rounded(self.mean[row], digits),
+                        self.interval_text(row, digits),
+                        str(self.scored[row]),
+                    )
+                )
+        heads, *drawn = padded(rows)
+        lines = [f"| {' | '.join(row)} |" for row in (heads, ["-" * len(head) for head in heads], *drawn)]
+        read = self.table.notes  # what was left out is said first
+        others = [note for note in self.notes if note not in read]
+        return "\n".join(map(printable, [*read, *[""] * bool(read), *lines, "", *others]))
+
+    def range_text(self, row: int) -> str:
+        """The interval of a rank: `2-5`, `1`, or a dash where it is not known."""
+        low, high = self.rank_low[row], self.rank_high[row]
+        return "-" if low == UNRANKED else str(low) if low == high else f"{low}-{high}"
+
+    def interval_text(self, row: int, digits: int) -> str:
+        """The interval of a mean, in brackets where it rests on few tasks; a dash where it is not known."""
+        low, high = self.mean_low[row], self.mean_high[row]
+        if np.isnan(low) or np.isnan(high):
+            return "-"
+        text = f"{rounded(low, digits)} to {rounded(high, digits)}"
+        return f"({text})" if self.few[row] else text
+
+    def _likely_bound(self) -> int | None:
+        """1 or 100 where the scores look like shares or percentages, no bounds are set and an interval leaves them."""
+        counted = self.table.counted
+        values, bounds = self.table.values[:, counted], (self.table.lower[counted], self.table.upper[counted])
+        if np.isfinite(bounds).any() or not values.size or not np.nanmin(values, initial=np.inf) >= 0:
+            return None
+        largest = next((bound for bound in (1, 100) if np.nanmax(values, initial=0) <= bound), None)
+        beyond = largest is not None and ((self.mean_low < 0) | (self.mean_high > largest)).any()
+        return largest if beyond else None
+
+
+def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
+    """The ranking by means of the models with `enough` tasks, each of `groups` (row numbers) by itself."""
+    table = found.table
+    rule = {"weights": table.category_weights, "aggregate": table.aggregate, "task_weights": table.task_weights}
+    names = (*table.categories, "")
+    point = means.aggregate(
+        scores=found.scores, categories=table.codes, higher=table.higher, scales=np.array(table.scales), **rule
+    )
+    blocks = means.blocks(categories=table.codes, tasks=len(table.tasks), **rule)
+    counted = table.counted
+    lowest, highest = table.lower[counted].min(), table.upper[counted].max()  # no mean lies beyond its metrics' bounds
+    mean = np.where(enough, point.mean, np.nan)
+    printed = np.column_stack([found.stands_in, np.zeros(len(mean), bool)])
+    unknown, classes, fixed = list(found.unknown), list(found.classes), ()
+    for group in groups:
+        rows = group[~np.isnan(mean[group])]
+        found.rank[rows] = means.rank(mean[rows], higher=point.higher_is_better)
+        parts = variance.by_category(
+            scores=found.scores[rows],
+            stderr=table.stderr[rows],
+            categories=table.codes,
+            parts=blocks,
+            printed=printed[rows],
+        )
+        fixed = tuple(names[part.category] for part in parts if part.tasks == 1)
+        if not len(rows):
+            continue
+        own, dof = variance.of_means(parts)
+        half = variance.half_width(variance=own, dof=dof)
+        found.mean_low[rows] = np.clip(mean[rows] - half, lowest, highest)
+        found.mean_high[rows] = np.clip(mean[rows] + half, lowest, highest)
+        found.few[rows] = variance.known_rows(parts) & (variance.fewest_tasks(parts) <= FEW)
+        better, p = decisions(mean=mean[rows], parts=parts, higher=point.higher_is_better)
+        found.better[np.ix_(rows, rows)], found.p[np.ix_(rows, rows)] = better, p
+        known = ~np.isnan(own) & (len(rows) > 1)
+        found.rank_low[rows] = np.where(known, 1 + better.sum(axis=0), UNRANKED)
+        found.rank_high[rows] = np.where(known, len(rows) - better.sum(axis=1), UNRANKED)
+        for row, reason, spread in zip(rows, variance.unknown_because(parts, names=names), own, strict=True):
+            unknown[row] = reason or (variance.ALIKE if np.isnan(spread) else "" if len(rows) > 1 else ALONE)
+        # Equal ranks are ordered by what is theirs, not by their position in the table.
+        keys = (found.mean_high, found.mean_low, found.rank_high, found.rank_low, found.rank)
+        ordered = rows[known][np.lexsort([key[rows[known]] for key in keys])]
+        for row, name in zip(ordered, class_letters(found.better[np.ix_(ordered, ordered)]), strict=True):
+            classes[row] = name
+    return replace(
+        found,
+        mean=mean,
+        classes=tuple(classes),
+        fixed=fixed,
+        unknown=tuple(unknown),
+        category_means=point.category_means[:, : len(table.categories)],
+    )
+
+
+def _category_means(table: ScoreTable, scores: Floats) -> Floats:
+    """Means [models, categories] of the tasks each model has; NaN where directions differ within a category."""
+    return means.category_means(
+        scores,
+        categories=table.codes,
+        task_weights=table.task_weights,
+        higher=table.higher,
+        scales=np.array(table.scales),
+        count=len(table.categories),
+    )
+
+
+def _why(ranking: Ranking, enough: Bools) -> tuple[str, ...]:
+    """Why each model has no rank."""
+    table = ranking.table
+    need, have = int(table.counted.sum()), (~np.isnan(ranking.scores[:, table.counted])).sum(axis=1)
+    share = "all" if table.least >= 1 else f"{table.least:.0%} of"
+    stand_in = " or a printed mean" if ranking.stands_in.any() else ""
+    sentences = []
+    for mean, ok, count in zip(ranking.mean, enough, have, strict=True):
+        known = f"{count} have a figure{stand_in}"
+        if not np.isnan(mean):
+            sentences.append("")
+        elif not ok:
+            sentences.append(f"Not ranked: needs {share} {need} tasks; {known}")
+        else:
+            sentences.append(f"Not ranked: no score in one of the categories that count; of {need} tasks {known}")
+    return tuple(sentences)
+
+
+def _whole(rank: int) -> int | None:
+    return None if rank == UNRANKED else int(rank)
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _ranks(values: Ints) -> pd.Series:
+    return pd.Series(values).astype("Int64").where(values != UNRANKED)
+
+
+def _shown(models: Sequence[str]) -> str:
+    more = [f"{len(models) - NAMED:,} more"] if len(models) > NAMED else []
+    return listed([*models[:NAMED], *more])
+
+
+def _page(ranked: Ranking, title: str) -> dict[str, Any]:
+    """What board.html shows: `first` is which way a heading first sorts, and a row `leads` where its class begins."""
+    table, order, digits = ranked.table, ranked.order, ranked.digits()
+    several = table.categories != (WHOLE,)
+    tasks = range(len(table.tasks)) if table.values.size <= MOST_CELLS else ()
+    axis = _axis(ranked)
+    best_first = "descending" if ranked.higher_is_better else "ascending"
+    ends = None if axis is None else (rounded(axis[0], digits), rounded(axis[1], digits))
+    heads = [
+        ("Rank", "ascending", "", None),
+        ("Model", "ascending", "model", None),
+        ("95% range", "ascending", "", None),
+        ("Class", "ascending", "", None),
+        ("Mean", best_first, "", None),
+        ("95% interval", best_first, "interval", ends),
+    ]
+    if several:
+        heads += [(printable(name), "descending", "", None) for name in table.categories]
+    heads += [(printable(table.tasks[at]), "descending" if table.higher[at] else "ascending", "", None) for at in tasks]
+    of_category = [_category_decimals(ranked, code) for code in range(len(table.categories))] if several else []
+    of_task = [printed_decimals(table.values[:, at]) for at in tasks]
+    rows, last = [], ""
+    for row in order:
+        letter = ranked.classes[row]
+        cells = _standing(ranked, row, digits, axis)
+        if several:
+            cells += [_number_cell(value, of_category[code]) for code, value in enumerate(ranked.category_means[row])]
+        cells += [_number_cell(table.values[row, at], of_task[at]) for at in tasks]
+        rows.append({"cells": cells, "leads": bool(last and letter and letter != last)})
+        last = letter or last
+    notes = [printable(note) for note in ranked.notes[len(ranked.lead) :]]
+    if not len(tasks):
+        notes.append(f"The scores of single tasks are left out, since there are more than {MOST_CELLS:,}.")
+    return {
+        "title": printable(title),
+        "lead": [printable(note) for note in ranked.lead],
+        "notes": notes,
+        "models": f"{len(table.models):,}",
+        "columns": [dict(zip(("title", "first", "key", "axis"), head, strict=True)) for head in heads],
+        "rows": rows,
+        "reasons": [
+            (printable(table.models[row]), printable(ranked.why[row] or ranked.unknown[row]))
+            for row in order
+            if ranked.why[row] or ranked.unknown[row]
+        ],
+    }
+
+
+def _category_decimals(ranked: Ranking, code: int) -> int:
+    """The decimals of a category's means; of a category of one task those of its scores."""
+    inside = np.flatnonzero((ranked.table.codes == code) & ranked.table.counted)
+    means = ranked.category_means[:, code]
+    return printed_decimals(means) if len(inside) == 1 else decimals(means)
+
+
+def _standing(ranked: Ranking, row: int, digits: int, axis: tuple[float, float] | None) -> list[dict[str, Any]]:
+    """The cells of rank, model, range, class, mean and interval."""
+    rank, low = ranked.rank[row], ranked.rank_low[row]
+    known = not np.isnan(ranked.mean_low[row])
+    return [
+        _cell(NOTHING if rank == UNRANKED else str(rank), value="" if rank == UNRANKED else str(rank)),
+        _cell(printable(ranked.table.models[row]), head=True),
+        _cell(
+            text=NOTHING if low == UNRANKED else ranked.range_text(row).replace("-", NOTHING),
+            value="" if low == UNRANKED else f"{low + ranked.rank_high[row] / 1e6:.6f}",
+        ),
+        # With the number of letters in front, Z comes before AA.
+        _cell(ranked.classes[row] or NOTHING, value=f"{len(ranked.classes[row]) or ''}{ranked.classes[row]}"),
+        _number_cell(ranked.mean[row], digits),
+        _cell(
+            text=ranked.interval_text(row, digits) if known else NOTHING,
+            value=str(float(ranked.mean_low[row])) if known else "",
+            key="interval",
+            strip=_strip(ranked, row, axis) if known and axis is not None else None,
+        ),
+    ]
+
+
+def _cell(text: str, value: str = "", *, key: str = "", head: bool = False, strip: Any = None) -> dict[str, Any]:
+    """What a cell shows and what it is sorted by; an empty value comes last."""
+    return {"text": text, "value": value, "key": key, "head": head, "strip": strip}
+
+
+def _number_cell(value: float, digits: int) -> dict[str, Any]:
+    return _cell(NOTHING) if np.isnan(value) else _cell(rounded(value, digits), str(float(value)))
+
+
+def _axis(ranked: Ranking) -> tuple[float, float] | None:
+    """The least and the largest end of an interval; None where none is known or all are one point."""
+    ends: Floats = np.concatenate([ranked.mean_low, ranked.mean_high])
+    ends = ends[~np.isnan(ends)]
+    return (float(ends.min()), float(ends.max())) if len(ends) and np.ptp(ends) > 0 else None
+
+
+def _strip(ranked: Ranking, row: int, axis: tuple[float, float]) -> tuple[float, float, float]:
+    """Low end, mean and high end in pixels from the left."""
+    low, high = axis
+    values = np.array([ranked.mean_low[row], ranked.mean[row], ranked.mean_high[row]])
+    first, middle, last = np.round(EDGE + (WIDTH - 2 * EDGE) * (values - low) / (high - low), 1).tolist()
+    return first, middle, last

@@ -1,0 +1,326 @@
+"""The one table of scores: models x tasks, and what a mean over them needs to know.
+
+It is made of a frame or a file (`compute.interface.score_reading`), of the catalogue and the scores of some models
+(`of_scores`), or of a suite in the database (`of_suite`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from compute.analysis.intervals import sampling_errors
+from compute.analysis.ranks.means import CATEGORY_MEAN
+from compute.arrays import Bools, Floats, Ints
+from compute.types import ORIGINS, BadInput, Metric, Score, Suite, Task, shortened, suggestion
+
+WHOLE = "the table"  # its name, and that of its one category, where nothing else is given
+ALL = "all"  # origins together: one row a model, of the first origin in ORIGINS that has it
+HUMAN = "human"  # the rule of suites that people rank
+LARGEST = 1e100  # beyond it squares of scores overflow
+UNLIKE = 10.0  # times the largest score of one task that of another is, from which on it is said
+COLUMNS = ("key", "title", "task", "metric", "category", "ranked", "higher", "lower", "upper", "scale", "proportion")
+LONG = ("model", "origin", "task", "metric", "value", "stderr", "n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreTable:
+    """Scores of models on tasks, in stored units and the table's own order. What is not given has the value named last.
+
+    A row is a model, or a model as one origin measured it; a task may be one metric of several of a task.
+    """
+
+    name: str = WHOLE  # the suite's key
+    models: tuple[str, ...] = None  # type: ignore[assignment]  # the numbers of the rows
+    origins: tuple[str, ...] = None  # type: ignore[assignment]  # [models]; empty
+    tasks: tuple[str, ...] = None  # type: ignore[assignment]  # the numbers of the columns
+    titles: tuple[str, ...] = None  # type: ignore[assignment]  # [tasks]; the tasks
+    categories: tuple[str, ...] = (WHOLE,)
+    codes: Ints = None  # type: ignore[assignment]  # [tasks], category of each, len(categories) in none; 0
+    higher: Bools = None  # type: ignore[assignment]  # [tasks], whether higher is better; True
+    values: Floats  # [models, tasks], NaN where there is no score
+    stderr: Floats = None  # type: ignore[assignment]  # [models, tasks], NaN where it is not known; NaN
+    aggregate: str = CATEGORY_MEAN  # the rule of the mean: one of AGGREGATES, or `borda`
+    weights: Floats = None  # type: ignore[assignment]  # [categories] >= 0; 1
+    task_weights: Floats = None  # type: ignore[assignment]  # [tasks] >= 0, 0: not in the mean; 1
+    least: float = 1.0  # share of the counting tasks that a model needs for a rank
+    scales: tuple[str, ...] = None  # type: ignore[assignment]  # [tasks], equal where scores may be averaged; equal
+    lower: Floats = None  # type: ignore[assignment]  # [tasks], bounds of the scores; infinite
+    upper: Floats = None  # type: ignore[assignment]
+    printed: Floats = None  # type: ignore[assignment]  # [models, categories], means as the source prints them; NaN
+    hours: Floats = None  # type: ignore[assignment]  # [tasks], median of the imported runs; NaN
+    reasons: tuple[str, ...] = ("no score",)
+    missing: Ints = None  # type: ignore[assignment]  # [models, tasks], why there is no score: index of reasons; 0
+    notes: tuple[str, ...] = ()  # what was left out, which is first, or may be no task, in sentences
+
+    def __post_init__(self) -> None:
+        models, tasks = self.values.shape
+        names = len(self.categories)
+        missing = {
+            "models": lambda: tuple(map(str, range(models))),
+            "origins": lambda: ("",) * models,
+            "tasks": lambda: tuple(map(str, range(tasks))),
+            "titles": lambda: self.tasks,
+            "codes": lambda: np.zeros(tasks, np.int64),
+            "higher": lambda: np.ones(tasks, bool),
+            "stderr": lambda: np.full((models, tasks), np.nan),
+            "weights": lambda: np.ones(names),
+            "task_weights": lambda: np.ones(tasks),
+            "scales": lambda: ("",) * tasks,
+            "lower": lambda: np.full(tasks, -np.inf),
+            "upper": lambda: np.full(tasks, np.inf),
+            "printed": lambda: np.full((models, names), np.nan),
+            "hours": lambda: np.full(tasks, np.nan),
+            "missing": lambda: np.zeros((models, tasks), np.int64),
+        }
+        for name, make in missing.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, make())
+
+    @property
+    def turned(self) -> Floats:
+        """The scores [models, tasks] with those of which lower is better turned around."""
+        return np.where(self.higher, self.values, -self.values)
+
+    @property
+    def category_weights(self) -> Floats:
+        """The weight of every code [categories + 1]: 0 for the tasks in no category."""
+        return np.append(self.weights, 0.0)
+
+    @property
+    def counted(self) -> Bools:
+        """Which tasks count in the mean: bool [tasks]."""
+        return self.task_weights * self.category_weights[self.codes] > 0
+
+    @property
+    def chosen(self) -> Bools:
+        """Which tasks count where their category has a weight: bool [tasks]."""
+        return self.task_weights > 0
+
+    def rows(self, chosen: Sequence[int] | Ints) -> ScoreTable:
+        """The table of some rows, in their order."""
+        at = np.asarray(chosen, int)
+        arrays = {name: getattr(self, name)[at] for name in ("values", "stderr", "printed", "missing")}
+        names = {name: tuple(getattr(self, name)[row] for row in at) for name in ("models", "origins")}
+        return replace(self, **arrays, **names)
+
+    def columns(self, chosen: Sequence[int] | Ints) -> ScoreTable:
+        """The table of some tasks, in their order, with all its categories."""
+        at = np.asarray(chosen, int)
+        by_task = ("codes", "higher", "task_weights", "lower", "upper", "hours")
+        arrays = {name: getattr(self, name)[at] for name in by_task}
+        arrays |= {name: getattr(self, name)[:, at] for name in ("values", "stderr", "missing")}
+        names = {name: tuple(getattr(self, name)[task] for task in at) for name in ("tasks", "titles", "scales")}
+        return replace(self, **arrays, **names)
+
+    def within(self, category: str) -> ScoreTable:
+        """The table with the mean of one category alone, of models that have every task of it."""
+        code = self.categories.index(category)
+        inside = (self.codes == code) * self.task_weights
+        return replace(self, task_weights=inside, weights=np.ones(len(self.categories)), least=1.0)
+
+    def beside(self, other: ScoreTable) -> ScoreTable:
+        """This table's rows above those of another, on the tasks of this one. Raises ValueError where it lacks one."""
+        theirs = other.columns([other.tasks.index(task) for task in self.tasks])
+        categories = [other.categories.index(name) for name in self.categories]
+        return replace(
+            self,
+            models=self.models + theirs.models,
+            origins=self.origins + theirs.origins,
+            values=np.vstack([self.values, theirs.values]),
+            stderr=np.vstack([self.stderr, theirs.stderr]),
+            printed=np.vstack([self.printed, theirs.printed[:, categories]]),
+            missing=np.zeros((len(self.models) + len(theirs.models), len(self.tasks)), np.int64),
+        )
+
+    def weighted(self, weights: Mapping[str, float] | None) -> ScoreTable:
+        """The table with weights by name of a category or a task, others as they are. Raises BadInput."""
+        by_category, by_task = self.weights.copy(), self.task_weights.copy()
+        for name, weight in (weights or {}).items():
+            try:
+                value = float(weight)
+            except (TypeError, ValueError) as error:
+                raise BadInput(f"The weight of {name!r} is {weight!r}; write a number, 0 to leave it out") from error
+            if not 0 <= value <= LARGEST:
+                raise BadInput(
+                    f"The weight of {name!r} is {value:g}; it must be finite and >= 0. Use 0 to leave it out"
+                )
+            if name in self.categories:
+                by_category[self.categories.index(name)] = value
+            else:
+                by_task[position(name, self.tasks, noun="task")] = value
+        table = replace(self, weights=by_category, task_weights=by_task)
+        if not table.counted.any():
+            raise BadInput("Every task has weight 0. Give at least one a weight above 0")
+        return table
+
+    @property
+    def unlike_tasks(self) -> str:
+        """Why the tasks that count make no mean; empty where they do."""
+        if len(set(self.higher[self.counted])) > 1:
+            return "of some of its tasks a higher score is better, of others a lower"
+        if len({scale for scale, counts in zip(self.scales, self.counted, strict=True) if counts}) > 1:
+            return "its tasks' scores are in different units"
+        return ""
+
+    @property
+    def unlike_scales(self) -> tuple[str, ...]:
+        """A sentence where the largest scores of two tasks that count lie so far apart that they hardly share a
+        unit."""
+        size = np.abs(np.where(np.isnan(self.values), 0.0, self.values)).max(axis=0, initial=0.0) * self.counted
+        scored = np.flatnonzero(size > 0)
+        if not len(scored):
+            return ()
+        least, most = scored[size[scored].argmin()], scored[size[scored].argmax()]
+        if size[most] < UNLIKE * size[least]:
+            return ()
+        return (
+            f"Tasks differ in scale: scores reach {size[most]:g} on {self.tasks[most]} and {size[least]:g} on "
+            f"{self.tasks[least]}. Unless they share a unit, a mean follows the larger: rank by Borda points.",
+        )
+
+
+def position(name: str, known: Sequence[str], *, noun: str) -> int:
+    """The index of a model or task. Raises BadInput with the nearest name."""
+    if name not in known:
+        raise BadInput(
+            f"The table has no {noun} {shortened(name)!r}.{suggestion(name, known)} It has {len(known):,} {noun}s: "
+            f"{shown(known)}"
+        )
+    return list(known).index(name)
+
+
+def shown(names: Iterable[str], most: int = 12) -> str:
+    """The first names, and how many more there are."""
+    listed = list(dict.fromkeys(names))
+    more = f" and {len(listed) - most:,} more" if len(listed) > most else ""
+    return f"{', '.join(shortened(name, 40) for name in listed[:most])}{more}"
+
+
+def of_suite(frames: Mapping[str, pd.DataFrame], *, origin: str) -> ScoreTable:
+    """The headline scores of a suite's tasks that count, of `store.suite_frames`: a row a model with a score of
+    `origin`. Raises BadInput for a suite that people rank, and for an unknown origin."""
+    if origin not in (*ORIGINS, ALL):
+        raise BadInput(f"No origin {origin!r}. Use one of {', '.join((*ORIGINS, ALL))}.")
+    about = frames["about"].iloc[0]
+    if about["aggregate"] == HUMAN:
+        raise BadInput(f"{about['key']} is ranked by people, not by a mean over tasks. Choose another suite.")
+    columns = frames["tasks"][frames["tasks"]["ranked"].astype(bool)].assign(task=lambda tasks: tasks["key"])
+    long = frames["values"]
+    metric = dict(zip(columns["key"], columns["metric"], strict=True))
+    long = long[(long["task"].map(metric) == long["metric"]) & long["origin"].isin(ORIGINS)]
+    if origin != ALL:
+        long = long[long["origin"] == origin]
+    order = long["origin"].map(ORIGINS.index)
+    long = long[order == order.groupby(long["model"]).transform("min")]
+    table = of_long(about, columns=columns, long=long, averages=frames["averages"])
+    return replace(table, hours=frames["hours"].set_index("task")["hours"].reindex(list(table.tasks)).to_numpy(float))
+
+
+def of_scores(
+    suite: Suite,
+    scores: Mapping[str, Mapping[str, Score]],
+    *,
+    tasks: Sequence[Task],
+    metrics: Mapping[str, Metric],
+    origin: str = "computed",
+) -> ScoreTable:
+    """The headline scores of some models, by their keys and then by task, on the suite's tasks that count."""
+    counting = [task for task in tasks if suite.key in task.suites and task.ranked]
+    headline = [metrics[task.metrics[0]] for task in counting]
+    columns = pd.DataFrame(
+        [
+            (
+                task.key,
+                task.title,
+                task.key,
+                metric.key,
+                task.category,
+                True,
+                metric.higher_is_better,
+                metric.lower,
+                metric.upper,
+                metric.scale,
+                metric.proportion,
+            )
+            for task, metric in zip(counting, headline, strict=True)
+        ],
+        columns=list(COLUMNS),
+    )
+    long = [
+        (model, origin, task.key, task.metrics[0], score.value, score.stderr, score.n)
+        for model, of_model in scores.items()
+        for task in counting
+        if (score := of_model.get(task.key)) is not None
+    ]
+    about = {
+        "key": suite.key,
+        "aggregate": suite.aggregate,
+        "category_weights": json.dumps(suite.category_weights),
+        "minimum_coverage": suite.minimum_coverage,
+    }
+    rows = [(model, origin) for model in scores]
+    return of_long(about, columns=columns, long=pd.DataFrame(long, columns=list(LONG)), rows=rows)
+
+
+def of_long(
+    about: Mapping[str, object] | pd.Series,
+    *,
+    columns: pd.DataFrame,
+    long: pd.DataFrame,
+    averages: pd.DataFrame | None = None,
+    rows: Sequence[tuple[str, str]] | None = None,
+) -> ScoreTable:
+    """The table of a suite: `about` it, a row of COLUMNS a task, a row of LONG a score, and the means of categories
+    that papers print (model, category, value). rows: pairs of model and origin; else all that have a score, in order.
+    """
+    pairs = sorted(set(zip(long["model"], long["origin"], strict=True))) if rows is None else list(rows)
+    values, stderr, items = (wide(long, name, rows=pairs, columns=columns) for name in ("value", "stderr", "n"))
+    ranked = columns["ranked"].to_numpy(bool)
+    categories = tuple(dict.fromkeys(columns["category"][ranked]))
+    codes = {name: code for code, name in enumerate(categories)}
+    own = about["category_weights"]
+    of_category = json.loads(own) if isinstance(own, str) else {}
+    printed = np.full((len(pairs), len(categories)), np.nan)
+    if averages is not None:
+        known = {(row.model, row.category): row.value for row in averages.itertuples()}
+        for row, (model, origin) in enumerate(pairs):
+            if origin == "published":  # a paper's mean is of its own figures
+                printed[row] = [known.get((model, name), np.nan) for name in categories]
+    shares = columns["proportion"].fillna(False).to_numpy(bool)
+    return ScoreTable(
+        name=str(about["key"]),
+        models=tuple(model for model, _ in pairs),
+        origins=tuple(origin for _, origin in pairs),
+        tasks=tuple(columns["key"]),
+        titles=tuple(columns["title"]),
+        categories=categories,
+        codes=np.array([codes.get(name, len(categories)) for name in columns["category"]], np.int64),
+        higher=columns["higher"].fillna(True).to_numpy(bool),
+        values=values,
+        stderr=sampling_errors(values=values, stderr=stderr, share_of=np.where(shares, items, np.nan)),
+        aggregate=str(about["aggregate"]),
+        weights=np.array([of_category.get(name, 1.0) for name in categories], float),
+        task_weights=ranked.astype(float),
+        least=float(about["minimum_coverage"]),
+        scales=tuple(str(float(scale)) for scale in columns["scale"]),
+        lower=columns["lower"].astype(float).fillna(-math.inf).to_numpy(),
+        upper=columns["upper"].astype(float).fillna(math.inf).to_numpy(),
+        printed=printed,
+    )
+
+
+def wide(long: pd.DataFrame, name: str, *, rows: Sequence[tuple[str, str]], columns: pd.DataFrame) -> Floats:
+    """A column of LONG, or another beside them, as [rows, columns], NaN where there is no score.
+
+    rows: pairs of model and origin; columns as in `of_long`.
+    """
+    pivoted = long.pivot(index=["model", "origin"], columns=["task", "metric"], values=name)
+    index = pd.MultiIndex.from_tuples(rows, names=["model", "origin"])
+    wanted = pd.MultiIndex.from_arrays([columns["task"], columns["metric"]])
+    return pivoted.reindex(index=index, columns=wanted).to_numpy(float, copy=True)

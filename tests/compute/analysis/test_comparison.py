@@ -1,0 +1,76 @@
+"""Two models side by side, against scipy's paired t test and closed forms."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+from scipy.stats import norm, ttest_rel
+
+from compute.analysis.comparison import Comparison, compared
+from compute.analysis.ranking import Ranking
+from tests.compute.analysis.tables import table
+
+NAN = np.nan
+
+
+def pair(a, b, *, categories=None, stderr=None, **more) -> Comparison:
+    return compared(table([a, b], categories, stderr=stderr, **more), 0, 1)
+
+
+def test_differences_of_tasks_have_their_closed_form():
+    found = pair(
+        [0.9, 0.5, NAN, 0.4],
+        [0.8, 0.6, 0.1, 0.4],
+        categories=[0, 0, 1, 1],
+        stderr=[[0.03, NAN, 0.1, 0.0], [0.04, 0.01, 0.1, 0.0]],
+    )
+    assert_allclose(found.parts["difference"], [0.1, -0.1, NAN, 0.0])
+    half = norm.ppf(0.975) * 0.05
+    assert_allclose(found.parts["low"], [0.1 - half, NAN, NAN, 0])
+    assert_allclose(found.parts["high"], [0.1 + half, NAN, NAN, 0])
+    assert_allclose(found.difference, 0.0, atol=1e-12)
+
+
+def test_the_mean_difference_is_scipys_paired_t_test():
+    rng = np.random.default_rng(6)
+    a = rng.random(60)
+    b = a - 0.02 + 0.05 * rng.normal(size=60)
+    found, theirs = pair(a, b), ttest_rel(a, b)
+    assert_allclose(found.difference, (a - b).mean())
+    assert_allclose([found.low, found.high], theirs.confidence_interval())
+    assert_allclose(found.p, theirs.pvalue)
+    assert (found.few, found.fixed, found.reason) == (False, (), "")
+    swapped = pair(b, a)
+    assert_allclose([swapped.difference, swapped.p], [-found.difference, found.p])
+
+
+def test_a_comparison_and_a_ranking_make_the_same_test():
+    scores = np.array([[0.6], [0.55], [0.5]]) + 0.06 * np.random.default_rng(7).normal(size=(3, 24))
+    of = table(scores, np.repeat([0, 1, 2], 8))
+    p = Ranking.of(of).p
+    for a, b in ((0, 1), (1, 2), (0, 2)):
+        assert p[a, b] < 0.5
+        assert_allclose(compared(of, a, b).p, 2 * p[a, b])
+
+
+def test_categories_that_share_nothing_are_left_out():
+    found = pair([0.9, 0.7, NAN], [0.8, 0.5, 0.3], categories=[0, 0, 1])
+    assert_allclose(found.difference, 0.15)
+    nothing = pair([0.9, NAN], [NAN, 0.5], categories=[0, 1])
+    assert np.isnan(nothing.difference) and nothing.reason == "no shared task"
+
+
+def test_the_mean_of_unlike_tasks_is_undefined_and_says_why():
+    found = pair([0.9, 7.0], [0.8, 9.0], categories=[0, 1], higher=[True, False])
+    assert_allclose(found.parts["difference"], [0.1, -2.0])
+    assert np.isnan(found.difference) and np.isnan(found.p) and "direction" in found.reason
+
+
+def test_unknown_noise_has_no_p_and_says_why():
+    found = pair([0.9, 0.7], [0.8, 0.5], categories=[0, 1])
+    assert_allclose(found.difference, 0.15)
+    assert np.isnan([found.p, found.low, found.high]).all()
+    assert "one task" in found.reason
+    assert found.fixed == ("category 0", "category 1") and not found.few
+    known = pair([0.9, 0.7], [0.8, 0.5], categories=[0, 1], stderr=[[0.03, 0.03], [0.04, 0.04]])
+    half = norm.ppf(0.975) * np.hypot(0.05, 0.05) / 2
+    assert_allclose([known.low, known.high], [0.15 - half, 0.15 + half])
+    assert_allclose(known.p, 2 * norm.sf(0.15 / (half / norm.ppf(0.975))))
