@@ -6,14 +6,11 @@ import html
 import json
 import re
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from compute.analysis.comparison import compared
 from compute.analysis.pareto import OFF, ON, UNKNOWN
-from compute.analysis.significance import holm
 from compute.paths import ROOT
 from compute.types import BadInput, UnknownKey
 from leaderboard.data import payload
@@ -49,32 +46,20 @@ def text_of(suite_front: SuiteFront, *, category: str = "") -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", markup)).split())
 
 
-def proved_better(suite_cache: SuiteCache, suite: str) -> dict[str, set[str]]:
-    """By model, which others are significantly better: the comparison of two rows, pair by pair, and Holm's method.
-
-    A second path to the same figures: `compared` compares what two rows share, one pair at a time.
-    """
+def better_than(suite_cache: SuiteCache, suite: str) -> dict[str, set[str]]:
+    """By model, which others are significantly better on the board."""
     table, ranked = suite_cache.table(suite), suite_cache.ranked(suite)
-    assert ranked is not None
-    rows = [index for index in table.rows_of(table.rows[0].origin) if ranked.rank[index] > 0]
-    above, below = {}, {}
-    for row in rows:
-        others = [other for other in rows if other != row]
-        results = [compared(replace(ranked.table, values=ranked.scores), other, row) for other in others]
-        claimed = holm([result.p / 2 for result in results])
-        of_row = list(zip(others, results, claimed, strict=True))
-        above[row] = {other for other, result, significant in of_row if significant and result.difference > 0}
-        below[row] = {other for other, result, significant in of_row if significant and result.difference < 0}
-    key = {row: table.rows[row].model for row in rows}
-    return {key[row]: {key[other] for other in above[row] if row in below[other]} for row in rows}
+    models = np.array(table.scores.models)
+    rows = [row for row in table.rows_of(table.rows[0].origin) if ranked.rank[row] > 0]
+    return {table.rows[row].model: set(models[ranked.better[:, row]]) for row in rows}
 
 
 @pytest.mark.parametrize("axis", [SIZE, AGE])
 @pytest.mark.parametrize("suite", TESTED)
-def test_off_the_front_is_who_a_pairwise_test_proves_worse_than_a_cheaper_model(
+def test_off_the_front_is_who_is_significantly_worse_than_a_cheaper_model(
     suite_fronts: SuiteFronts, suite: str, axis: str
 ) -> None:
-    suite_front, better = get(suite_fronts, suite, axis=axis), proved_better(suite_fronts.suite_cache, suite)
+    suite_front, better = get(suite_fronts, suite, axis=axis), better_than(suite_fronts.suite_cache, suite)
     facts = suite_fronts.suite_cache.table(suite).models
     cost = facts["parameters_m"] if axis == SIZE else facts["released"].replace("", None)
     assert suite_front.with_cost

@@ -50,8 +50,8 @@ def test_a_language_is_answered_first(view: Any, evidence: LanguageEvidence) -> 
 def test_what_is_not_proved_is_named(view: Any, evidence: LanguageEvidence) -> None:
     answer, *_ = view(language="jpn")
     level = evidence.ranking("jpn").level
-    assert f"It is not proved better than {level[0].title}" in answer and f"and {len(level) - 3} more" in answer
-    assert "It is not proved better than any of the other" in view(language="spa")[0]
+    assert f"It is not proved better than {level[0].title}" in answer
+    assert (f"and {len(level) - 3} more" in answer) == (len(level) > 3)
 
 
 def test_one_figure_is_said_to_be_one(view: Any) -> None:
