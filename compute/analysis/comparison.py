@@ -94,6 +94,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
             categories=codes,
             parts=blocks,
             printed=np.stack([printed, printed]),
+            clusters=table.clusters,
         )
         reason = variance.unknown_because(parts, names=names)[0]
         few = not reason and bool(variance.fewest_tasks(parts)[0] <= variance.FEW)

@@ -6,11 +6,10 @@ mean and of every difference of two, with their degrees of freedom.
 
 The interval of a mean is the mean plus and minus the t quantile times the root of its variance, within the bounds of
 the metrics. The interval of a rank runs from one place below the models that are significantly better
-(`significance.decisions`) to one above those that are significantly worse. Both ends hold together with at least 95
-percent, however close the models are: `ranks.coverage` simulates it. The exception is the best of nearly equal models
-where a category of two tasks decides beside one of forty: its interval holds in 88 percent. The true rank is that of
-the true means, no two of which are equal. (Ranks of resampled means would be narrower, and hold the true rank of the
-best of many close models in fewer than half of all samples.)
+(`significance.decisions`) to one above those that are significantly worse. On at least 95
+percent of boards all of these intervals hold, however close the models are: `ranks.coverage` simulates it. The true
+rank is that of the true means, no two of which are equal. (Ranks of resampled means would be narrower, and hold the
+true rank of the best of many close models in fewer than half of all samples.)
 
 A model that lacks more tasks than the rule allows is not ranked, since a mean over the tasks it has may be one over the
 easy ones.
@@ -329,6 +328,7 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
             categories=table.codes,
             parts=blocks,
             printed=printed[rows],
+            clusters=table.clusters,
         )
         fixed = tuple(names[part.category] for part in parts if part.tasks == 1)
         if not len(rows):

@@ -48,6 +48,7 @@ class ScoreTable:
     aggregate: str = CATEGORY_MEAN  # the rule of the mean: one of AGGREGATES, or `borda`
     weights: Floats = None  # type: ignore[assignment]  # [categories] >= 0; 1
     task_weights: Floats = None  # type: ignore[assignment]  # [tasks] >= 0, 0: not in the mean; 1
+    clusters: Ints | None = None  # [tasks], equal where tasks share their data; None: no two do
     least: float = 1.0  # share of the counting tasks that a model needs for a rank
     scales: tuple[str, ...] = None  # type: ignore[assignment]  # [tasks], equal where scores may be averaged; equal
     lower: Floats = None  # type: ignore[assignment]  # [tasks], bounds of the scores; infinite
@@ -115,6 +116,7 @@ class ScoreTable:
         by_task = ("codes", "higher", "task_weights", "lower", "upper", "hours")
         arrays = {name: getattr(self, name)[at] for name in by_task}
         arrays |= {name: getattr(self, name)[:, at] for name in ("values", "stderr", "missing")}
+        arrays |= {"clusters": None if self.clusters is None else self.clusters[at]}
         names = {name: tuple(getattr(self, name)[task] for task in at) for name in ("tasks", "titles", "scales")}
         return replace(self, **arrays, **names)
 

@@ -25,7 +25,7 @@ def coverage(
     for suite in settings():
         row = simulate(**suite, trials=trials, seed=seed)
         rows.append(row)
-        shares = [row.mean, row.difference, row.rank_apart, row.rank_close, row.best_close]
+        shares = [row.mean, row.difference, row.rank_apart, row.rank_close, row.boards_close]
         shown = " ".join("   -  " if share is None else f"{share:6.1%}" for share in shares)
         about = f"{'known' if row.errors else 'unknown'} errors{', uneven' * row.uneven}"
         typer.echo(f"{','.join(map(str, row.tasks)):24} {about:22} {row.label:13} {shown}")

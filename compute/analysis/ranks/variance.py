@@ -14,6 +14,9 @@ few tasks would seem to matter little where its v is small by luck, and the inte
 case it holds 87 percent. So v is taken at its upper limit df v / q there, q the 20 percent quantile of chi squared.
 That changes nothing where all categories have as many tasks.
 
+Tasks that share their data are one cluster (`clusters`). What is drawn at random are then the clusters of a category:
+the deviations of a cluster's tasks are summed before they are squared, and n counts clusters.
+
 The same holds for the difference of two rows, task by task: what a hard task takes from both cancels in it. The noise
 of two rows on one fixed task is taken as independent.
 
@@ -35,11 +38,12 @@ from compute.arrays import Bools, Floats, Ints
 LEVEL = 0.95  # of every interval
 UPPER = 0.8  # of the limit that a category's share in the degrees of freedom is taken at
 FEW = 5  # tasks of a category, up to which an interval is marked as resting on few
-KNOWN, PRINTED, NO_ERROR, ONE_SCORE = range(4)  # what is known of a row's variance in one category
+KNOWN, PRINTED, NO_ERROR, ONE_SCORE, ONE_CLUSTER = range(5)  # what is known of a row's variance in one category
 WHY_UNKNOWN = {
     PRINTED: "printed means are used for {}, where some figures are missing",
     NO_ERROR: "one task stands for {}, and the error of its score is not known",
     ONE_SCORE: "only one of the tasks of {} has a score",
+    ONE_CLUSTER: "all scored tasks of {} share their data",
 }
 ALIKE = "its scores are all equal, so their spread is not known"
 SAME = "the difference is the same on every task, so its spread is not known"
@@ -55,8 +59,8 @@ class CategoryVariance:
 
     category: int
     tasks: int  # that count
-    scored: Ints  # [rows], those with a score
-    deviations: Floats  # [rows, tasks]; the squares of a row sum to v, and of two rows' difference to that one's v
+    scored: Ints  # [rows], those with a score; of clusters, where there are any
+    deviations: Floats  # [rows, tasks or clusters]; a row's squares sum to v, those of two rows' difference to its v
     state: Ints  # [rows], KNOWN or why not
 
     @property
@@ -75,12 +79,19 @@ class CategoryVariance:
 
 
 def by_category(
-    *, scores: Floats, stderr: Floats, categories: Ints, parts: Sequence[Block], printed: Bools
+    *,
+    scores: Floats,
+    stderr: Floats,
+    categories: Ints,
+    parts: Sequence[Block],
+    printed: Bools,
+    clusters: Ints | None = None,
 ) -> tuple[CategoryVariance, ...]:
     """The variance of every row's mean, category by category, of those that count.
 
     scores [rows, tasks] with NaN missing; stderr [rows, tasks] in the same unit, NaN or 0 unknown; categories [tasks];
-    printed [rows, categories], whether a printed mean stands for the scores.
+    printed [rows, categories], whether a printed mean stands for the scores; clusters [tasks], equal for tasks that
+    share their data (None: none do).
     """
     results = []
     for part in parts:
@@ -98,12 +109,15 @@ def by_category(
                     stderr[:, columns],
                     weights[:, inside],
                     printed[:, category],
+                    None if clusters is None else clusters[columns],
                 )
             )
     return tuple(results)
 
 
-def _one_category(category: int, x: Floats, stderr: Floats, weights: Floats, printed: Bools) -> CategoryVariance:
+def _one_category(
+    category: int, x: Floats, stderr: Floats, weights: Floats, printed: Bools, clusters: Ints | None
+) -> CategoryVariance:
     tasks = x.shape[1]
     scored = ~np.isnan(x)
     count = scored.sum(axis=1)
@@ -116,8 +130,16 @@ def _one_category(category: int, x: Floats, stderr: Floats, weights: Floats, pri
         scale = np.sqrt((weights**2).sum(axis=1) / np.maximum(count - 1, 1))
         apart = np.where(scored, x - mean[:, None], 0.0)
         apart[np.abs(apart) <= ROUNDING * np.abs(mean[:, None])] = 0.0
-        deviations = apart * scale[:, None]
         known, lacking = count != 1, ONE_SCORE
+        if clusters is not None:
+            member = (clusters == np.unique(clusters)[:, None]).T.astype(float)  # [tasks, clusters]
+            of_tasks, count = count, (scored @ member > 0).sum(axis=1)
+            # From (n - 1) of tasks to (n - 1) of clusters; the same where every task is its own.
+            ratio = (of_tasks - 1) / np.maximum(of_tasks, 1) * count / np.maximum(count - 1, 1)
+            apart, scale = apart @ member, scale * np.sqrt(ratio)
+            lacking = np.where(known, ONE_CLUSTER, lacking)
+            known = known & (count != 1)
+        deviations = apart * scale[:, None]
     state = np.where(printed, PRINTED, np.where(known, KNOWN, lacking))
     return CategoryVariance(
         category=category,

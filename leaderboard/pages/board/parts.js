@@ -120,7 +120,7 @@ export function createLegend(board) {
         ...(chance ? [el('span', {}, el('i', {}, '50.0'), ' at or below chance')] : []),
         ...(ties ? [entry('A', 'tie class: no model in it is significantly worse than its first')] : []),
         ...(sure ? [entry('2–5', 'range of the rank: contains it in at least 95% of cases')] : []),
-        ...(ranking.few.some(Boolean) ? [entry('(2–5)', 'the range rests on few tasks; the best of nearly equal models may be outside it more often, 12% at worst')] : []),
+        ...(ranking.few.some(Boolean) ? [entry('(2–5)', 'the range rests on few tasks')] : []),
         ...(ranking.front?.length ? [el('span', {}, el('b', {}, FRONT.sign), ` ${FRONT.words}: `, el('a', { href: `cost?suite=${encodeURIComponent(payload.suite.key)}` }, 'size, age and cost'))] : []),
         ...(unknown.length ? [el('span', {}, `${sure ? 'Some ranks have' : 'Ranks have'} no range or class here: ${unknown.length < 3 ? unknown.join(', or ') : 'a rank’s cell says why'}.`)] : []),
         ...(sure && ranking.fixed.length ? [el('span', {}, `Intervals say nothing beyond the one task of ${ranking.fixed.join(', ')}.`)] : []),

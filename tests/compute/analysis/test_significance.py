@@ -9,8 +9,10 @@ from scipy import stats
 from scipy.special import zeta
 from statsmodels.stats.multitest import multipletests
 
+from compute.analysis.ranking import Ranking
 from compute.analysis.ranks import means, variance
 from compute.analysis.significance import decisions, holm, letter
+from compute.analysis.table import ScoreTable
 
 SHAPE = (3, 5, 4)  # tasks of each category
 
@@ -146,3 +148,13 @@ def test_letters_go_on_after_z():
         "ZZ",
         "AAA",
     ]
+
+
+def test_a_board_counts_tasks_that_share_their_data_once():
+    scores, _ = board(6, models=6, shape=(8,), apart=0.5)
+    once = Ranking.of(ScoreTable(values=scores))
+    copies = Ranking.of(ScoreTable(values=np.repeat(scores, 3, axis=1), clusters=np.repeat(np.arange(8), 3)))
+    assert_array_equal(copies.better, once.better)
+    assert_allclose(copies.mean_low, once.mean_low)
+    apart = Ranking.of(ScoreTable(values=np.repeat(scores, 3, axis=1)))
+    assert (apart.mean_high - apart.mean_low < once.mean_high - once.mean_low).all()

@@ -11,7 +11,7 @@ from compute.analysis.ranks.means import blocks
 NAN = np.nan
 
 
-def parts_of(scores, codes, *, stderr=None, printed=None, **rule):
+def parts_of(scores, codes, *, stderr=None, printed=None, clusters=None, **rule):
     scores, codes = np.asarray(scores, float), np.asarray(codes)
     shape = (len(scores), codes.max() + 1)
     return variance.by_category(
@@ -24,6 +24,7 @@ def parts_of(scores, codes, *, stderr=None, printed=None, **rule):
             **{"weights": None, "aggregate": "category-mean", "task_weights": None} | rule,
         ),
         printed=np.zeros(shape, bool) if printed is None else np.asarray(printed),
+        clusters=clusters,
     )
 
 
@@ -131,3 +132,19 @@ def test_equal_differences_take_the_sign_test():
     assert_array_equal(between, np.zeros((3, 3)))
     nothing = {"variance": np.zeros(2), "dof": np.full(2, np.inf), "tasks": np.full(2, 5)}
     assert_allclose(variance.one_sided(difference=np.array([0.25, 0.0]), **nothing), [0.5**5, 0.5])
+
+
+def test_tasks_that_share_their_data_count_once():
+    rng = np.random.default_rng(8)
+    scores = rng.random((3, 6))
+    once = parts_of(scores, [0] * 6)
+    twice = parts_of(np.repeat(scores, 2, axis=1), [0] * 12, clusters=np.repeat(np.arange(6), 2))
+    apart = parts_of(scores, [0] * 6, clusters=np.arange(6))
+    for parts in (twice, apart):
+        for ours, theirs in zip(variance.of_means(parts), variance.of_means(once), strict=True):
+            assert_allclose(ours, theirs)
+        for ours, theirs in zip(variance.of_differences(parts), variance.of_differences(once), strict=True):
+            assert_allclose(ours, theirs, atol=1e-12)
+    one = parts_of(scores, [0] * 6, clusters=np.zeros(6, int))
+    assert np.isnan(variance.of_means(one)[0]).all()
+    assert variance.unknown_because(one, names=["A"])[0]
