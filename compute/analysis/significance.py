@@ -51,6 +51,7 @@ def decisions(*, mean: Floats, parts: Sequence[variance.CategoryVariance], highe
     p = _of_pairs(mean, between, dof, scored=sum(part.scored for part in parts))
     better = np.zeros(p.shape, bool)
     known = np.flatnonzero(variance.known_rows(parts))
+    known = known[np.argsort(mean[known], kind="stable")]  # the order of the table decides nothing, not even a draw
     if len(known) > 1:
         inner = np.ix_(known, known)
         pairs = np.flatnonzero(np.triu(np.ones(2 * [len(known)], bool), 1))  # of the flat matrix
@@ -58,8 +59,10 @@ def decisions(*, mean: Floats, parts: Sequence[variance.CategoryVariance], highe
         if len(known) == 2 or not spread.flat[pairs].any():
             found[pairs] = holm(own)
         else:
-            deviations = [(part.deviations[known], part.dof[known]) for part in parts]
-            found[pairs] = _step_down(mean[known], spread, deviations, pairs=pairs) & (own <= ALPHA)
+            unit = np.sqrt(spread.flat[pairs].max())  # draws are held in single precision, whatever the scores' size
+            deviations = [(part.deviations[known] / unit, part.dof[known]) for part in parts]
+            tested = _step_down(mean[known] / unit, spread / unit**2, deviations, pairs=pairs)
+            found[pairs] = tested & (own <= ALPHA)
         found = found.reshape(spread.shape)
         better[inner] = found | found.T
     place = rank(mean, higher=higher)
@@ -86,9 +89,10 @@ def _step_down(mean: Floats, between: Floats, parts: Sequence[tuple[Floats, Floa
     """
     dof = _degrees_of_freedom(parts)
     at = pairs[:: 1 + len(pairs) // MOST_FOR_PRIOR]
-    at = at[between.flat[at] > 0]
+    at = at[(between.flat[at] > 0) & np.isfinite(dof.flat[at])]
     prior, common = _prior(between.flat[at], dof.flat[at]) if len(at) else (np.inf, between.flat[pairs].max())
-    share = np.ones_like(dof) if np.isinf(prior) else prior / (prior + dof)  # of what is common, in a pair's variance
+    # Of what is common, in a pair's variance: nothing where that is known exactly.
+    share = np.isfinite(dof).astype(float) if np.isinf(prior) else prior / (prior + dof)
     moderated = share * common + (1 - share) * between
     squared_t = (np.subtract.outer(mean, mean) ** 2 / moderated).flat[pairs]
     drawn, left = _drawn(parts, share * common, 1 - share, pairs), np.arange(len(pairs))
@@ -104,13 +108,19 @@ def _step_down(mean: Floats, between: Floats, parts: Sequence[tuple[Floats, Floa
 
 
 def _degrees_of_freedom(parts: Sequence[tuple[Floats, Floats]]) -> Floats:
-    """Satterthwaite's, of the variance of every pair's difference: [models, models], at least 1."""
+    """Satterthwaite's, of the variance of every pair's difference: [models, models], at least 1.
+
+    inf where all of it is the noise of fixed tasks, which is known.
+    """
     total, squares = 0.0, 0.0
     for deviations, dof in parts:
+        if deviations.shape[1] == 1:
+            total += np.add.outer(deviations[:, 0] ** 2, deviations[:, 0] ** 2)
+            continue
         v = _squared_distances(deviations)
         total += v
         squares += v**2 / np.minimum.outer(dof, dof)
-    return np.maximum(np.divide(total**2, squares, out=np.ones_like(total), where=squares > 0), 1.0)
+    return np.maximum(np.divide(total**2, squares, out=np.where(total > 0, np.inf, 1.0), where=squares > 0), 1.0)
 
 
 def _squared_distances(x: Floats) -> Floats:

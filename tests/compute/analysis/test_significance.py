@@ -92,15 +92,20 @@ def test_one_category_as_a_max_t_test_with_all_signs_written_out():
     assert not found[squared < 0.5 * critical].any() and (squared < 0.5 * critical).any()
 
 
-def test_the_order_of_models_tasks_and_categories_decides_nothing():
-    scores, codes = board(3, apart=0.4)
-    better, _ = decide(scores, codes)
+@pytest.mark.parametrize(("shape", "seed"), [(SHAPE, 3), ((1, 1, 1, 20), 0)], ids=str)
+def test_the_order_of_models_tasks_and_categories_and_the_unit_decide_nothing(shape, seed):
+    scores, codes = board(seed, shape=shape, apart=0.4)
+    noise = np.full(scores.shape, 0.6)
+    better, _ = decide(scores, codes, stderr=noise)
     draw = np.random.default_rng(0)
-    models, tasks = draw.permutation(len(scores)), draw.permutation(len(codes))
-    assert_array_equal(decide(scores[models], codes)[0], better[np.ix_(models, models)])
-    assert_array_equal(decide(scores[:, tasks], codes[tasks])[0], better)
-    assert_array_equal(decide(scores, 2 - codes)[0], better)
-    assert_array_equal(decide(1000 * scores + 5, codes)[0], better)
+    tasks = draw.permutation(len(codes))
+    for models in (draw.permutation(len(scores)) for _ in range(10)):
+        assert_array_equal(decide(scores[models], codes, stderr=noise)[0], better[np.ix_(models, models)])
+    assert_array_equal(decide(scores[:, tasks], codes[tasks], stderr=noise)[0], better)
+    assert_array_equal(decide(scores, codes.max() - codes, stderr=noise)[0], better)
+    assert_array_equal(decide(1000 * scores + 5, codes, stderr=1000 * noise)[0], better)
+    for unit in (1e-30, 1e30):
+        assert_array_equal(decide(unit * scores, codes, stderr=unit * noise)[0], better)
 
 
 def test_a_model_of_unknown_variance_is_neither_better_nor_worse():
@@ -123,6 +128,9 @@ def test_one_task_with_a_known_error_is_compared_by_it():
     scores, noise = np.array([[0.0], [0.1], [5.0]]), np.ones((3, 1))
     better, _ = decide(scores, stderr=noise)
     assert better[2, :2].all() and not better[:2, :2].any()
+    scores, noise = np.array([[0.90], [0.88], [0.5], [0.4]]), np.array([[0.001], [0.001], [0.1], [0.1]])
+    better, _ = decide(scores, stderr=noise)  # the noise of others is not theirs
+    assert better[0, 1] and better[1, 2:].all() and not better[2, 3]
 
 
 def test_holm_against_statsmodels():
