@@ -19,9 +19,9 @@ from compute.engine.estimate import size as in_words
 from compute.engine.estimate import weights as weights_of
 from compute.features import encoding
 from compute.models.files import weights
+from compute.models.files.weights import ChangedFiles
 from compute.models.judges.answer_log import Forgetful
 from compute.models.judges.endpoint import Endpoint
-from compute.models.options import ChangedFiles
 from compute.processes import resident
 from compute.types import BadInput, LikenessError, Model, NotHere
 

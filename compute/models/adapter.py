@@ -1,14 +1,15 @@
-"""What an adapter gives: a loaded model behind one of three small interfaces."""
+"""What an adapter gives: a loaded model behind one of three small interfaces; and the options of its family."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from compute.content.messages import Question, Reply
+from compute.types import BadInput, Model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from compute.models.files.downloads import Published
-    from compute.types import Model
 
     Item = Image.Image | str | tuple[Image.Image, str]
 
@@ -75,6 +75,10 @@ class Hardware:
 
         return getattr(torch, self.dtype)
 
+    def placed(self, module: torch.nn.Module) -> torch.nn.Module:
+        """The module on the device and in the precision, for inference only."""
+        return module.to(self.device, self.torch_dtype).eval().requires_grad_(False)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Adapter:
@@ -99,3 +103,12 @@ class Adapter:
     joint: bool = False  # embeds an image with its text in one prompt
     patches: bool = False  # gives a vector a patch, so that regions of two images can be compared
     version: int = 1  # raise it when the adapter's numbers change
+
+
+def chosen(row: Model, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """`defaults` with the row's options in them. Raises BadInput on an option that the family does not know."""
+    unknown = sorted(set(row.options) - set(defaults))
+    if unknown:
+        known = ", ".join(sorted(defaults)) or "none"
+        raise BadInput(f"{row.key}: adapter {row.adapter!r} has no option {unknown[0]!r}. It knows: {known}")
+    return {**defaults, **row.options}

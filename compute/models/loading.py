@@ -12,9 +12,8 @@ from compute import versions
 from compute.models.abilities import not_computable
 from compute.models.adapter import Adapter, Comparer, Encoder, Hardware, Judge
 from compute.models.files import weights
-from compute.models.files.digests import digest
 from compute.models.files.downloads import Published
-from compute.models.files.weights import OPTIONAL, RequiredFiles
+from compute.models.files.weights import OPTIONAL, RequiredFiles, digest
 from compute.models.own.own_model import ADAPTER, NOTE
 from compute.models.registry import ADAPTERS
 from compute.types import BadInput, CannotDo, Model, NotHere

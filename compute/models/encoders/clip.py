@@ -19,8 +19,8 @@ from compute.models.adapter import Hardware
 from compute.models.encoders import framing, patches
 from compute.models.encoders.text import tower_of
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files.checkpoint import under
 from compute.models.files.pretrained import SHOWN
+from compute.models.files.weights import under
 from compute.types import Model
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import efficientnet_lite, timm_vision, word_llama
 from compute.models.encoders.towers import ImageTower, TextTower, Towers
-from compute.models.files.weights import RequiredFiles
-from compute.models.options import checkpoint_of, chosen
+from compute.models.files.weights import RequiredFiles, checkpoint_of
 from compute.types import Model
 
 if TYPE_CHECKING:

@@ -10,13 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import clip, framing, patches
 from compute.models.encoders.text import text_tower
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import pretrained
-from compute.models.files.checkpoint import architecture
-from compute.models.options import chosen
+from compute.models.files.weights import architecture
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:

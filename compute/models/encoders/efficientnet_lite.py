@@ -8,11 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import timm_vision
 from compute.models.encoders.towers import Towers
-from compute.models.files.checkpoint import fill, tensors
-from compute.models.options import chosen
+from compute.models.files.weights import fill, tensors
 from compute.types import Model
 
 if TYPE_CHECKING:

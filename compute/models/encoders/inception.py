@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files.checkpoint import fill, ready, tensors
 from compute.models.files.downloads import Published
-from compute.models.options import chosen
+from compute.models.files.weights import fill, tensors
 from compute.types import Model
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Towers:
     fill(network, tensors(file), of="Inception-v3")
     network.fc = torch.nn.Identity()
     pool_as_fid(network)
-    ready(network, hardware)
+    hardware.placed(network)
     return Towers(
         name=row.key,
         hardware=hardware,

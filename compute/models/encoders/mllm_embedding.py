@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.towers import in_rgb
 from compute.models.files import lora
-from compute.models.files.checkpoint import architecture
-from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, RequiredFiles
-from compute.models.options import checkpoint_of, chosen
+from compute.models.files.weights import COMMIT, CONFIG, WEIGHTS, RequiredFiles, architecture, checkpoint_of
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import framing, patches
 from compute.models.encoders.open_clip_text import text_tower
 from compute.models.encoders.open_clip_tokens import tokens_of
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files.checkpoint import existing, one_line, ready, seeded
-from compute.models.files.weights import OPEN_CLIP
-from compute.models.options import chosen
+from compute.models.files.weights import OPEN_CLIP, existing, one_line, seeded
 from compute.types import BadInput, Model
 
 SHOWN = ("size", "mean", "std", "interpolation", "resize_mode", "fill_color")
@@ -48,7 +46,7 @@ def load(row: Model, hardware: Hardware, folder: Path) -> Towers:
             )
         except (RuntimeError, ValueError, KeyError, AssertionError) as error:
             raise BadInput(f"{row.key}: {folder} does not fit OpenCLIP: {one_line(error)}") from error
-    ready(model, hardware)
+    hardware.placed(model)
     return towers_of(
         model,
         name=row.key,

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.text import text_tower
 from compute.models.encoders.towers import Towers
 from compute.models.files import pretrained
-from compute.models.files.checkpoint import architecture, existing, fill, ready, tensors
-from compute.models.options import chosen
+from compute.models.files.weights import architecture, existing, fill, tensors
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:
@@ -228,7 +227,7 @@ def _step(module: StoredModule, hardware: Hardware) -> Callable[[torch.Tensor], 
     stored = module.folder / "model.safetensors"
     state = load_file(stored) if stored.is_file() else tensors(module.folder / "pytorch_model.bin")
     fill(layer, {name.removeprefix("linear."): value for name, value in state.items()}, of=f"{module.folder.name}")
-    whole = ready(torch.nn.Sequential(layer, getattr(torch.nn, ACTIVATIONS[activation])()), hardware)
+    whole = hardware.placed(torch.nn.Sequential(layer, getattr(torch.nn, ACTIVATIONS[activation])()))
     return lambda vectors: whole(vectors.to(hardware.torch_dtype))
 
 

@@ -7,10 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.towers import TextTower, Towers, buckets
 from compute.models.files import pretrained
-from compute.models.options import chosen
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:

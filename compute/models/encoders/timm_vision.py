@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import ImageTower, Towers
-from compute.models.files.checkpoint import existing, fill, one_line, ready, seeded
-from compute.models.files.weights import WEIGHTS
-from compute.models.options import chosen
+from compute.models.files.weights import WEIGHTS, existing, fill, one_line, seeded
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:
@@ -74,7 +72,7 @@ def towers(
     """The model behind the preprocessing of its configuration, with `shown` overriding it."""
     import timm
 
-    ready(model, hardware)
+    hardware.placed(model)
     config = timm.data.resolve_model_data_config(model, args=dict(shown))
     transform = timm.data.create_transform(**config, is_training=False)
 

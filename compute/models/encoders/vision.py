@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders import framing, patches
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import pretrained
-from compute.models.options import chosen
 from compute.types import BadInput, Model
 
 if TYPE_CHECKING:

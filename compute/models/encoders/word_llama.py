@@ -9,10 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.towers import TextTower, Towers
-from compute.models.files.checkpoint import existing
-from compute.models.options import chosen
+from compute.models.files.weights import existing
 from compute.types import Model
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from compute import drafts
-from compute.models.files.digests import digest
+from compute.models.files.weights import digest
 from compute.types import BadInput, NotHere
 
 

@@ -7,8 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute.models.files.checkpoint import existing, one_line
-from compute.models.files.weights import RequiredFiles
+from compute.models.files.weights import RequiredFiles, existing, one_line
 from compute.types import BadInput, NotHere
 from compute.versions import install_command
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from compute.models.adapter import Hardware
 from compute.models.files import lora
-from compute.models.files.checkpoint import one_line, seeded
-from compute.models.options import checkpoint_of
+from compute.models.files.weights import checkpoint_of, one_line, seeded
 from compute.types import BadInput, Model, NotHere
 
 if TYPE_CHECKING:

@@ -1,24 +1,37 @@
-"""Where a checkpoint's files lie: an own folder, an installed package, or the hub's cache at the row's revision."""
+"""Files of a checkpoint: where they are, their digests, and how they are read without running code from them.
+
+They are in an own folder, in an installed package, or in the hub's cache at the row's revision.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
+import json
+import os
+import pickle
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from compute.models.files.digests import digest
+from compute import drafts
 from compute.paths import ROOT
-from compute.types import BadInput, Model, NotHere
+from compute.types import BadInput, CannotWrite, Model, NotHere
 from compute.versions import install_command
+
+if TYPE_CHECKING:
+    import torch
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 DIGEST = "files-"  # before the digest of an own folder's files, where a checkpoint of the hub has its commit
 PACKAGE = "package:"  # before the name of an installed package that carries weights
 SMALL = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken")  # configurations and tokenizers, of the top folder
+SMALL_FILE = 1 << 20  # bytes: below, reading a file takes no longer than looking its digest up
 
 # Groups of patterns that families share; safetensors come first, for they hold no code.
 CONFIG = ("config.json",)
@@ -39,6 +52,10 @@ OF_MODULES = (  # settings and weights of its other modules, such as 1_Pooling a
     "[1-9]_*/pytorch_model.bin",
 )
 OPTIONAL = ("*",)  # whatever is in the folder, where a row names one
+
+
+class ChangedFiles(BadInput):
+    """A checkpoint that an option names has other files than those of its revision."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,3 +255,120 @@ def _fetched(row: Model, *, required: RequiredFiles, cached: Path | None) -> Pat
         raise
     except Exception as error:  # of the hub's client and of whichever network library it stands on
         raise NotHere(f"{problem} ({type(error).__name__}: {' '.join(str(error).split())[:200]})") from error
+
+
+def checkpoint_of(row: Model, named: Mapping[str, str] | None, *, option: str, required: RequiredFiles) -> Path:
+    """The local folder of a second checkpoint, `{"weights": ..., "revision": ...}` in the row's `option`.
+
+    The revision of a folder or a package is the digest of its files, as `weights.revision` has it.
+    Raises NotHere where it is not on this machine and cannot be fetched, BadInput where the row does not name it, and
+    ChangedFiles where its files have another digest.
+    """
+    if not named or set(named) - {"weights", "revision"} or not named.get("weights"):
+        raise BadInput(
+            f'{row.key}: option {option!r} names a checkpoint as {{"weights": "...", "revision": "..."}}; got {named!r}'
+        )
+    named_row = replace(row, weights=named["weights"], revision=named.get("revision", ""), options={})
+    folder = local_folder(named_row, required=required)
+    if named_row.revision.startswith(DIGEST):
+        digest = revision(named_row, required=required)
+        if digest != named_row.revision:
+            raise ChangedFiles(
+                f"{row.key}: the files of {named_row.weights} are {digest}, and its option {option!r} names "
+                f"{named_row.revision}. Install that version, or change the option"
+            )
+    return folder
+
+
+def digest(path: Path, *, algorithm: str = "blake2b") -> str:
+    """Hexadecimal digest of a file's content, or of the names and contents of all files below a folder."""
+    if path.is_dir():
+        names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
+        listed = "".join(f"{name} {digest(path / name, algorithm=algorithm)}\n" for name in names)
+        return _of_bytes(listed.encode(), algorithm)
+    stat = path.stat()
+    return _remembered(path.resolve(), stat.st_size, stat.st_mtime_ns, algorithm)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(path: Path, size: int, changed: int, algorithm: str) -> str:
+    if size < SMALL_FILE:
+        return read_digest(path, algorithm=algorithm)
+    from huggingface_hub import constants
+
+    home = os.environ.get("LIKENESS_CACHE") or Path(constants.HF_HOME) / "likeness"
+    note = Path(home).expanduser() / "digests" / _of_bytes(f"{path} {size} {changed} {algorithm}".encode(), "blake2b")
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if (stored := note.read_text(encoding="utf-8").strip()).isalnum():
+            return stored
+    made = read_digest(path, algorithm=algorithm)
+    with contextlib.suppress(OSError, CannotWrite):  # a machine that keeps nothing reads again
+        note.parent.mkdir(parents=True, exist_ok=True)
+        drafts.write_text(note, made)
+    return made
+
+
+def read_digest(path: Path, *, algorithm: str) -> str:
+    """Hexadecimal digest of a file, by reading it; of BLAKE2b 16 bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, lambda: _hash(algorithm)).hexdigest()
+
+
+def _hash(algorithm: str) -> hashlib._Hash:
+    return hashlib.blake2b(digest_size=16) if algorithm == "blake2b" else hashlib.new(algorithm)
+
+
+def _of_bytes(data: bytes, algorithm: str) -> str:
+    made = _hash(algorithm)
+    made.update(data)
+    return made.hexdigest()
+
+
+def existing(file: Path) -> Path:
+    """`file` itself. Raises NotHere where it is missing."""
+    if not file.is_file():
+        raise NotHere(f"{file.name} is missing from {file.parent}. Fetch the whole checkpoint again")
+    return file
+
+
+def tensors(file: Path) -> dict[str, Any]:
+    """The content of a file made by torch.save, on the CPU. Raises NotHere, and BadInput for anything but tensors."""
+    import torch
+
+    try:
+        return torch.load(existing(file), map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        raise BadInput(f"{file} holds more than tensors, or is not whole; it is not loaded") from error
+
+
+def under(state: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    """The entries whose names begin with `prefix`, without it."""
+    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+
+
+def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], *, of: str) -> None:
+    """Loads every weight of a module. Raises BadInput where one is missing, unknown or of another shape."""
+    try:
+        module.load_state_dict(state)
+    except RuntimeError as error:
+        raise BadInput(f"The checkpoint does not fit {of}: {one_line(error)}") from error
+
+
+def architecture(folder: Path) -> str:
+    """The `model_type` that the folder's config.json names; empty for none."""
+    return json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type", "")
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Within it, torch draws weights from this seed; its own random state stays as it was."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def one_line(error: BaseException) -> str:
+    """The beginning of an error's message, at most 300 characters."""
+    return " ".join(str(error).split())[:300]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from compute.content.messages import Question
-from compute.models.options import chosen
+from compute.models.adapter import chosen
 from compute.types import BadInput, Model
 
 USUAL = 32  # an option's letter, or a number: what most questions ask for

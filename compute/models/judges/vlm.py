@@ -20,7 +20,7 @@ from compute.content import decoding
 from compute.content.messages import LENGTH, STOP, Picture, Question, Reply
 from compute.models.adapter import Hardware
 from compute.models.files import pretrained, weights
-from compute.models.files.checkpoint import architecture, one_line
+from compute.models.files.weights import architecture, one_line
 from compute.models.judges.answer_limit import USUAL, limited, options_of, rule
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import ReadyImages, grouped

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compute.models.files.checkpoint import fill, under
+from compute.models.files.weights import fill, under
 
 if TYPE_CHECKING:
     import torch

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.adapter import Hardware
-from compute.models.files.checkpoint import existing, fill, ready, tensors, under
+from compute.models.adapter import Hardware, chosen
 from compute.models.files.downloads import Published
+from compute.models.files.weights import existing, fill, tensors, under
 from compute.models.metrics.pixels import OTHER_SIZE, PairMetric
-from compute.models.options import chosen
 from compute.types import CannotDo, Model
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def load_lpips(row: Model, hardware: Hardware, folder: Path | None) -> PairMetri
 
     chosen(row, {"net": NET})
     file = folder / BACKBONE.path.name if folder else BACKBONE.fetch()
-    network = ready(lpips_network(file), hardware)
+    network = hardware.placed(lpips_network(file))
 
     def signed(images: np.ndarray) -> torch.Tensor:
         """(n, 3, h, w) of -1..1, the range that LPIPS was made for."""
@@ -182,7 +181,7 @@ def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamS
     network.extractor_list = torch.nn.ModuleList(_holder(branch, folder) for branch in branches)
     network = PeftModel.from_pretrained(network, folder / trained).merge_and_unload()
     return DreamSim(
-        network=ready(network, hardware),
+        network=hardware.placed(network),
         branches=branches,
         hardware=hardware,
         side=dreamsim.config.dreamsim_args["img_size"],

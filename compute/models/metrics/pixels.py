@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32
-from compute.models.adapter import Hardware
-from compute.models.options import chosen
+from compute.models.adapter import Hardware, chosen
 from compute.types import BadInput, CannotDo, Model
 
 if TYPE_CHECKING:

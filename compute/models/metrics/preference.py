@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compute.models.adapter import Hardware
+from compute.models.adapter import Hardware, chosen
 from compute.models.encoders.open_clip_text import text_tower
 from compute.models.encoders.open_clip_tokens import tokens_of
 from compute.models.encoders.towers import ImageTower, TextTower, Towers, buckets
-from compute.models.files.checkpoint import existing, fill, ready, tensors, under
 from compute.models.files.downloads import Published
-from compute.models.files.weights import PROCESSOR, TOKENIZER, RequiredFiles
+from compute.models.files.weights import (
+    PROCESSOR,
+    TOKENIZER,
+    RequiredFiles,
+    checkpoint_of,
+    existing,
+    fill,
+    tensors,
+    under,
+)
 from compute.models.metrics import blip_reward
-from compute.models.options import checkpoint_of, chosen
 from compute.types import CannotDo, Model
 
 if TYPE_CHECKING:
@@ -40,7 +47,7 @@ def _batch(prepared: Sequence[torch.Tensor], hardware: Hardware) -> torch.Tensor
 def _clip(folder: Path, hardware: Hardware) -> torch.nn.Module:
     from transformers import AutoModel
 
-    return ready(AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype, trust_remote_code=False), hardware)
+    return hardware.placed(AutoModel.from_pretrained(folder, dtype=hardware.torch_dtype, trust_remote_code=False))
 
 
 def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
@@ -58,7 +65,7 @@ def load_hpsv2(row: Model, hardware: Hardware, folder: Path) -> Towers:
     model = open_clip.CLIP(**config)
     state = tensors(folder / options["file"])
     fill(model, state.get("state_dict", state), of=HPSV2)
-    ready(model, hardware)
+    hardware.placed(model)
     words = open_clip.get_tokenizer(f"local-dir:{folder}" if own.is_file() else HPSV2)
     side = config["vision_cfg"]["image_size"]
     return Towers(
@@ -200,8 +207,8 @@ def load_imagereward(row: Model, hardware: Hardware, folder: Path) -> ImageRewar
     head = blip_reward.linear_chain(under(state, "mlp."), of="ImageReward.pt")
     side = vision.config.image_size
     return ImageReward(
-        vision=ready(vision, hardware),
-        language=ready(language, hardware),
+        vision=hardware.placed(vision),
+        language=hardware.placed(language),
         head=head.to(hardware.device).eval(),
         tokenizer=AutoTokenizer.from_pretrained(_beside(row, options, "tokenizer", TOKENIZER), trust_remote_code=False),
         cropped=_centre(side),

@@ -19,7 +19,7 @@ from typing import Any
 
 from compute.models.encoders import sentence_transformer
 from compute.models.files import hub_files, lora, weights
-from compute.models.files.checkpoint import one_line
+from compute.models.files.weights import one_line
 from compute.models.loading import required_files
 from compute.models.own.own_model import CODE, FROM_FOLDER, FROM_HUB, NOTE, ModelSource, key_of
 from compute.types import BadInput, CannotDo, Model, NotHere, shortened, suggestion

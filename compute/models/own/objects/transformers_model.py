@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from compute.models.encoders import dual, text, vision
 from compute.models.encoders.towers import ImageTower, Towers
 from compute.models.files import pretrained, weights
-from compute.models.files.checkpoint import one_line
+from compute.models.files.weights import one_line
 from compute.models.own.objects.held import Arguments, Held, encoder, sides_of
 from compute.types import BadInput
 

@@ -10,39 +10,39 @@ from pathlib import Path
 
 import pytest
 
-from compute.models.files import digests
+from compute.models.files import weights
 
-LARGE = bytes(range(256)) * (digests.SMALL // 256)
+LARGE = bytes(range(256)) * (weights.SMALL_FILE // 256)
 
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """The names of files that were read, in a process without memory and with a folder of its own."""
-    read, names = digests.read, []
+    read, names = weights.read_digest, []
     monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(digests, "read", lambda path, **how: names.append(path.name) or read(path, **how))
-    digests._remembered.cache_clear()
+    monkeypatch.setattr(weights, "read_digest", lambda path, **how: names.append(path.name) or read(path, **how))
+    weights._remembered.cache_clear()
     return names
 
 
 def test_a_digest_is_that_of_hashlib(tmp_path: Path, reads: list[str]) -> None:
     for name, content in (("small", b"weights"), ("large", LARGE)):
         (tmp_path / name).write_bytes(content)
-        assert digests.digest(tmp_path / name) == hashlib.blake2b(content, digest_size=16).hexdigest()
-        assert digests.digest(tmp_path / name, algorithm="sha256") == hashlib.sha256(content).hexdigest()
+        assert weights.digest(tmp_path / name) == hashlib.blake2b(content, digest_size=16).hexdigest()
+        assert weights.digest(tmp_path / name, algorithm="sha256") == hashlib.sha256(content).hexdigest()
 
 
 def test_a_large_file_is_read_once_by_all_processes(tmp_path: Path, reads: list[str]) -> None:
     file = tmp_path / "model.safetensors"
     file.write_bytes(LARGE)
     code = (
-        "import pathlib, sys; from compute.models.files.digests import digest; print(digest(pathlib.Path(sys.argv[1])))"
+        "import pathlib, sys; from compute.models.files.weights import digest; print(digest(pathlib.Path(sys.argv[1])))"
     )
     other = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=True)
     first = other.stdout.strip()
-    assert digests.digest(file) == first and reads == []
+    assert weights.digest(file) == first and reads == []
     before = file.stat()
     file.write_bytes(b"!" + LARGE[1:])
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
-    changed = digests.digest(file)
+    changed = weights.digest(file)
     assert changed != first and reads == ["model.safetensors"]
