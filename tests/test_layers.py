@@ -30,7 +30,6 @@ NOT_AT_START = (*HEAVY, "scipy.stats", "scipy.special", "openai")
 ROOMS = (
     ("compute.types", "compute.paths", "compute.arrays", "compute.versions", "compute.processes"),
     ("compute.rounding", "compute.drafts", "compute.records", "compute.io"),
-    ("compute.tables",),
     ("compute.storage", "compute.bare_process", "compute.pages"),
     ("compute.progress", "compute.metrics", "compute.content", "compute.database"),
     ("compute.analysis", "compute.models", "compute.tasks"),

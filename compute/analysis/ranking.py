@@ -34,8 +34,8 @@ from compute.analysis.ranks.variance import FEW, listed
 from compute.analysis.significance import class_letters, decisions
 from compute.analysis.table import WHOLE, ScoreTable
 from compute.arrays import Bools, Floats, Ints
+from compute.io.tables import padded
 from compute.rounding import decimals, printed_decimals, rounded
-from compute.tables import padded
 from compute.types import ORIGINS, printable
 
 SLACK = 1e-9  # of a share of tasks, which is a quotient

@@ -8,7 +8,7 @@ from compute import paths
 from compute.calibration.pairs import PairSample
 from compute.content import items
 from compute.content.items import Column
-from compute.tables import read_csv
+from compute.io.tables import read_csv
 
 VERSION = 1  # raise it when any sentence changes
 SETTINGS = {"version": VERSION}  # what decides the items beside the seed

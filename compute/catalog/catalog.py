@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
+from compute.io.tables import read_csv
 from compute.metrics import METRICS
 from compute.paths import CATALOG
-from compute.tables import read_csv
 from compute.types import ABILITIES, AGGREGATES, KINDS, BadInput, Benchmark, Metric, Model, Suite, Task, UnknownKey
 
 GROUPS = ("", "general-purpose", "specialised", "multi-task")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
 
 from compute.analysis.ranks.means import binomial_stderr
 from compute.catalog.catalog import Catalog
+from compute.io.tables import read_csv
 from compute.paths import PUBLISHED
-from compute.tables import DASH, number, published_table, read_csv
 from compute.types import BadInput, Run, Score
+
+DASH = "-"  # the paper prints no value; an empty cell could not be read from our text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,3 +201,28 @@ def _check_rule(rule: dict[str, str], *, tables: pd.DataFrame, frame: pd.DataFra
             raise BadInput(f"averages.csv names the column {column!r}, which {rule['table']}.csv does not have")
     if not rule["tasks"].isdigit() or int(rule["tasks"]) == 0:
         raise BadInput(f"averages.csv, {rule['table']}, {rule['column']}: tasks is {rule['tasks']!r}, not a number")
+
+
+@cache
+def _table(key: str, folder: Path) -> pd.DataFrame:
+    return read_csv(folder / f"{key}.csv", columns=("model",))
+
+
+def published_table(key: str, *, folder: Path = PUBLISHED) -> pd.DataFrame:
+    """One published table, every cell the printed text; `-` no value printed, empty not recoverable."""
+    return _table(key, folder).copy()
+
+
+def number(text: str) -> float:
+    """A printed cell as a number, `80.87%` -> 80.87, NaN for `-` and empty. Raises BadInput for other text."""
+    text = text.strip()
+    if text in ("", DASH):
+        return float("nan")
+    if not re.fullmatch(r"[+−-]?\d+(\.\d+)?%?", text):
+        raise BadInput(f"{text!r} is not a printed number")
+    return float(text.removesuffix("%").replace("−", "-"))
+
+
+def numbers(frame: pd.DataFrame, *, columns: list[str]) -> pd.DataFrame:
+    """The named columns of a printed table as floats, in printed units, same index."""
+    return frame[columns].map(number).astype(float)

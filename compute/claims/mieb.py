@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pandas as pd
 from scipy import stats
 
+from compute.catalog.published import number
 from compute.claims import tables
 from compute.claims.tables import column_checks, names_in, score_columns
 from compute.claims.verdict import CANNOT, Check, Checks, claims_of
 from compute.rounding import rounded
-from compute.tables import number
 from compute.types import Claim
 
 CELL = 0.005  # half a printed unit of cells with two digits: the most that their mean can be off

@@ -8,9 +8,10 @@ from functools import cache
 import pandas as pd
 
 from compute.catalog import shipped
+from compute.catalog.published import numbers, published_table
 from compute.claims.verdict import Check
+from compute.io.tables import read_csv
 from compute.paths import PUBLISHED
-from compute.tables import numbers, published_table, read_csv
 from compute.types import Task
 
 WORDS = ("group", "Model Type", "IT-2AFC train set")  # columns that hold no numbers

@@ -13,10 +13,10 @@ import pandas as pd
 from scipy.stats import kendalltau, norm
 
 from compute.analysis.correlation import correlate, interval
+from compute.catalog.published import DASH
 from compute.claims.tables import column_checks, figures, names_in, printed, score_columns
 from compute.claims.verdict import CANNOT, Check, Checks, claims_of, listing
 from compute.rounding import rounded
-from compute.tables import DASH
 from compute.types import Claim
 
 CORE = ("Img-2AFC average", "IT-2AFC average", "Text-2AFC average", "IQA average")

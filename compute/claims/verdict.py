@@ -24,9 +24,10 @@ from numbers import Integral
 
 import pandas as pd
 
+from compute.catalog.published import number
+from compute.io.tables import read_csv
 from compute.paths import PUBLISHED
 from compute.rounding import decimal, rounded
-from compute.tables import number, read_csv
 from compute.types import BadInput, Claim
 
 CANNOT = "cannot be recomputed"

@@ -154,7 +154,7 @@ def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):
 
 def _say_counts(counts: dict[str, Counter[str]]) -> None:
     """A line a split: its pairs by type, and the comparisons of both conditions."""
-    from compute.tables import padded
+    from compute.io.tables import padded
     from compute.tasks.pairbench.splits import SPLITS
 
     head = ["split", "what differs", "identical", "transformed", "irrelevant", "comparisons a condition"]

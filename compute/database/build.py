@@ -26,10 +26,10 @@ from compute.database.store import frame
 from compute.engine import image_maps, run_folders, thumbnails, variants
 from compute.engine.run_folders import StoredRun
 from compute.importing import collection as collections
+from compute.io.tables import read_csv
 from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
 from compute.procedures import judging
-from compute.tables import read_csv
 from compute.types import BadInput, DatabaseError, Model, NotHere
 
 PROJECTION = ("kind", "key", "x", "y", "cluster", "settings")

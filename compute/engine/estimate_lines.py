@@ -7,10 +7,10 @@ from pathlib import Path
 
 from compute.engine.estimate import ModelEstimate, TaskEstimate, downloads, endpoint_variable, published, size
 from compute.engine.plan import Plan, counted
+from compute.io.tables import padded
 from compute.models import ADAPTERS
 from compute.progress import duration
 from compute.rounding import rounded
-from compute.tables import padded
 
 
 def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate], *, results: Path | str) -> list[str]:

@@ -10,8 +10,8 @@ from compute.engine import run_folders, variants
 from compute.engine.plan import Plan, counted, grouped
 from compute.engine.run import Outcome
 from compute.engine.run_folders import StoredRun
+from compute.io.tables import padded
 from compute.rounding import rounded
-from compute.tables import padded
 from compute.types import TIES_SHOWN, Metric
 
 ACROSS = 5  # models side by side; more go into a table of their own

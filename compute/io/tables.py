@@ -1,4 +1,4 @@
-"""Tables from files: CSV, TSV, JSON Lines, Excel and Parquet, whoever wrote them.
+"""Tables from files (CSV, TSV, JSON Lines, Excel, Parquet), whoever wrote them; and how a table is printed.
 
 The first bytes tell binary formats, the name's end the others; text and JSON may be compressed by gzip. Text is UTF-8,
 UTF-16 or else Windows-1252, its columns separated by commas, semicolons or tabs. Cells of text and Excel files are
@@ -142,6 +142,15 @@ def read_table(
             "text that contains the separator in quotes"
         )
     return table
+
+
+def read_csv(path: Path, *, columns: tuple[str, ...] = ()) -> pd.DataFrame:
+    """A CSV of the repository as text, nothing turned into NaN. Raises BadInput naming the file and what is wrong."""
+    frame = read_table(path).frame
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise BadInput(f"{path.name} lacks the column {missing[0]!r}; it has: {', '.join(frame.columns)}")
+    return frame.astype(object)
 
 
 def read_lines(path: Path) -> list[str]:
@@ -417,3 +426,9 @@ def _quoted(name: str) -> str:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
+
+
+def padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The cells of a table to print, each as wide as the widest of its column."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows]

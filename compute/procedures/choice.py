@@ -10,8 +10,8 @@ import numpy as np
 from compute.arrays import Floats
 from compute.content.items import Column, texts
 from compute.models import abilities
-from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.shared import preview, replies
+from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.procedures.shared import replies
 from compute.procedures.shared.similarity import against, compared, embeds
 from compute.tasks.data import Choices
 from compute.types import BadInput, CannotDo
@@ -49,7 +49,7 @@ def run(subject: Subject, data: Choices, options: Mapping[str, Any]) -> Evidence
     if not 2 <= k <= 8:
         raise BadInput(f"A choice is among 2 to 8 alternatives, here are {k}")
     columns = ([] if data.reference is None else [data.reference]) + list(data.alternatives)
-    details = preview.contents(columns)
+    details = contents_of(columns)
     if _asks(subject, data):
         return replies.ask(subject, data, right=data.answer, details=details)
     return Evidence.of_picks(

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32, Ints
-from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.shared import preview
+from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
 from compute.procedures.shared.similarity import Many, embed
 from compute.tasks.data import Clusters
 from compute.types import BadInput, CannotDo, Undefined
@@ -42,7 +41,7 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
         expected=_unlike(data.test.classes)[labels],
         answer=names[clusters],
         value=distances[:, 1] - distances[:, 0],
-        detail=preview.contents((data.test.items,)),
+        detail=contents_of((data.test.items,)),
     )
 
 

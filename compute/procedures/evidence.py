@@ -1,4 +1,7 @@
-"""What a procedure finds, one row an item; what it may ask of a model; and what picking one of k is worth."""
+"""What a procedure finds, one row an item, and what a page shows of it.
+
+And what it may ask of a model, and what picking one of k is worth.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from numpy.typing import NDArray
 from compute.arrays import Bools, Floats
 from compute.content.items import Column
 from compute.content.messages import Question, Reply
+from compute.tasks.data import Mixed
 from compute.types import LETTERS, Model
+
+LONGEST = 300  # characters of a text that a page shows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,3 +155,38 @@ def picked(scores: NDArray[np.floating]) -> list[str]:
     """The letters of each row's best: `B`, or `A/C` where two are equal."""
     best = scores == scores.max(axis=-1, keepdims=True)
     return ["/".join(LETTERS[at] for at in np.flatnonzero(row)) for row in best]
+
+
+def contents_of(columns: Sequence[Column]) -> list[dict[str, list[str]]]:
+    """One {"images": [...], "texts": [...]} a row, in the order of the columns; a pair gives both."""
+    rows = len(columns[0])
+    images = [[key.decode() for key in column.keys.tolist()] for column in columns if column.modality == "image"]
+    written = [[_cut(column.read(row)) for row in range(rows)] for column in columns if column.modality == "text"]
+    return [
+        {"images": [column[row] for column in images], "texts": [column[row] for column in written]}
+        for row in range(rows)
+    ]
+
+
+def keys_and_texts(items: Mixed, positions: NDArray[np.integer]) -> list[tuple[str, str]]:
+    """Image key and text of the items at these positions, empty where there is none; each text is read once."""
+    image, text = [""] * len(positions), [""] * len(positions)
+    if items.image is not None:
+        known = items.image.keys
+        image = [known[at].decode() if at >= 0 else "" for at in items.image_at[positions].tolist()]
+    if items.text is not None:
+        at, again = np.unique(items.text_at[positions], return_inverse=True)
+        read = [_cut(items.text.read(index)) if index >= 0 else "" for index in at.tolist()]
+        text = [read[index] for index in again.tolist()]
+    return list(zip(image, text, strict=True))
+
+
+def as_detail(things: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
+    """{"images": [...], "texts": [...]}, aligned with the things; a list with nothing in it is empty."""
+    images, written = ([thing[side] for thing in things] for side in (0, 1))
+    return {"images": images if any(images) else [], "texts": written if any(written) else []}
+
+
+def _cut(text: object) -> str:
+    text = str(text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

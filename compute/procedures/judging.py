@@ -19,8 +19,8 @@ from compute.arrays import Floats
 from compute.content.items import Column, joined
 from compute.content.messages import Reply
 from compute.models import abilities
-from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.shared import conditions, preview, ratings, replies
+from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.procedures.shared import conditions, ratings, replies
 from compute.procedures.shared.ratings import Rating
 from compute.procedures.shared.similarity import Many, against, alike, embed, embeds
 from compute.tasks.data import POSITION, RatedPairs
@@ -204,7 +204,7 @@ def _evidence(
     data: RatedPairs, scores: Floats, *, details: Sequence[dict[str, Any]], settings: dict[str, Any]
 ) -> Evidence:
     """One row a pair from scores (2, n), NaN where an answer has none."""
-    shown = preview.contents([data.first, data.second])
+    shown = contents_of([data.first, data.second])
     types, templates = (np.asarray(values).tolist() for values in (data.types, data.templates))
     return Evidence.of(
         names=data.names,

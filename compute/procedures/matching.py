@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Bools, Floats
-from compute.procedures.evidence import Evidence, Procedure, Subject, credit, is_shared, margin
-from compute.procedures.shared import preview
+from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of, credit, is_shared, margin
 from compute.procedures.shared.similarity import against
 from compute.tasks.data import Matches
 from compute.types import BadInput
@@ -43,8 +42,7 @@ def run(subject: Subject, data: Matches, options: Mapping[str, Any]) -> Evidence
         columns["group_accuracy"] = columns["text_accuracy"] * columns["image_accuracy"]
     flat = scores.reshape(len(scores), -1).tolist()  # image by image
     details = [
-        detail | {"scores": row}
-        for detail, row in zip(preview.contents((*data.images, *data.captions)), flat, strict=True)
+        detail | {"scores": row} for detail, row in zip(contents_of((*data.images, *data.captions)), flat, strict=True)
     ]
     expected = "each with its own" if a == c else "the first"
     return Evidence.of(

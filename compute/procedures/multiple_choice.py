@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Bools, Ints
-from compute.procedures.evidence import Evidence, Procedure, Subject, is_shared
-from compute.procedures.shared import fusion, preview
+from compute.procedures.evidence import Evidence, Procedure, Subject, as_detail, is_shared, keys_and_texts
+from compute.procedures.shared import fusion
 from compute.procedures.shared.similarity import alike
 from compute.tasks.data import Retrieval
 from compute.types import BadInput
@@ -41,14 +41,13 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     worth = np.add.reduceat(best & right, starts, dtype=float) / np.add.reduceat(best, starts, dtype=float)
     worth[~judged] = np.nan
     good, bad = (np.maximum.reduceat(np.where(side, scores, -np.inf), starts) for side in (right, ~right))
-    names, candidates = data.documents.names, preview.mixed(data.documents, document)
+    names, candidates = data.documents.names, keys_and_texts(data.documents, document)
     rows = [slice(a, a + count) for a, count in zip(starts.tolist(), counts.tolist(), strict=True)]
     named = [names[at] for at in document.tolist()]
     chosen, relevant, values = best.tolist(), right.tolist(), scores.tolist()
     detail = [
-        preview.listed([shown, *candidates[row]])
-        | {"hits": named[row], "scores": values[row], "relevant": relevant[row]}
-        for shown, row in zip(preview.mixed(data.queries, np.arange(len(rows))), rows, strict=True)
+        as_detail([shown, *candidates[row]]) | {"hits": named[row], "scores": values[row], "relevant": relevant[row]}
+        for shown, row in zip(keys_and_texts(data.queries, np.arange(len(rows))), rows, strict=True)
     ]
     expected, answer = (
         [" / ".join(name for name, mark in zip(named[row], marks[row], strict=True) if mark) for row in rows]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from compute.arrays import Floats
-from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.shared import preview, replies
+from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.procedures.shared import replies
 from compute.procedures.shared.similarity import alike, compared, embed, embeds
 from compute.tasks.data import OddOneOut
 from compute.types import BadInput, CannotDo
@@ -26,7 +26,7 @@ def run(subject: Subject, data: OddOneOut, options: Mapping[str, Any]) -> Eviden
     k = len(data.members)
     if k < 3:
         raise BadInput(f"An odd one needs at least three items, here are {k}")
-    details = preview.contents(data.members)
+    details = contents_of(data.members)
     if not (embeds(subject, *data.members) or subject.can("compare")) and subject.can("choose"):
         return replies.ask(subject, data, right=data.odd, details=details)
     return Evidence.of_picks(

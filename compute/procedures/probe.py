@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.content.items import Column
-from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.shared import preview, sampling
+from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
+from compute.procedures.shared import sampling
 from compute.procedures.shared.similarity import Many, embed
 from compute.tasks.data import Probe
 from compute.types import BadInput, CannotDo, Undefined
@@ -288,7 +288,7 @@ def _evidence(
         worth=hits.mean(axis=1) > 0.5,
         value=value,
         figures={metric: of_draws.mean(axis=1)},
-        detail=preview.contents((data.test.items,)),
+        detail=contents_of((data.test.items,)),
     )
 
 

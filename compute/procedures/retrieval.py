@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.metrics import ranking
-from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.shared import fusion, preview, top_k
+from compute.procedures.evidence import Evidence, Procedure, Subject, as_detail, keys_and_texts
+from compute.procedures.shared import fusion, top_k
 from compute.procedures.shared.similarity import scorer
 from compute.tasks.data import Retrieval
 from compute.types import BadInput
@@ -195,10 +195,10 @@ def _evidence(data: Retrieval, truth: Truth, joined: dict[str, NDArray], setting
     def detail(query: int) -> dict[str, Any]:
         row = rows[query]
         question, results = (
-            preview.mixed(data.queries, np.array([query])),
-            preview.mixed(data.documents, np.array(row, dtype=int)),
+            keys_and_texts(data.queries, np.array([query])),
+            keys_and_texts(data.documents, np.array(row, dtype=int)),
         )
-        return preview.listed([*question, *results]) | {
+        return as_detail([*question, *results]) | {
             "hits": [names[at] for at in row],
             "scores": scores[query, : len(row)].tolist(),
             "relevant": hits[query, : len(row)].tolist(),

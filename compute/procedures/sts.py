@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.shared import preview
+from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
 from compute.procedures.shared.similarity import against
 from compute.tasks.data import Sentences
 
@@ -23,7 +22,7 @@ def run(subject: Subject, data: Sentences, options: Mapping[str, Any]) -> Eviden
         answer=[f"{score:.4f}" for score in value.tolist()],
         value=value,
         figures={"human": data.human.astype(float)},
-        detail=preview.contents((data.first, data.second)),
+        detail=contents_of((data.first, data.second)),
     )
 
 

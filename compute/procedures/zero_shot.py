@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from compute.procedures.evidence import Evidence, Procedure, Subject
-from compute.procedures.shared import preview
+from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
 from compute.procedures.shared.similarity import embed, scorer
 from compute.tasks.data import ZeroShot
 from compute.types import BadInput
@@ -50,7 +49,7 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
     details = [
         item | {"hits": names, "scores": scores}
         for item, names, scores in zip(
-            preview.contents((data.test.items,)), classes[best].tolist(), scores_of_best.tolist(), strict=True
+            contents_of((data.test.items,)), classes[best].tolist(), scores_of_best.tolist(), strict=True
         )
     ]
     return Evidence.of(

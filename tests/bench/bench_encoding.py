@@ -30,11 +30,11 @@ from compute.content.items import Column, content_key
 from compute.features import encoding
 from compute.features.store import FeatureStore
 from compute.features.subject import BATCH, LoadedSubject
+from compute.io.tables import read_csv
 from compute.models.adapter import Hardware
 from compute.models.encoders.open_clip_text import text_tower
 from compute.models.encoders.towers import ImageTower, TextTower, Towers
 from compute.paths import CATALOG
-from compute.tables import read_csv
 from compute.types import Model
 
 REACH = 0.85

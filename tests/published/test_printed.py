@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.tables import number, numbers, published_table
+from compute.catalog.published import number, numbers, published_table
 
 CORE = {
     "Img-2AFC average": ["NIGHTS", "BAPPS", "PIEAPP (2AFC)"],

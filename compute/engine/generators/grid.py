@@ -32,9 +32,9 @@ from compute.engine.generators.store import earlier, key_of, run_of, suite_of, w
 from compute.engine.generators.table import LISTED, RatedGenerators
 from compute.engine.run_folders import StoredRun
 from compute.engine.workspace import Bench
+from compute.io.tables import padded
 from compute.metrics.distribution.cfred import PARTS, cfred_grid, check_grid
 from compute.progress import duration
-from compute.tables import padded
 from compute.tasks.generators.feature_files import FeatureFiles, holds_features
 from compute.tasks.generators.human import HUMAN_METRICS
 from compute.tasks.generators.pairing import REFERENCE, PromptedSets

@@ -17,9 +17,9 @@ from compute import arrays
 from compute.analysis.generators import bradley_terry
 from compute.analysis.generators.agreement import Agreement, Estimate, MetricDifference, agree, differences
 from compute.engine.generators.backbones import JOIN
+from compute.io.tables import padded
 from compute.metrics import METRICS
 from compute.rounding import rounded
-from compute.tables import padded
 from compute.tasks.generators.human import HumanTable
 from compute.tasks.generators.sources import some
 from compute.types import BadInput, Undefined

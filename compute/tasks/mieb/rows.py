@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from compute.content.items import content_key
+from compute.io.tables import read_csv
 from compute.paths import CATALOG
-from compute.tables import read_csv
 from compute.tasks import parquet
 from compute.tasks.source import CARD, Source
 from compute.types import BadInput, NotHere, Task

@@ -6,8 +6,8 @@ from collections import defaultdict
 from pathlib import Path
 from random import Random
 
+from compute.io.tables import read_csv
 from compute.paths import CATALOG
-from compute.tables import read_csv
 from compute.tasks import parquet
 from compute.tasks.parquet import Table
 from compute.tasks.unisim.files import Files

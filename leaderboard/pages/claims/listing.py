@@ -58,8 +58,8 @@ def tables_of(paper: str, text: str, *, sources: Sources) -> list[dict[str, str]
 
 
 def _sources(db: Database) -> Sources:
+    from compute.io.tables import read_csv
     from compute.paths import PUBLISHED
-    from compute.tables import read_csv
 
     tables = read_csv(PUBLISHED / "tables.csv", columns=("key", "source"))
     suites = suite_queries.suites_of_sources(db).set_index("source")["suite"].to_dict()

@@ -27,8 +27,8 @@ def published(request: Request) -> Response:
 
     Raises BadInput for a table that is not listed.
     """
+    from compute.io.tables import read_csv
     from compute.paths import PUBLISHED
-    from compute.tables import read_csv
 
     name = request.path_params["name"]
     if name in ("CORRECTIONS.md", "CHANGELOG.md"):

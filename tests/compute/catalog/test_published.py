@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from compute.catalog import published, shipped
-from compute.catalog.published import NOT_PRINTED, NOT_READABLE
+from compute.catalog.published import DASH, NOT_PRINTED, NOT_READABLE
 from compute.paths import PUBLISHED
-from compute.tables import DASH
 from compute.types import BadInput
 
 FIGURES = published.load(shipped())

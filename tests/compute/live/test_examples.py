@@ -10,12 +10,12 @@ import pytest
 from compute import models, paths
 from compute.calibration.photographs import CAPTIONS
 from compute.catalog import shipped
+from compute.io.tables import read_csv
 from compute.live import examples, questions
 from compute.live.answers import answer
 from compute.live.examples import COMPARISONS, EXAMPLES
 from compute.live.subject import LiveSubject
 from compute.models.adapter import Hardware
-from compute.tables import read_csv
 from compute.tasks.drawing import render
 from compute.types import BadInput, NotHere
 
