@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
-from compute import drafts
+from compute.io.files import DRAFT, locked, replacing, write_text
 from compute.types import BadInput, CannotWrite, LikenessError, NotHere
 from compute.versions import install_command
 
@@ -87,7 +87,7 @@ class RemoteFolder:
     def get(self, name: str, path: Path) -> None:
         """Stores an object as a local file, whole or not at all. Raises NotHere where there is none."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        with drafts.replacing(path) as draft, self._told("read") as (files, root):
+        with replacing(path) as draft, self._told("read") as (files, root):
             files.get_file(f"{root}/{name}", str(draft))
 
     def put(self, path: Path, name: str) -> None:
@@ -193,7 +193,7 @@ class Mirror:
     def pull(self) -> None:
         """Fetches what is new or changed there, a run's `run.json` last, and removes what is gone there."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with drafts.alone(self.folder):
+        with locked(self.folder):
             state, there = self._state(), self.remote.names()
             for name in sorted(filter(_is_part, there), key=_order):
                 if state.get(name, [""])[0] != there[name] or not (self.folder / name).exists():
@@ -207,7 +207,7 @@ class Mirror:
 
     def push(self) -> None:
         """Puts what was written here; a run's `run.json` comes last, and first leaves where it is written again."""
-        with drafts.alone(self.folder):
+        with locked(self.folder):
             state = self._state()
             written = [path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()]
             parts = sorted(filter(_is_part, written), key=_order)
@@ -232,13 +232,13 @@ class Mirror:
         return json.loads(path.read_text()) if path.exists() else {}
 
     def _write(self, state: dict[str, list]) -> None:
-        drafts.write_text(self.folder / STATE, json.dumps(state, indent=0, sort_keys=True))
+        write_text(self.folder / STATE, json.dumps(state, indent=0, sort_keys=True))
 
 
 def _is_part(name: str) -> bool:
     parts = name.split("/")
     hidden = any(part.startswith(".") for part in parts)
-    return not (hidden or parts[0] in APART or parts[-1] == NOTE or drafts.DRAFT.fullmatch(parts[-1]))
+    return not (hidden or parts[0] in APART or parts[-1] == NOTE or DRAFT.fullmatch(parts[-1]))
 
 
 def _order(name: str) -> tuple[bool, str]:

@@ -29,7 +29,7 @@ NOT_AT_START = (*HEAVY, "scipy.stats", "scipy.special", "openai")
 # rooms of one row do not know each other. A file belongs to the room with the longest name that begins its own.
 ROOMS = (
     ("compute.types", "compute.paths", "compute.arrays", "compute.versions", "compute.processes"),
-    ("compute.rounding", "compute.drafts", "compute.records", "compute.io"),
+    ("compute.rounding", "compute.io"),
     ("compute.storage", "compute.bare_process", "compute.pages"),
     ("compute.progress", "compute.metrics", "compute.content", "compute.database"),
     ("compute.analysis", "compute.models", "compute.tasks"),

@@ -251,9 +251,9 @@ class Ranking:
 
     def save_html(self, path: str | Path, *, title: str = "Ranking") -> None:
         """Writes `html` to a file, whole or not at all. Raises CannotWrite."""
-        from compute import drafts
+        from compute.io.files import write_text
 
-        drafts.write_text(Path(path), self.html(title=title))
+        write_text(Path(path), self.html(title=title))
 
     def digits(self) -> int:
         """The decimals of means to show: three significant digits of how far they lie apart."""

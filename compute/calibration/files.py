@@ -15,10 +15,10 @@ from typing import Any
 
 import pandas as pd
 
-from compute import drafts, records
 from compute.analysis.calibrated import PAIRS, Reference
 from compute.analysis.domain import Domain, restored
 from compute.engine import run_folders
+from compute.io.files import read_record, write_text
 from compute.tasks.data import QUESTIONS
 from compute.types import BadInput
 
@@ -54,14 +54,14 @@ def write(root: Path, content: Reference | Domain, *, settings: Mapping[str, Any
     target = _path(root, content)
     target.parent.mkdir(parents=True, exist_ok=True)
     record = asdict(content) if isinstance(content, Reference) else content.record()
-    drafts.write_text(target, run_folders.canonical({**record, "settings": settings}) + "\n")
+    write_text(target, run_folders.canonical({**record, "settings": settings}) + "\n")
     return StoredCalibration(content=content, settings=settings, path=target)
 
 
 def read(file: Path) -> StoredCalibration:
     """One file. Raises BadInput naming it and what is wrong with it."""
     try:
-        record = records.read(file, root=file.parents[3])
+        record = read_record(file, root=file.parents[3])
         settings = record.pop("settings")
         content = restored(record) if file.stem.startswith(REGION) else Reference(**record)
         if _path(file.parents[3], content) != file:

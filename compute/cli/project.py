@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from compute import drafts, paths
+from compute import paths
 from compute.cli.models import named_models
 from compute.cli.workspace import (
     Data,
@@ -22,6 +22,7 @@ from compute.cli.workspace import (
     warn,
 )
 from compute.engine.workspace import catalog_with_own, workbench
+from compute.io.files import write_text
 from compute.types import BadInput
 
 
@@ -95,7 +96,7 @@ def project(
         return
     target = Path(to)
     target.parent.mkdir(parents=True, exist_ok=True)
-    drafts.write_text(target, frame.to_csv(index=False, lineterminator="\n"))
+    write_text(target, frame.to_csv(index=False, lineterminator="\n"))
     for line in maps.lines(frame):
         typer.echo(line)
     typer.echo(f"{target.name} written; python -m compute build puts it into the database")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compute import drafts, paths
+from compute import paths
 from compute.cli import workspace
 from compute.cli.workspace import build
 from compute.engine.workspace import catalog_with_own
+from compute.io.files import temporary_folder
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def publish(
     if repo:
         tag = publish.free_tag(repo, version=of.version, wanted=tag)
         of = replace(of, repo=repo, tag=tag)
-    with drafts.temporary_folder() as draft:
+    with temporary_folder() as draft:
         folder = to or draft
         rows = publish.write(folder, database=path, of=of)
         for file, count in rows.items():

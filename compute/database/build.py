@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from compute import drafts, paths, records
+from compute import paths
 from compute.calibration import files as calibrations
 from compute.catalog import Catalog, data_version, published, shipped
 from compute.catalog.own import models as own_models
@@ -26,6 +26,7 @@ from compute.database.store import frame
 from compute.engine import image_maps, run_folders, thumbnails, variants
 from compute.engine.run_folders import StoredRun
 from compute.importing import collection as collections
+from compute.io.files import locked, read_bytes, short, sweep
 from compute.io.tables import read_csv
 from compute.models import ADAPTERS, NOTES, required_files
 from compute.models.files import weights
@@ -80,7 +81,7 @@ def sources_digest(*, results: Path = paths.RESULTS) -> str:
     for name, path in sorted(named.items()):
         digest.update(name.encode(errors="surrogateescape") + b"\0")
         with suppress(OSError, ValueError):  # what cannot be read is left out of the database too
-            content = records.read_bytes(path, root=path.parent, most=MAX_SOURCE)
+            content = read_bytes(path, root=path.parent, most=MAX_SOURCE)
             digest.update(hashlib.blake2b(content, digest_size=16).digest())
     return digest.hexdigest()
 
@@ -122,7 +123,7 @@ def bring_up_to_date(
     if is_stale(path, results=results):
         report(f"Building {path.name} ...")
         path.parent.mkdir(parents=True, exist_ok=True)
-        with drafts.alone(path.parent):
+        with locked(path.parent):
             if is_stale(path, results=results):
                 for problem in build(path, results=results).problems:
                     report(f"Warning: {problem}")
@@ -132,8 +133,8 @@ def bring_up_to_date(
 
 def remove_drafts(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> None:
     """Removes what killed processes left half-written beside the database and among the results."""
-    drafts.sweep(path.parent, deep=False)
-    drafts.sweep(results, paths.COMPUTED, skip=("fetched",))
+    sweep(path.parent, deep=False)
+    sweep(results, paths.COMPUTED, skip=("fetched",))
 
 
 def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Report:
@@ -320,7 +321,7 @@ def computed(roots: tuple[Path, ...], *, catalog: Catalog) -> tuple[list[StoredR
                 parts = subsets.get(stored.run.task, {score.subset for score in stored.scores})
                 if unknown := sorted({score.subset for score in stored.scores} - parts):
                     raise BadInput(
-                        f"Run folder {'/'.join(stored.folder.parts[-3:])} has a score of {records.short(unknown[0])}, "
+                        f"Run folder {'/'.join(stored.folder.parts[-3:])} has a score of {short(unknown[0])}, "
                         f"which is no subset of {stored.run.task}: remove it and run again"
                     )
                 for noun, key in (

@@ -12,8 +12,8 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from compute import drafts
 from compute.database.schema import LEADERBOARD_SCORES, SCHEMA_VERSION, TABLES, TRAINED_TASKS
+from compute.io.files import is_full, refusal, replacing, temporary_folder
 from compute.paths import DATABASE
 from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey
 
@@ -156,7 +156,7 @@ def write(
         raise DatabaseError(f"The schema has no table {unknown[0]!r}; it has: {', '.join(TABLES)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with drafts.replacing(path) as draft, duckdb.connect(str(draft)) as connection:
+        with replacing(path) as draft, duckdb.connect(str(draft)) as connection:
             for name, columns in TABLES.items():
                 connection.execute(f"CREATE TABLE {name} ({columns})")
             for name in TABLES:
@@ -177,7 +177,7 @@ def write(
             connection.execute(TRAINED_TASKS)
             connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
     except (duckdb.Error, OSError) as error:
-        raise DatabaseError(drafts.refusal(path, error)) from error
+        raise DatabaseError(refusal(path, error)) from error
     except CannotWrite as error:
         raise DatabaseError(str(error)) from error
     return damaged
@@ -189,7 +189,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, name: str, frame: pd.DataFrame)
     try:
         connection.execute(f"INSERT INTO {name} ({columns}) SELECT {columns} FROM frame")
     except duckdb.Error as error:
-        if drafts.is_full(error):
+        if is_full(error):
             raise
         raise DatabaseError(f"Table {name!r} cannot be filled: {_first_line(error)}") from error
     finally:
@@ -216,7 +216,7 @@ def _fill_from(
                 try:
                     _fill_at_once(connection, sql, [path], values, most_rows=most_rows)
                 except (duckdb.Error, BadInput) as error:
-                    if isinstance(error, duckdb.IOException) and drafts.is_full(error):
+                    if isinstance(error, duckdb.IOException) and is_full(error):
                         raise
                     reason = _first_line(error).replace(path, Path(path).name)[:200]
                     damaged[Path(path)] = f"{reason}: its {what} are left out"
@@ -320,7 +320,7 @@ def _first_line(error: Exception) -> str:
 
 def parquet_bytes(frame: pd.DataFrame) -> bytes:
     """A frame as one Parquet file."""
-    with drafts.temporary_folder() as folder:
+    with temporary_folder() as folder:
         path = folder / "frame.parquet"
         write_parquet(path, frame=frame)
         return path.read_bytes()
@@ -329,11 +329,11 @@ def parquet_bytes(frame: pd.DataFrame) -> bytes:
 def write_parquet(path: Path, *, frame: pd.DataFrame) -> None:
     """Writes a frame to `path` as Parquet, whole or not at all. Raises DatabaseError, of a full disk too."""
     try:
-        with drafts.replacing(path) as draft, duckdb.connect() as connection:
+        with replacing(path) as draft, duckdb.connect() as connection:
             connection.register("frame", frame)
             connection.execute(f"COPY frame TO '{_quoted(draft)}' (FORMAT parquet, COMPRESSION zstd)")
     except duckdb.Error as error:
-        raise DatabaseError(drafts.refusal(path, error)) from error
+        raise DatabaseError(refusal(path, error)) from error
     except CannotWrite as error:
         raise DatabaseError(str(error)) from error
 

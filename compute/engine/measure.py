@@ -10,12 +10,12 @@ from functools import partial
 import numpy as np
 from PIL import Image
 
-from compute import drafts
 from compute.content import items
 from compute.content.items import Column
 from compute.content.messages import Question
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
+from compute.io.files import temporary_folder
 from compute.models.judges.answer_log import Forgetful
 
 SECONDS = 10.0
@@ -76,7 +76,7 @@ def rates(
     kinds = list(dict.fromkeys(column.modality for column in columns))
     share = seconds / max(1, len(kinds) + bool(compared) + bool(questions))
     rates = {}
-    with drafts.temporary_folder() as folder:
+    with temporary_folder() as folder:
         subject.store = FeatureStore(folder)
         for kind in kinds:
             parts = [column for column in columns if column.modality == kind and len(column)]

@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from compute import drafts, records
 from compute.database import store
+from compute.io.files import MAX_INTEGER, check_file, check_inside, locked, read_record, validated, write_text
 from compute.metrics import METRICS
 from compute.types import WHOLE, BadInput, CannotWrite, Run, Score
 
@@ -54,7 +54,7 @@ DIGITS = 6  # significant ones of a number in an item's detail
 # number would spoil a suite for all its models: a negative standard error ends the ranking, an accuracy of 12345 leads.
 Name = Annotated[str, Field(max_length=200)]
 Text = Annotated[str, Field(max_length=4000)]
-Count = Annotated[int, Field(ge=0, le=records.MAX_INTEGER)]
+Count = Annotated[int, Field(ge=0, le=MAX_INTEGER)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(ge=0)]
 BOUNDS = {metric.key: (metric.lower, metric.upper) for metric in METRICS}
@@ -261,7 +261,7 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
     record = json.dumps(
         {**asdict(run), "scores": summary}, indent=1, sort_keys=True, ensure_ascii=False, default=plain, allow_nan=False
     )
-    with drafts.alone(target):
+    with locked(target):
         (target / MARK).unlink(missing_ok=True)
         store.write_parquet(
             target / SCORES,
@@ -270,7 +270,7 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
             ),
         )
         store.write_parquet(target / ITEMS, frame=items)
-        drafts.write_text(target / MARK, record + "\n")
+        write_text(target / MARK, record + "\n")
         (target / FAILED).unlink(missing_ok=True)
     return StoredRun(run=run, scores=tuple(scores), folder=target)
 
@@ -282,7 +282,7 @@ def note_failure(root: Path, *, run: Run, trace: str = "") -> Path | None:
     with contextlib.suppress(OSError, CannotWrite):
         target.mkdir(parents=True, exist_ok=True)
         text = json.dumps({**asdict(run), "trace": trace}, indent=1, sort_keys=True, ensure_ascii=False, default=plain)
-        drafts.write_text(target / FAILED, text + "\n")
+        write_text(target / FAILED, text + "\n")
         return target / FAILED
     return None
 
@@ -299,7 +299,7 @@ def find(root: Path, *, model: str, task: str, fingerprint: str) -> StoredRun | 
 def read(folder: Path) -> StoredRun:
     """One run folder. Raises BadInput naming the folder and what is wrong with it."""
     try:
-        records.check_inside(folder, root=folder.parents[2])
+        check_inside(folder, root=folder.parents[2])
         run, scores = _record(folder / MARK, root=folder.parents[2])
         if (slug(run.model), slug(run.task), run.fingerprint) != folder.parts[-3:]:
             raise ValueError(f"{MARK} is of another model, task or fingerprint")
@@ -314,7 +314,7 @@ def read(folder: Path) -> StoredRun:
 
 def _record(path: Path, *, root: Path) -> tuple[Run, tuple[Score, ...]]:
     """The run and its scores in a `run.json` below `root`. Raises OSError, and ValueError with what is wrong."""
-    record = records.validated(records.read(path, root=root), RunRecord)
+    record = validated(read_record(path, root=root), RunRecord)
     stated = record.model_dump(exclude_unset=True)
     scores = stated.pop("scores")
     if len({(score["subset"], score["metric"]) for score in scores}) < len(scores):
@@ -329,7 +329,7 @@ def _check_whole(folder: Path) -> None:
     """Raises OSError for a missing file of the folder, ValueError for one that is no whole Parquet file of its size."""
     for name in (SCORES, ITEMS):
         path = folder / name
-        records.check_file(path, root=folder.parents[2], most=MAX_PARQUET)
+        check_file(path, root=folder.parents[2], most=MAX_PARQUET)
         with path.open("rb") as file:
             head, size = file.read(4), path.stat().st_size
             file.seek(max(0, size - 4))

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from compute import drafts, tasks
+from compute import tasks
 from compute.content import decoding
 from compute.content.items import Column
 from compute.database import store
 from compute.engine import run_folders
 from compute.features.passes import distinct
+from compute.io.files import locked
 from compute.tasks.data import Data
 from compute.types import LikenessError
 
@@ -58,7 +59,7 @@ def add_images(root: Path, *, task: str, columns: Sequence[Column], keys: Set[st
     """
     target = path(root, task)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with drafts.alone(target.parent):
+    with locked(target.parent):
         stored = (
             store.read_parquet(target) if target.is_file() else pd.DataFrame({"image": [], "webp": []}, dtype=object)
         )

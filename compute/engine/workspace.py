@@ -11,8 +11,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import drafts, paths, storage
+from compute import paths, storage
 from compute.engine.settings import RunSettings
+from compute.io.files import sweep
 from compute.types import BadInput, Model, NotHere, Task, printable
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def workbench(
         stay_offline()
     if not settings.dry_run:
         check_writable(settings.results)
-        drafts.sweep(settings.results, skip=("fetched",))  # what killed runs left half-written
+        sweep(settings.results, skip=("fetched",))  # what killed runs left half-written
     os.environ.setdefault("LIKENESS_ANSWERS", str(settings.shared / "answers"))
     return assemble(
         settings,

@@ -17,8 +17,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from compute import drafts
 from compute.arrays import cumulative
+from compute.io.files import replacing
 from compute.types import LikenessError
 
 KINDS = {
@@ -125,7 +125,7 @@ def make(folder: Path) -> None:
 
 def place(path: Path, write: Callable[[Path], Any]) -> None:
     """Writes a draft and moves it to its path; a draft that fails is removed."""
-    with drafts.replacing(path) as draft, writing(path.parent):
+    with replacing(path) as draft, writing(path.parent):
         write(draft)
 
 

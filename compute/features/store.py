@@ -25,10 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from compute import drafts, storage, versions
+from compute import storage, versions
 from compute.arrays import LazyRows, cumulative
 from compute.features import shards
 from compute.features.shards import Lookup
+from compute.io.files import replacing, sweep
 from compute.types import BadInput, LikenessError, NotHere
 
 SMALL = 64 << 20  # bytes: shards below this are merged at the end of a pass
@@ -178,7 +179,7 @@ class Shelf:
             except BlockingIOError:
                 waiting(f"{self.folder}: another process is encoding here; waiting until it has finished")
                 fcntl.flock(handle, fcntl.LOCK_EX)
-            drafts.sweep(self.folder, deep=False)
+            sweep(self.folder, deep=False)
             self._drop_replaced()
             self.refresh()
             yield
@@ -328,7 +329,7 @@ class Shelf:
                 handle.write(b"\n" + line)  # a line of its own even after one that was cut short
             return
         path = self.folder / f"{kind}-{name}.jsonl"
-        with drafts.replacing(path) as draft:
+        with replacing(path) as draft:
             draft.write_bytes(line)
             self.remote.put(draft, path.name)
 

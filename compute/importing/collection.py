@@ -14,9 +14,9 @@ from pathlib import Path
 import pandas as pd
 from pydantic import BaseModel
 
-from compute import drafts, records
 from compute.database import store
 from compute.importing.figures import Imported
+from compute.io.files import discard, locked, read_record, validated, write_text
 from compute.types import DatabaseError, Metric, Model, Run, Score, Task
 
 TABLES = {"models": Model, "tasks": Task, "metrics": Metric, "runs": Run, "scores": Score}
@@ -34,17 +34,17 @@ def save(imported: Imported, *, name: str, folder: Path) -> Path:
     target = folder / name
     target.mkdir(parents=True, exist_ok=True)
     counts, files, import_id = {}, {}, secrets.token_hex(4)
-    with drafts.alone(target):
+    with locked(target):
         for table in TABLES:
             frame = store.frame(getattr(imported, table))
             counts[table] = len(frame)
             if len(frame):
                 files[table] = f"{table}-{import_id}.parquet"
                 store.write_parquet(target / files[table], frame=frame)
-        drafts.write_text(target / MARK, json.dumps({"name": name, "counts": counts, "files": files}, indent=1) + "\n")
+        write_text(target / MARK, json.dumps({"name": name, "counts": counts, "files": files}, indent=1) + "\n")
         for left in target.glob("*.parquet"):
             if left.name not in files.values():
-                drafts.remove(left)
+                discard(left)
     return target
 
 
@@ -67,7 +67,7 @@ def refusal(name: str, error: Exception) -> str:
 
 def _read(mark: Path) -> dict[str, pd.DataFrame]:
     """One collection. Raises OSError, ValueError or DatabaseError with what is wrong with it."""
-    files = records.validated(records.read(mark, root=mark.parent), Collection).files
+    files = validated(read_record(mark, root=mark.parent), Collection).files
     tables = {table: store.read_parquet(mark.parent / Path(file).name) for table, file in files.items()}
     if not {"runs", "scores"} <= set(tables) <= set(TABLES):
         raise ValueError("it has no runs or no scores, or an unknown table")

@@ -17,11 +17,10 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from compute import records
 from compute.catalog import Catalog, hub_tasks
 from compute.catalog.hub_tasks import EVAL_RESULTS
 from compute.importing.figures import Imported, SkippedFile, fingerprint, outside
-from compute.records import short
+from compute.io.files import short, validated
 from compute.types import BadInput, Metric, Model, NotHere, Run, Score
 
 MTEB = "https://github.com/embeddings-benchmark/mteb"
@@ -157,7 +156,7 @@ class _EntryReader:
         for position, item in enumerate(content, start=1):
             where = f"{path.name}, entry {position}"
             try:
-                self.read_entry(records.validated(item, ResultEntry), where=where, file=path.name)
+                self.read_entry(validated(item, ResultEntry), where=where, file=path.name)
             except (BadInput, ValueError) as error:
                 self.problem(where, str(error))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
-from compute.records import short
+from compute.io.files import short
 from compute.types import BadInput, Model
 
 

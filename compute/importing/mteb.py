@@ -11,13 +11,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from compute import records
 from compute.analysis.ranks.means import binomial_stderr
 from compute.catalog import Catalog
 from compute.importing.figures import Imported, SkippedFile, fingerprint
 from compute.importing.model_meta import ModelMeta, bare_model, model_key, model_row
 from compute.importing.splits import read_split
-from compute.records import Record, short
+from compute.io.files import Record, short, validated
 from compute.types import BadInput, Metric, Model, Run, Score, Task
 
 META = "model_meta.json"
@@ -79,7 +78,7 @@ def _folders(parent: Path) -> Iterator[Path]:
 def _read(path: Path, kind: type[Record]) -> Record:
     """A JSON file as a record. Raises BadInput with the reason alone."""
     try:
-        return records.validated(json.loads(path.read_text(encoding="utf-8")), kind)
+        return validated(json.loads(path.read_text(encoding="utf-8")), kind)
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(f"is not JSON of the expected form ({str(error)[:160]})") from error
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compute import drafts
 from compute.content import decoding
+from compute.io.files import replacing
 from compute.io.tables import read_table
 from compute.tasks import parquet
 from compute.tasks.generators.sources import some
@@ -66,7 +66,7 @@ def write(path: Path, *, generations: Mapping[str, parquet.Table], votes: Sequen
         ]
     )
     rows = 0
-    with drafts.replacing(path) as draft, pq.ParquetWriter(draft, schema) as writer:
+    with replacing(path) as draft, pq.ParquetWriter(draft, schema) as writer:
         for name, table in generations.items():
             about = {column: table.values(column)[0] for column in (*ABOUT, SEED) if column in table.columns}
             images, own = table.rows(IMAGES), prompts[name]

@@ -7,9 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from compute import records
 from compute.importing.figures import outside
-from compute.records import short
+from compute.io.files import short, validated
 from compute.types import BadInput, Metric, Task
 
 # The names under which result files of different ages hold a metric; otherwise its own key.
@@ -41,7 +40,7 @@ def read_split(
     values: dict[str, float] = {}
     fields: dict[str, Any] = {"field": "main_score"}
     try:
-        checked = [records.validated(row, SplitRow) for row in rows]
+        checked = [validated(row, SplitRow) for row in rows]
     except ValueError as error:
         raise BadInput(f"split {split!r}: {error}") from error
     if not checked:

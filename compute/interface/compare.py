@@ -23,9 +23,9 @@ from compute.analysis.table import ScoreTable, of_scores, position
 from compute.database import store
 from compute.engine import run_folders, variants
 from compute.engine.run_folders import ITEMS, StoredRun
+from compute.engine.scoring import row_of
 from compute.interface.comparability import MEASURED_ELSEWHERE, comparability, mixed, unlike
 from compute.interface.score_reading import ScoreReading
-from compute.metrics.summary import row_of
 from compute.types import BadInput, Metric, Score, Suite, Task, UnknownKey, shortened
 
 COLUMNS = ("task", "category", "a", "b", "difference", "low", "high", "p", "over", "n", "better", "reason")

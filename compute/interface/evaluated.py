@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from compute import drafts, paths
+from compute import paths
 from compute.analysis.comparison import Comparison
 from compute.analysis.intervals import interval
 from compute.analysis.ranked_model import RankedModel
@@ -29,6 +29,7 @@ from compute.importing.scores_csv import DECLARING, OPTIONAL, REQUIRED
 from compute.interface import comparability, standing
 from compute.interface.comparability import MEASURED_ELSEWHERE, Comparability
 from compute.interface.compare import ModelScores, compare_scores, computed_scores, stored_scores
+from compute.io.files import write_text
 from compute.types import ORIGINS, BadInput, Metric, Model, Score, Suite, Task, UnknownKey
 
 DATABASE = "likeness.duckdb"  # of an evaluation: it lies beside the runs
@@ -274,7 +275,7 @@ class Evaluation:
                     if declared:
                         row |= {"model_title": self.model.title, "model_kind": self.model.kind}
                     writer.writerow(row)
-            drafts.write_text(Path(path), text.getvalue())
+            write_text(Path(path), text.getvalue())
 
     def __str__(self) -> str:
         return "\n".join([*results_table.lines(self.plan, self.outcomes, catalog=self.catalog), "", str(self.mean)])

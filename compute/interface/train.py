@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from compute import drafts, models, paths
+from compute import models, paths
 from compute.catalog import shipped
 from compute.engine import named_models, workspace
 from compute.features import encoding
 from compute.interface import training_page as page
+from compute.io.files import write_text
 from compute.models import hardware as chosen_hardware
 from compute.models.files import weights
 from compute.progress import Progress
@@ -164,7 +165,7 @@ def _trained(
     sentence = evaluated.sentence(are_drawn=are_drawn)
     exported.write_card(encoder, folder, state, changes, save=save, plan=plan, compared=sentence)
     if changes:
-        drafts.write_text(folder.path / PAGE, _page(encoder.row, folder, state, changes, plan=plan))
+        write_text(folder.path / PAGE, _page(encoder.row, folder, state, changes, plan=plan))
         report(f"Both curves: {folder.path / PAGE}")
     folder.finish(state, changes)
     return state, changes

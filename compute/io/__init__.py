@@ -1,1 +1,1 @@
-"""Reading files that users bring: tables, the numbers in them, and folders of images."""
+"""Files of any kind: written whole, records and tables read, numbers in tables, folders of images."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compute import drafts
 from compute.engine.plan import counted
+from compute.io.files import replacing
 from compute.sharing import eval_results, model_card, mteb_results
 from compute.sharing.computed_runs import SharedRuns
 from compute.types import BadInput, Metric
@@ -88,5 +88,5 @@ def write(files: SharedFiles, *, folder: Path) -> None:
     for name, content in every.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with drafts.replacing(path) as draft:
+        with replacing(path) as draft:
             draft.write_bytes(content)

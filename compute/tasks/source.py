@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from compute import drafts
 from compute.content.items import content_key
+from compute.io.files import replacing
 from compute.types import NotHere
 
 CARD = "README.md"
@@ -190,7 +190,7 @@ def stored_keys(cache: Path | None, facts: str, count: Callable[[], np.ndarray])
     if not path.is_file():
         cache.mkdir(parents=True, exist_ok=True)
         counted = count()
-        with drafts.replacing(path) as draft, draft.open("wb") as file:
+        with replacing(path) as draft, draft.open("wb") as file:
             np.save(file, counted, allow_pickle=False)
     return np.load(path, allow_pickle=False)
 

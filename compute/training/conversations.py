@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compute import drafts
 from compute.content import decoding
 from compute.content.items import content_key
+from compute.io.files import DRAFT, draft_of, refusal, replacing, write_text
 from compute.progress import Progress
 from compute.training.examples import Content, ExampleSet, TrainingExample, taken
 from compute.types import BadInput, CannotWrite
@@ -124,7 +124,7 @@ def export(
     that no export wrote; CannotWrite.
     """
     names = set(os.listdir(folder)) if folder.is_dir() else set()
-    if foreign := sorted(name for name in names - {FILE, RECORD, "images"} if not drafts.DRAFT.fullmatch(name)):
+    if foreign := sorted(name for name in names - {FILE, RECORD, "images"} if not DRAFT.fullmatch(name)):
         raise BadInput(f"{folder} holds {foreign[0]}, which this command did not write. Name an empty or a new folder")
     tasks: dict[str, list[ExampleSet]] = {}
     for part in sets:
@@ -137,7 +137,7 @@ def export(
         name = _image_name(content)
         if name not in images and not (folder / name).is_file():
             (folder / name).parent.mkdir(exist_ok=True)
-            draft = drafts.draft_of(folder / name)
+            draft = draft_of(folder / name)
             draft.write_bytes(content.read())
             os.replace(draft, folder / name)
         images.add(name)
@@ -146,14 +146,14 @@ def export(
     bar = (progress or Progress()).bar("Writing conversations", total=sum(numbers.values()), unit="conversation")
     try:
         (folder / "images").mkdir(parents=True, exist_ok=True)
-        with drafts.replacing(folder / FILE) as draft, draft.open("w", encoding="utf-8") as file, bar as done:
+        with replacing(folder / FILE) as draft, draft.open("w", encoding="utf-8") as file, bar as done:
             for at, (number, example) in enumerate(_interleaved(tasks, numbers, seed=seed)):
                 text = json.dumps(conversation(example, number, store), ensure_ascii=False)
                 file.write(f"{',' if at else '['}\n{text}")
                 done(1)
             file.write("\n]\n")
     except OSError as error:
-        raise CannotWrite(drafts.refusal(folder / FILE, error)) from error
+        raise CannotWrite(refusal(folder / FILE, error)) from error
     record = {
         "file": FILE,
         "version": VERSION,
@@ -163,7 +163,7 @@ def export(
         "images": len(images),
         "leaks": leaks,
     }
-    drafts.write_text(folder / RECORD, json.dumps(record, indent=2) + "\n")
+    write_text(folder / RECORD, json.dumps(record, indent=2) + "\n")
     return record
 
 

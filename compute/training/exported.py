@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import drafts
+from compute.io.files import discard, locked, refusal, write_text
 from compute.models import required_files
 from compute.models.files import lora as lora_files
 from compute.models.files import weights
@@ -53,8 +53,8 @@ def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
     """
     draft = folder / f".model.draft-{os.getpid()}"
     try:
-        with drafts.alone(folder):
-            drafts.remove(draft)
+        with locked(folder):
+            discard(draft)
             draft.mkdir()
             if save == "adapter":
                 base.adapted.save_pretrained(draft)
@@ -66,7 +66,7 @@ def write_model(base: DualEncoder, folder: Path, *, save: str) -> None:
                 os.replace(file, folder / file.name)
             draft.rmdir()
     except OSError as error:
-        raise CannotWrite(drafts.refusal(folder, error)) from error
+        raise CannotWrite(refusal(folder, error)) from error
 
 
 def options_beyond_files(base: Model) -> dict[str, Any]:
@@ -164,4 +164,4 @@ def write_card(
         precision=precision(base, plan),
         settings=asdict(plan),
     )
-    drafts.write_text(folder.path / own_checkpoints.CARD, card)
+    write_text(folder.path / own_checkpoints.CARD, card)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compute import drafts
+from compute.io.files import replacing, reserved, write_text
 from compute.training.curves import TaskChange
 from compute.types import BadInput, CannotWrite
 
@@ -79,12 +79,12 @@ class RunFolder:
             self.training.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CannotWrite(f"Cannot make the folder {self.path}: {error.strerror}. Name another one") from error
-        with drafts.reserved(self.training / "lock") as is_free:
+        with reserved(self.training / "lock") as is_free:
             if not is_free:
                 raise BadInput(
                     f"Another process is training in {self.path}. Wait until it ends, or name another folder"
                 )
-            drafts.write_text(plan, json.dumps(identity, indent=2) + "\n")
+            write_text(plan, json.dumps(identity, indent=2) + "\n")
             yield
 
     def finished(self) -> tuple[TuningState, list[TaskChange]] | None:
@@ -98,14 +98,14 @@ class RunFolder:
     def finish(self, state: TuningState, changes: list[TaskChange]) -> None:
         """Marks the run as complete, and removes what only a run that goes on needs."""
         record = {"state": asdict(state), "changes": [asdict(each) for each in changes]}
-        drafts.write_text(self.training / "finished.json", json.dumps(record, indent=1) + "\n")
+        write_text(self.training / "finished.json", json.dumps(record, indent=1) + "\n")
         (self.training / "state.pt").unlink(missing_ok=True)
 
     def save(self, state: TuningState, **tensors: Any) -> None:
         """Stores the state in place of the one before. Raises CannotWrite."""
         import torch
 
-        with drafts.replacing(self.training / "state.pt") as draft:
+        with replacing(self.training / "state.pt") as draft:
             torch.save({"state": asdict(state), **tensors}, draft)
 
     def load(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class RunFolder:
         """Yields a function that logs a step's losses; removes the lines of `step` and later that a killed run left."""
         path = self.training / "losses.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        drafts.write_text(path, "".join(f"{line}\n" for line in lines[:step]))
+        write_text(path, "".join(f"{line}\n" for line in lines[:step]))
         with path.open("a", encoding="utf-8") as file:
             yield lambda values: print(json.dumps(values), file=file, flush=True)
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
-from compute import drafts
+from compute.io.files import temporary_folder
 
 _until_the_end = ExitStack()
 atexit.register(_until_the_end.close)
@@ -16,4 +16,4 @@ atexit.register(_until_the_end.close)
 @cache
 def private_folder() -> Path:
     """The folder, made on first use among the system's temporary ones. Raises OSError."""
-    return _until_the_end.enter_context(drafts.temporary_folder())
+    return _until_the_end.enter_context(temporary_folder())

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from compute import drafts
+from compute.io.files import temporary_folder
 from compute.types import BadInput, DatabaseError, LikenessError, NotHere
 from leaderboard.data.database import Database
 from leaderboard.host.contents import check_contents
@@ -76,7 +76,7 @@ def cache() -> Path:
             return folder
     except OSError as error:
         until_the_end = ExitStack()
-        temporary = until_the_end.enter_context(drafts.temporary_folder())
+        temporary = until_the_end.enter_context(temporary_folder())
         atexit.register(until_the_end.close)
         log.warning(
             "%s cannot be written (%s): what is fetched is stored in %s until the program ends. LIKENESS_CACHE "

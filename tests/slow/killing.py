@@ -24,9 +24,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from compute import drafts, paths
+from compute import paths
 from compute.database import store
 from compute.engine import run_folders
+from compute.io.files import DRAFT, DRAFT_FOLDER, write_text
 
 ROOT = paths.ROOT
 MODEL, TASKS = "colour-histogram", "mini/kinds,mini/image-choice"
@@ -60,7 +61,7 @@ def step(owner, name, kind, *, half=None):
     setattr(owner, name, counted)
 
 
-from compute import drafts
+from compute.io.files import DRAFT, DRAFT_FOLDER, write_text
 from compute.database import store
 from compute.features import shards
 
@@ -142,7 +143,7 @@ def half_written(folder: Path) -> list[str]:
     return sorted(
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
-        if (drafts.DRAFT_FOLDER if path.is_dir() else drafts.DRAFT).fullmatch(path.name)
+        if (DRAFT_FOLDER if path.is_dir() else DRAFT).fullmatch(path.name)
     )
 
 
@@ -203,7 +204,7 @@ def make_stale(folder: Path) -> None:
         shutil.copytree(shipped, own)
     record = json.loads((own / run_folders.MARK).read_text())
     record["seconds"] = (record["seconds"] or 0) + 1
-    drafts.write_text(own / run_folders.MARK, json.dumps(record))
+    write_text(own / run_folders.MARK, json.dumps(record))
 
 
 def kill_build(folder: Path, moment: tuple[str, int], *, expected: pd.DataFrame) -> Kill:

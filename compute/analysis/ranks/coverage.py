@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from compute import drafts
 from compute.analysis.comparison import compared
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import ScoreTable
 from compute.arrays import Floats, Ints
+from compute.io.files import write_text
 from compute.types import BadInput
 
 MODELS = 12
@@ -127,7 +127,7 @@ def save(rows: Iterable[Coverage], path: Path, *, trials: int, seed: int) -> Non
         "close": CLOSE,
         "uneven": UNEVEN,
     }
-    drafts.write_text(path, json.dumps({"settings": about, "rows": [asdict(row) for row in rows]}, indent=1) + "\n")
+    write_text(path, json.dumps({"settings": about, "rows": [asdict(row) for row in rows]}, indent=1) + "\n")
 
 
 def load(path: Path) -> tuple[dict[str, float], tuple[Coverage, ...]]:

@@ -16,10 +16,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from compute import drafts, records
 from compute.catalog.catalog import Catalog
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite_records import StrictRecord
+from compute.io.files import parse_json, read_record, short, validated, write_text
 from compute.models.files.weights import with_folders
 from compute.models.own.own_model import (
     ADAPTER,
@@ -146,11 +146,11 @@ def record(row: Model, *, digest: str, results: Path, source: ModelSource) -> Mo
     }
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
     try:
-        as_read = _parse(records.parse(text, name=path.name), folder=path.parent)
+        as_read = _parse(parse_json(text, name=path.name), folder=path.parent)
     except ValueError as error:
         raise BadInput(f"{named.key} cannot be recorded: {error}") from error
     path.parent.mkdir(parents=True, exist_ok=True)
-    drafts.write_text(path, text)
+    write_text(path, text)
     return as_read
 
 
@@ -212,8 +212,8 @@ def _stem(key: str) -> str:
 
 def _marked(row: Model, *, digest: str, source: ModelSource) -> Model:
     """The row with its mark in the title, and the note that pages read."""
-    short = _short(digest)
-    mark = f"(own, {short})" if row.key.endswith(f"-{short}") else "(own)"
+    start = _short(digest)
+    mark = f"(own, {start})" if row.key.endswith(f"-{start}") else "(own)"
     note = {"source": source.kind, "name": source.name, "digest": digest}
     if source.arguments:
         note["arguments"] = list(source.arguments)
@@ -234,16 +234,16 @@ def _recorded_digest(key: str, *, results: Path) -> str:
 
 def _read(path: Path, *, root: Path) -> Model:
     """A record. Raises OSError, and ValueError with what is wrong with it."""
-    row = _parse(records.read(path, root=root), folder=path.parent)
+    row = _parse(read_record(path, root=root), folder=path.parent)
     if path.stem != _stem(row.key):
         raise ValueError(f"its name is not that of its model, {row.key}")
     return row
 
 
 def _parse(content: Any, *, folder: Path) -> Model:
-    read = records.validated(content, ModelRecord)
+    read = validated(content, ModelRecord)
     if len(_short(read.digest)) < 8:
-        raise ValueError(f"its digest is {records.short(read.digest)}")
+        raise ValueError(f"its digest is {short(read.digest)}")
     row = Model(key=read.key, **read.model.model_dump())
     if (read.source.kind in (FROM_FILE, FROM_SESSION)) != (row.adapter == ADAPTER):
         raise ValueError(f"a model from a {read.source.kind} has not the adapter {row.adapter}")

@@ -28,11 +28,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError
 
-from compute import records
 from compute.catalog.catalog import Catalog
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_making
 from compute.catalog.own.suite_records import StrictRecord
+from compute.io.files import is_inside
 from compute.tasks.own import OwnData, read
 from compute.tasks.own.hub import PREFIX as HUB
 from compute.tasks.own.layout import table_files
@@ -175,7 +175,7 @@ def _task(stated: TaskTable, *, where: str, roots: tuple[Path, ...]) -> ListedTa
 
 
 def _check_inside(path: Path, roots: Sequence[Path], *, what: str, where: str) -> None:
-    if not any(records.is_inside(path, root) for root in roots):
+    if not any(is_inside(path, root) for root in roots):
         raise BadInput(
             f"{where}: {what} leads out of the folder of {where.partition(',')[0]}: move it there, or name the folder "
             "it is in with --images"

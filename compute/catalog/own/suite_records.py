@@ -13,7 +13,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from compute import drafts, records
 from compute.catalog.own.suite import (
     AGGREGATES,
     BENCHMARK,
@@ -30,6 +29,7 @@ from compute.catalog.own.suite import (
     own_generator,
     tasks_start,
 )
+from compute.io.files import is_inside, read_record, short, validated, write_text
 from compute.tasks.own import shapes
 from compute.tasks.own.hub import PREFIX as HUB
 from compute.tasks.source import OwnFile
@@ -145,7 +145,7 @@ def record(own: OwnSuite, *, results: Path) -> OwnSuite:
         ],
         models=[GeneratorRecord(key=row.key, title=row.title) for row in named.models],
     )
-    drafts.write_text(path, content.model_dump_json(indent=1) + "\n")
+    write_text(path, content.model_dump_json(indent=1) + "\n")
     return named
 
 
@@ -206,7 +206,7 @@ def recorded(results: Path) -> tuple[list[OwnSuite], list[str]]:
 
 def _read(path: Path, *, root: Path) -> OwnSuite:
     """A record. Raises OSError, and ValueError with what is wrong with it."""
-    read = records.validated(records.read(path, root=root), SuiteRecord)
+    read = validated(read_record(path, root=root), SuiteRecord)
     key = path.stem
     if not KEY.fullmatch(key):
         raise ValueError("its name is no key: lower-case letters, digits, dots and dashes")
@@ -235,12 +235,10 @@ def _read(path: Path, *, root: Path) -> OwnSuite:
 
 def _file(content: FileRecord, *, folder: Path) -> OwnFile:
     if not content.path and not content.file.startswith(HUB):
-        raise ValueError(f"its data {records.short(content.file)} has no path and is of no hub")
+        raise ValueError(f"its data {short(content.file)} has no path and is of no hub")
     path = Path(os.path.normpath(folder / content.path)) if content.path else None
     images = [Path(os.path.normpath(folder / name)) for name in content.images]
-    inside = [
-        each for each in images if path is not None and records.is_inside(each, path if path.is_dir() else path.parent)
-    ]
+    inside = [each for each in images if path is not None and is_inside(each, path if path.is_dir() else path.parent)]
     return OwnFile(
         shape=content.shape,
         digest=content.digest,
@@ -256,7 +254,7 @@ def _file(content: FileRecord, *, folder: Path) -> OwnFile:
 def _task(content: TaskRecord, *, suite: str, benchmark: str, file: OwnFile) -> Task:
     start = tasks_start(suite)
     if not content.key.startswith(start) or not KEY.fullmatch(content.key.removeprefix(start)):
-        raise ValueError(f"the task {records.short(content.key)} does not begin with {start}")
+        raise ValueError(f"the task {short(content.key)} does not begin with {start}")
     return Task(
         **content.model_dump(exclude={"data"}),
         benchmark=benchmark,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from compute import drafts, models, paths
+from compute import models, paths
 from compute.arrays import LazyRows
 from compute.catalog import shipped
 from compute.engine.generators import frechet as comparison
@@ -19,6 +19,7 @@ from compute.engine.generators.store import SavedReference
 from compute.engine.generators.table import GeneratorTable
 from compute.engine.settings import RunSettings
 from compute.engine.workspace import assemble
+from compute.io.files import temporary_folder
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.tasks.generators import human as ratings
 from compute.tasks.generators import pairing, sources
@@ -83,7 +84,7 @@ def frechet(
         constants.HF_HUB_OFFLINE = True
     catalog, source = shipped(), Source(root=data, offline=offline)
     chosen = choose(backbones, metrics=metrics, catalog=catalog)
-    with drafts.temporary_folder() as spool:
+    with temporary_folder() as spool:
 
         def opened(name: str, images: Images) -> ImageSet:
             if isinstance(images, str | Path):

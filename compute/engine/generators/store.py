@@ -20,12 +20,12 @@ from compute import versions
 from compute.catalog.own import suite as own_suite
 from compute.catalog.own import suite_records
 from compute.catalog.own.suite import OwnSuite
-from compute.drafts import replacing
 from compute.engine import run_folders, thumbnails
 from compute.engine.generators.backbones import DISTANCE, JOIN, METRICS, Backbones, subset
 from compute.engine.generators.frechet import GeneratorComparison
 from compute.engine.run import code
 from compute.engine.run_folders import StoredRun
+from compute.io.files import replacing
 from compute.metrics.distribution.moments import CrossMoments, Moments
 from compute.tasks.generators.pairing import REFERENCE
 from compute.tasks.source import OwnFile

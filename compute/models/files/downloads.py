@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from compute import drafts
+from compute.io.files import discard, draft_of, locked
 from compute.models.files.weights import digest
 from compute.types import BadInput, NotHere
 
@@ -62,8 +62,8 @@ class Published:
         if folder.is_dir():
             return folder
         archive = replace(self, archive=False).fetch()
-        draft = folder.with_name(f".{drafts.draft_of(folder).name}")
-        with drafts.alone(archive.parent):
+        draft = folder.with_name(f".{draft_of(folder).name}")
+        with locked(archive.parent):
             if folder.is_dir():  # another process has unpacked it meanwhile
                 return folder
             try:
@@ -74,7 +74,7 @@ class Published:
             except zipfile.BadZipFile as error:
                 raise BadInput(f"{archive} is not a complete archive. Delete it and run again") from error
             finally:
-                drafts.remove(draft)
+                discard(draft)
         return folder
 
 

@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compute import drafts
+from compute.io.files import write_text
 from compute.paths import ROOT
 from compute.types import BadInput, CannotWrite, Model, NotHere
 from compute.versions import install_command
@@ -304,7 +304,7 @@ def _remembered(path: Path, size: int, changed: int, algorithm: str) -> str:
     made = read_digest(path, algorithm=algorithm)
     with contextlib.suppress(OSError, CannotWrite):  # a machine that keeps nothing reads again
         note.parent.mkdir(parents=True, exist_ok=True)
-        drafts.write_text(note, made)
+        write_text(note, made)
     return made
 
 

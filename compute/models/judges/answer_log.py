@@ -17,8 +17,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from compute import drafts, paths
+from compute import paths
 from compute.content.messages import Question, Reply
+from compute.io.files import write_text
 from compute.types import BadInput, Model, NotHere
 
 VARIABLE = "LIKENESS_ANSWERS"
@@ -113,7 +114,7 @@ class AnswerLog:
             self.folder.mkdir(parents=True, exist_ok=True)
             settings = self.folder / "settings.json"
             if not settings.exists():
-                drafts.write_text(settings, self._settings + "\n")
+                write_text(settings, self._settings + "\n")
             name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}-{secrets.token_hex(3)}.jsonl"
             self._file = (self.folder / name).open("x", encoding="utf-8")
         return self._file

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from compute import drafts, records
 from compute.content.items import content_key
+from compute.io.files import parse_json, replacing, short, validated
 from compute.io.tables import check_unpacked
 from compute.tasks.data import PAIR_TYPES
 from compute.tasks.pairbench import sources
@@ -123,7 +123,7 @@ def write(path: Path, pairs: Sequence[Pair], *, about: Mapping[str, Any]) -> Man
 
     heading = json.dumps({"version": VERSION, **about}, sort_keys=True)
     table = pa.Table.from_pylist([asdict(pair) for pair in pairs], schema=_schema())
-    with drafts.replacing(path) as draft:
+    with replacing(path) as draft:
         pq.write_table(table.replace_schema_metadata({HEADING: heading.encode()}), draft, compression="zstd")
     return read(path)
 
@@ -157,7 +157,7 @@ def read(path: Path) -> Manifest:
         raise BadInput(f"{path.name} holds no pair. {AGAIN}")
     for pair in pairs:
         if problem := _problem(pair):
-            raise BadInput(f"{path.name}: pair {records.short(pair.name)} has {problem}. {AGAIN}")
+            raise BadInput(f"{path.name}: pair {short(pair.name)} has {problem}. {AGAIN}")
     (name, often), *_ = Counter((pair.split, pair.name) for pair in pairs).most_common(1)
     if often > 1:
         raise BadInput(f"{path.name}: split {name[0]} has the pair {name[1]!r} twice. {AGAIN}")
@@ -193,7 +193,7 @@ class Heading(BaseModel):
 def _about(heading: bytes, *, title: str) -> dict[str, Any]:
     """The heading, with what it may leave out. Raises BadInput."""
     try:
-        return records.validated(records.parse(heading.decode(), name="the heading"), Heading).model_dump()
+        return validated(parse_json(heading.decode(), name="the heading"), Heading).model_dump()
     except ValueError as error:
         raise BadInput(f"{title}: its heading is damaged ({_first_line(error)}). {AGAIN}") from error
 
@@ -220,7 +220,7 @@ def _problem(pair: Pair) -> str:
     """What no pair can have; empty where all is well."""
     for name, known in (("split", SPLITS), ("type", PAIR_TYPES), ("change", ("", RESIZE, *PERTURBATIONS))):
         if (value := getattr(pair, name)) not in known:
-            return f"the {name} {records.short(value)}, which is unknown"
+            return f"the {name} {short(value)}, which is unknown"
     if not 0 <= pair.template < TEMPLATES:
         return f"the template {pair.template}, of 0 to {TEMPLATES - 1}"
     for strength in (pair.strength, *pair.first_strengths, *pair.second_strengths):

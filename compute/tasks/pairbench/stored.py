@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from compute import drafts
+from compute.io.files import replacing
 from compute.tasks.parquet import Table
 from compute.types import NotHere
 
@@ -32,7 +32,7 @@ def write(path: Path, images: Iterable[tuple[bytes, Callable[[], bytes]]]) -> No
     import pyarrow.parquet as pq
 
     schema = pa.schema([("key", pa.string()), ("image", pa.binary())])
-    with drafts.replacing(path) as draft, pq.ParquetWriter(draft, schema, compression="none") as writer:
+    with replacing(path) as draft, pq.ParquetWriter(draft, schema, compression="none") as writer:
         batch: list[dict[str, Any]] = []
         for key, make in images:
             batch.append({"key": key.decode(), "image": make()})

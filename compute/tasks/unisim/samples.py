@@ -11,8 +11,8 @@ from random import Random
 
 import numpy as np
 
-from compute import drafts
 from compute.content.items import Column, texts
+from compute.io.files import write_text
 from compute.tasks.data import Choices, OddOneOut
 from compute.tasks.unisim.files import Files
 from compute.types import BadInput
@@ -46,7 +46,7 @@ def save(path: Path, samples: list[Sample]) -> None:
     writer.writerow([*FIELDS, *(f"alternative_{at}" for at in range(most))])
     writer.writerows([sample.name, sample.reference, sample.answer, *sample.alternatives] for sample in samples)
     path.parent.mkdir(parents=True, exist_ok=True)
-    drafts.write_text(path, text.getvalue())
+    write_text(path, text.getvalue())
 
 
 def read(path: Path) -> list[Sample]:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compute import drafts
+from compute.io.files import replacing
 from compute.tasks.drawing.render import SIDE
 from compute.training.bundled import lessons, losses, tokens
 from compute.types import BadInput
@@ -97,7 +97,7 @@ def train(folder: Path, *, plan: TrainingPlan = TrainingPlan(), every: int = 200
         average = {name: 0.98 * average.get(name, loss.item()) + 0.02 * loss.item() for name, loss in terms.items()}
         if (step + 1) % every == 0 or step + 1 == plan.steps:
             seconds = time.perf_counter() - clock
-            with drafts.replacing(checkpoint) as draft:
+            with replacing(checkpoint) as draft:
                 states = {name: part.state_dict() for name, part in parts.items()}
                 torch.save({"plan": asdict(plan), "step": step + 1, "seconds": seconds, **states}, draft)
             listed = ", ".join(f"{name} {loss:.3f}" for name, loss in average.items())

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from compute import drafts
 from compute.analysis.ranking import Ranking
 from compute.database import store
+from compute.io.files import replacing
 from compute.rounding import clean, rounded, rounded_array
 from compute.types import BadInput, CannotWrite
 from leaderboard.data import suite_queries
@@ -106,7 +106,7 @@ def everything(db: Database, *, form: str) -> tuple[str, Path]:
         if form == "parquet":
             store.write_parquet(path, frame=pd.concat(parts, ignore_index=True))
         else:
-            with drafts.replacing(path) as draft, draft.open("wb") as file:
+            with replacing(path) as draft, draft.open("wb") as file:
                 for text in (_csv_parts if form == "csv" else _json_parts)(parts):
                     file.write(text)
         return path.name, path

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from compute import records
 from compute.engine import run_folders as runs
 from compute.engine.run_folders import ITEMS, MARK, SCORES
+from compute.io import files
 from compute.types import BadInput
 from tests.compute.engine.test_run_folders import evidence, run, score
 
@@ -110,7 +110,7 @@ def test_a_sum_of_floats_may_end_just_beyond_a_bound(folder: Path) -> None:
 
 
 def test_a_record_too_large_to_read_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "MAX_BYTES", 1000)
+    monkeypatch.setattr(files, "MAX_RECORD", 1000)
     (folder / MARK).write_text(" " * 1001)
     with pytest.raises(BadInput, match="MB"):
         runs.read(folder)

@@ -10,7 +10,7 @@ from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import normalized_mutual_info_score
 
 from compute.content.items import images
-from compute.metrics.summary import summarise
+from compute.engine.scoring import summarise
 from compute.procedures import clustering
 from compute.tasks.data import Clusters, Labelled
 from compute.types import BadInput, CannotDo, Undefined

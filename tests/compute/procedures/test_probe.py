@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
 from compute.content.items import images
-from compute.metrics.summary import summarise
+from compute.engine.scoring import summarise
 from compute.procedures import probe
 from compute.procedures.shared.sampling import many_labels, one_label
 from compute.tasks.data import Labelled, Probe

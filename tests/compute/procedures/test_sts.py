@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 from sklearn.metrics.pairwise import cosine_similarity
 
 from compute.content.items import images
-from compute.metrics.summary import summarise
+from compute.engine.scoring import summarise
 from compute.procedures import sts
 from compute.tasks.data import Sentences
 from tests.compute.procedures.known import Known

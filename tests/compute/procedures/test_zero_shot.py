@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.metrics.pairwise import cosine_similarity
 
 from compute.content.items import images, texts
-from compute.metrics.summary import summarise
+from compute.engine.scoring import summarise
 from compute.procedures import zero_shot
 from compute.tasks.data import Labelled, ZeroShot
 from compute.types import BadInput

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from compute import drafts
+from compute.io.files import DRAFT
 from compute.training.curves import TaskChange
 from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
 from compute.types import BadInput, CannotWrite
@@ -64,7 +64,7 @@ def test_a_full_disk_leaves_the_last_good_state(tmp_path: Path, monkeypatch: pyt
         with pytest.raises(CannotWrite, match="disk"):
             run.save(TuningState(step=4), weights={})
     assert run.load()["state"]["step"] == 2 and run.load()["weights"]["w"] == 1
-    assert not [file for file in run.training.iterdir() if drafts.DRAFT.fullmatch(file.name)]
+    assert not [file for file in run.training.iterdir() if DRAFT.fullmatch(file.name)]
 
 
 def test_a_finished_run_and_its_log_are_read_back(tmp_path: Path) -> None:

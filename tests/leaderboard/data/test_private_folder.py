@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compute.drafts import TEMPORARY
+from compute.io.files import TEMPORARY
 from leaderboard.data.private_folder import private_folder
 
 ROOT = Path(__file__).resolve().parents[3]

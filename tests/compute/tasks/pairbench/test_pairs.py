@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from compute import drafts
 from compute.content.decoding import decode
 from compute.content.items import content_key
+from compute.io.files import replacing
 from compute.tasks import data, loaders
 from compute.tasks.pairbench import making, manifest, pairs, pixels, sources
 from compute.tasks.pairbench.splits import IMAGE_SPLITS, SPLITS
@@ -234,7 +234,7 @@ def rewritten(path: Path, *, heading: dict | None = None, column: str = "", valu
         at = table.column_names.index(column)
         field = table.schema.field(column)
         table = table.set_column(at, field, [[value(cell) for cell in table.column(column).to_pylist()]])
-    with drafts.replacing(path) as draft:
+    with replacing(path) as draft:
         pq.write_table(table.replace_schema_metadata({manifest.HEADING: json.dumps(about).encode()}), draft)
 
 
@@ -269,7 +269,7 @@ def test_what_no_pair_can_hold_is_refused_before_an_image_is_made(written, colum
     table = pq.read_table(written.path)
     field = pa.field(column, pa.array([value]).type if value is not None else table.schema.field(column).type)
     at = table.column_names.index(column)
-    with drafts.replacing(written.path) as draft:
+    with replacing(written.path) as draft:
         pq.write_table(table.set_column(at, field, pa.array([value] * len(table), type=field.type)), draft)
     with pytest.raises(BadInput, match=re.escape(message)):
         manifest.read(written.path)
@@ -289,7 +289,7 @@ def test_a_heading_that_says_not_where_pairs_come_from_is_refused(written, headi
     if isinstance(heading, dict):
         about = json.loads(table.schema.metadata[manifest.HEADING]) | heading
         heading = json.dumps({name: value for name, value in about.items() if value is not ...}).encode()
-    with drafts.replacing(written.path) as draft:
+    with replacing(written.path) as draft:
         pq.write_table(table.replace_schema_metadata({manifest.HEADING: heading}), draft)
     with pytest.raises(BadInput, match=re.escape(message)):
         manifest.read(written.path)

@@ -1,23 +1,32 @@
-"""Files written whole or not at all: to a draft beside the file, which is then moved into place.
+"""Files: written whole or not at all; and JSON records that anyone may have put on disk, read with limits.
 
-A process that is killed leaves its draft. Whoever writes holds a lock on the folder, which goes with the process: so
-the drafts that the next writer meets in there are nobody's, and are removed. `sweep` removes them without writing.
-Temporary folders are recognised by the same means. Where a file system has no locks, drafts are left alone.
+A file is written to a draft beside it, which is then moved into place. A process that is killed leaves its draft.
+Whoever writes holds a lock on the folder, which goes with the process: so the drafts that the next writer meets in
+there are nobody's, and are removed. `sweep` removes them without writing. Temporary folders are recognised by the same
+means. Where a file system has no locks, drafts are left alone.
+
+A record that passes can be written as JSON again, stored as text in UTF-8, and walked without end of the stack.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from compute.types import CannotWrite
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 # Of a file; the latter two of earlier versions.
 DRAFT = re.compile(
@@ -27,6 +36,10 @@ DRAFT_FOLDER = re.compile(r"\..+\.draft-\d+|.+\.draft-\d+\.tmp")  # of a folder;
 # Begins the name of a temporary folder. Not as in earlier versions, which lock another file and would remove it.
 TEMPORARY = "likeness-temporary-"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+Record = TypeVar("Record", bound="BaseModel")
+MAX_RECORD = 16 << 20  # a run's record is 5 to 50 KB; the skipped items of a large data set may make megabytes
+MAX_DEPTH = 32  # of lists and objects within one another
+MAX_INTEGER = 2**63 - 1  # what a database's column holds
 
 _held = threading.local()  # the folders that this thread has locked
 
@@ -44,8 +57,8 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     draft = draft_of(path)
     try:
-        with alone(path.parent):
-            remove(draft)
+        with locked(path.parent):
+            discard(draft)
             try:
                 yield draft
                 with open(draft, "rb") as handle:
@@ -53,7 +66,7 @@ def replacing(path: Path) -> Iterator[Path]:
                 os.replace(draft, path)
             finally:
                 for suffix in ("", ".wal", ".tmp"):  # the latter two are DuckDB's
-                    remove(draft.with_name(draft.name + suffix))
+                    discard(draft.with_name(draft.name + suffix))
     except OSError as error:
         raise CannotWrite(refusal(path, error)) from error
 
@@ -79,7 +92,7 @@ def refusal(path: Path, error: Exception) -> str:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """One thread of one process at a time writes in the folder, and may call this again meanwhile.
 
     Removes the drafts that killed processes left in it.
@@ -91,10 +104,10 @@ def alone(folder: Path) -> Iterator[None]:
         if identity in held:
             yield
             return
-        locked = _lock(handle)
+        has_lock = _lock(handle)
         held.add(identity)
         try:
-            if locked:
+            if has_lock:
                 _remove_drafts(folder)
             yield
         finally:
@@ -170,11 +183,11 @@ def _remove_drafts(folder: Path) -> list[Path]:
             if (DRAFT_FOLDER if entry.is_dir(follow_symlinks=False) else DRAFT).fullmatch(entry.name)
         ]
     for draft in drafts:
-        remove(draft)
+        discard(draft)
     return drafts
 
 
-def remove(path: Path) -> None:
+def discard(path: Path) -> None:
     """Removes a file or a folder as far as that is possible; the folder above may be what is wrong."""
     with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
@@ -238,7 +251,7 @@ def temporary_folder() -> Iterator[Path]:
     finally:
         _close(handle)
         if os.getpid() == process:  # else a forked child ends, and the folder is its parent's
-            remove(folder)
+            discard(folder)
 
 
 def _open_lock(folder: Path) -> int:
@@ -255,8 +268,80 @@ def _sweep_temporary() -> None:
             try:
                 abandoned = _lock(handle, wait=False)
                 if abandoned:
-                    remove(folder)
+                    discard(folder)
             finally:
                 _close(handle)
             if abandoned and os.name == "nt":  # which removes no open file
-                remove(folder)
+                discard(folder)
+
+
+def read_record(path: Path, *, root: Path) -> dict[str, Any]:
+    """The JSON object in a file below `root`. Raises OSError, and ValueError with what is wrong with it."""
+    record = parse_json(read_bytes(path, root=root, most=MAX_RECORD).decode(), name=path.name)
+    if not isinstance(record, dict):
+        raise ValueError(f"{path.name} holds no object")
+    return record
+
+
+def parse_json(text: str, *, name: str) -> Any:
+    """The value of a JSON text. Raises ValueError for one that is nested too deeply, or that no database can hold."""
+    try:
+        value = json.loads(text)
+        if _depth(value) > MAX_DEPTH:
+            raise RecursionError
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # ValueError for NaN and infinity
+    except RecursionError:
+        raise ValueError(f"{name} has lists within lists beyond {MAX_DEPTH} levels") from None
+    except UnicodeEncodeError:
+        raise ValueError(f"{name} has half a character, which no UTF-8 text can hold") from None
+    return value
+
+
+def _depth(value: Any) -> int:
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_depth, children), default=0)
+
+
+def validated(content: Any, model: type[Record]) -> Record:
+    """The content as a pydantic model. Raises ValueError with the first field that is wrong."""
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))[:100] or "it"
+        raise ValueError(f"{where} is {short(first['input'])}: {first['msg']}") from None
+
+
+def read_bytes(path: Path, *, root: Path, most: int) -> bytes:
+    """A file's content. Raises as `check_file`."""
+    check_file(path, root=root, most=most)
+    return path.read_bytes()
+
+
+def check_file(path: Path, *, root: Path, most: int) -> None:
+    """Raises OSError, and ValueError for a link out of `root`, no plain file, or one above `most` bytes."""
+    if path.is_symlink():
+        check_inside(path, root=root)
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError(f"{path.name} is no plain file")
+    if status.st_size > most:
+        raise ValueError(f"{path.name} has more than the {most / 2**20:.0f} MB that are read")
+
+
+def check_inside(path: Path, *, root: Path) -> None:
+    """Raises ValueError for a path that leads out of `root` by a link."""
+    if not is_inside(path, root):
+        raise ValueError(f"{path.name} is a link out of the folder {root.name}")
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """Whether a path leads to a folder or somewhere below it; links are judged by where they lead."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
+def short(value: Any) -> str:
+    """A value as an error shows it: one line of at most 60 characters."""
+    return ascii(value)[:60] if not isinstance(value, list | dict) else f"a {type(value).__name__}"

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from compute import drafts
+from compute.io.files import replacing, sweep, temporary_folder, write_text
 from compute.paths import ROOT
 
 # A process that has begun to write the file it is given, and says so.
 WRITES = """
 import sys
 from pathlib import Path
-from compute import drafts
+from compute.io.files import replacing, sweep, temporary_folder, write_text
 
-with drafts.replacing(Path(sys.argv[1])) as draft:
+with replacing(Path(sys.argv[1])) as draft:
     draft.write_text("half")
     print("ready", flush=True)
     sys.stdin.readline()
@@ -29,9 +29,9 @@ with drafts.replacing(Path(sys.argv[1])) as draft:
 """
 TEMPORARY = """
 import sys
-from compute import drafts
+from compute.io.files import replacing, sweep, temporary_folder, write_text
 
-with drafts.temporary_folder() as folder:
+with temporary_folder() as folder:
     (folder / "large").write_text("x")
     print(folder.parent, flush=True)
     sys.stdin.readline()
@@ -41,7 +41,7 @@ FULL = """
 import random, resource, sys
 from pathlib import Path
 import pandas as pd
-from compute import drafts
+from compute.io.files import replacing, sweep, temporary_folder, write_text
 from compute.database import store
 from compute.types import LikenessError
 
@@ -52,7 +52,7 @@ what, path = sys.argv[1], Path(sys.argv[2])
 try:
     match what:
         case "text":
-            drafts.write_text(path, "x" * 400_000)
+            write_text(path, "x" * 400_000)
         case "parquet":
             store.write_parquet(path, frame=frame)
         case "database":
@@ -86,16 +86,16 @@ def test_a_killed_writers_draft_is_gone_with_the_next_write(tmp_path: Path) -> N
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert path.read_text() == "old" and len(names(tmp_path)) == 2
-    drafts.write_text(tmp_path / "another", "new")
+    write_text(tmp_path / "another", "new")
     assert names(tmp_path) == ["another", "file"]
 
 
 def test_a_live_writers_draft_stays_and_others_wait_for_it(tmp_path: Path) -> None:
     path = tmp_path / "file"
     process = started(WRITES, path)
-    assert drafts.sweep(tmp_path) == []
+    assert sweep(tmp_path) == []
     assert names(tmp_path) == [f"file.draft-{process.pid}"]
-    other = threading.Thread(target=drafts.write_text, args=(path, "second"))
+    other = threading.Thread(target=write_text, args=(path, "second"))
     other.start()
     process.communicate("go on\n")
     other.join(30)
@@ -116,16 +116,16 @@ def test_drafts_of_dead_processes_are_swept_everywhere_below(tmp_path: Path) -> 
     for name in sound:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("whole")
-    assert len(drafts.sweep(tmp_path, deep=False)) == 1
-    assert len(drafts.sweep(tmp_path)) == 4 and drafts.sweep(tmp_path) == []
+    assert len(sweep(tmp_path, deep=False)) == 1
+    assert len(sweep(tmp_path)) == 4 and sweep(tmp_path) == []
     left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
     assert left == sorted(sound)
 
 
 def test_an_error_removes_the_draft_and_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    drafts.write_text(path, "old")
-    with pytest.raises(KeyError), drafts.replacing(path) as draft:
+    write_text(path, "old")
+    with pytest.raises(KeyError), replacing(path) as draft:
         draft.write_text("half")
         raise KeyError
     assert names(tmp_path) == ["file"] and path.read_text() == "old"
@@ -151,8 +151,8 @@ def test_temporary_folders_of_killed_processes_are_removed(tmp_path: Path, monke
     killed.kill()
     killed.wait()
     assert len(names(tmp_path)) == 2
-    with drafts.temporary_folder() as folder:
-        drafts.write_text(folder / "file", "x")  # which locks the folder it writes in
+    with temporary_folder() as folder:
+        write_text(folder / "file", "x")  # which locks the folder it writes in
         assert names(tmp_path) == sorted([Path(alive.told).name, folder.parent.name])
     alive.communicate("end\n")
     assert names(tmp_path) == [] and not os.path.exists(folder)
