@@ -1,21 +1,17 @@
-"""Twelve tasks of a new user, each done from the front page in at most four clicks, with the answer on the screen.
+"""Six tasks of a new user, each done from the front page in at most four clicks, with the answer on the screen.
 
 A click, a choice in a list, and typing into a field count one each.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from tests.compute.live.pictures import png
-
 MOST = 4
-SLOW = 120_000  # ms: models are loaded
 
 
 class User:
@@ -87,51 +83,11 @@ def test_whether_the_lead_is_real(user: User) -> None:
     assert user.clicks == 0
 
 
-def test_two_models_side_by_side(user: User) -> None:
-    user.board()
-    boxes = user.page.locator(".likeness-board .lk-body").get_by_role("checkbox")
-    user.click(boxes.nth(0))
-    user.click(boxes.nth(1))
-    user.click(user.page.get_by_role("button", name="Compare 2"))
-    user.page.locator("#comparison h2").wait_for()
-    user.reads(r"95%")
-    assert user.page.locator("#comparison .bc-chart").count() > 0
-
-
-def test_where_a_cell_comes_from(user: User) -> None:
-    user.board()
-    at = user.page.get_by_role("columnheader", name="IQA").first.get_attribute("aria-colindex")
-    user.click(user.page.locator(f".likeness-board .lk-body [role=gridcell][aria-colindex='{at}']").first)
-    dialog = user.page.get_by_role("dialog")
-    dialog.get_by_text(re.compile(r"Table \d+")).first.wait_for()
-    assert "UniSim" in dialog.inner_text()
-
-
-def test_the_least_correlated_task(user: User) -> None:
-    user.page_of("Insights", "Correlations")
-    user.click(user.page.get_by_role("link", name="MIEB's tasks"))
-    user.page.wait_for_url("**preset=mieb-tasks**")
-    found = user.reads(r"Least alike are (.+) and (.+) \(Spearman")
-    assert found[1] != found[2]
-
-
 def test_a_suite_of_twenty_tasks(user: User) -> None:
     user.page_of("Insights", "Smaller suite")
     user.reads(r"\d+ of 130 tasks order")
     user.type(user.page.get_by_label("Tasks", exact=True).and_(user.page.get_by_role("spinbutton")), "20")
     user.reads(r"20 of 130 tasks order \d+ models as the whole suite does")
-
-
-def test_the_neighbours_of_dinov2_on_the_map(user: User) -> None:
-    user.page_of("Insights", "Map")
-    user.page.locator("#map-figure [data-listens=selection]").wait_for(state="attached")
-    user.click(user.page.get_by_label("Models", exact=True))
-    field = user.page.get_by_label("Find a model")
-    field.wait_for()
-    user.type(field, "DINOv2 base")
-    table = user.page.get_by_role("table").filter(has_text="Nearest models in the data")
-    table.get_by_role("link", name="DINOv2").first.wait_for()
-    assert re.search(r"DINOv2 (small|large|giant)", table.inner_text())
 
 
 def test_which_metric_of_generators_to_trust(user: User) -> None:
@@ -151,31 +107,3 @@ def test_a_claim_that_fails(user: User) -> None:
     card = user.page.get_by_label("The chosen claim")
     card.get_by_role("heading", name="Overall rank of E5-V").wait_for()
     assert "Conflict" in card.inner_text()
-
-
-def test_images_of_ones_own(user: User) -> None:
-    user.click(user.page.get_by_role("link", name="Try your own"))
-    user.page.locator(".likeness-tray[data-ready=true]").wait_for()
-    user.click(user.page.get_by_role("button", name="Clear", exact=True))
-    user.clicks += 1  # the choice of both files at once
-    user.page.set_input_files(
-        ".likeness-tray input[type=file]",
-        [{"name": f"{c}.png", "mimeType": "image/png", "buffer": png(c, (64, 64))} for c in ("red", "blue")],
-    )
-    user.page.locator(".likeness-tray[data-count='2'][data-busy=false]").wait_for()
-    user.click(user.page.get_by_role("button", name="Compare", exact=True))
-    user.page.locator(".cp-result[data-done=yes]").wait_for(timeout=SLOW)
-    assert user.page.locator(".cp-result .pg-lead").inner_text().endswith(".")
-    assert user.page.locator(".cp-row").count() >= 6
-
-
-def test_a_file_and_a_link_of_the_view(user: User) -> None:
-    user.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    user.board()
-    user.click(user.page.get_by_role("button", name="Export", exact=True))
-    with user.page.expect_download() as waiting:
-        user.click(user.page.get_by_role("dialog", name="Export").get_by_role("button", name="CSV", exact=True))
-    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
-        assert len(list(csv.DictReader(file))) > 20
-    user.click(user.page.locator(".likeness-board").get_by_role("button", name="Copy link"))
-    user.page.wait_for_function("(async () => (await navigator.clipboard.readText()).includes('/board'))()")

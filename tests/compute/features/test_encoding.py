@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from compute.content import decoding
-from compute.features.encoding import checked, halved, in_order, out_of_memory, ready
+from compute.features.encoding import checked, in_order, out_of_memory, ready
 from compute.types import BadInput, LikenessError
 
 
@@ -82,11 +82,6 @@ def test_every_modality_is_decoded_and_checked() -> None:
     for modality, content in (("image", b"no"), ("text", " "), ("pair", (held.getvalue(), "")), ("pair", (b"", "a"))):
         with pytest.raises(BadInput):
             ready(modality, content, keep)
-
-
-@pytest.mark.parametrize(("sizes", "half"), [([8, 8, 3], [4, 4, 4, 4, 3]), ([5, 5], [3, 2, 3, 2]), ([2, 9], [1] * 11)])
-def test_halving_keeps_every_item(sizes: list[int], half: list[int]) -> None:
-    assert halved(sizes) == half
 
 
 def test_a_spent_memory_is_told_from_other_errors() -> None:

@@ -26,40 +26,12 @@ def shelf(tmp_path: Path) -> Shelf:
     return Shelf(tmp_path / "text")
 
 
-def planned(
-    shelf: Shelf,
-    *columns: Column,
-    missing: np.ndarray | None = None,
-    batch: int = 3,
-    size: int = 100,
-    by_length: bool = False,
-) -> list[list[str]]:
-    wanted = distinct(columns)
-    every = np.ones(len(wanted.keys), dtype=bool) if missing is None else missing
-    shards = plan(shelf, wanted, every, by_length=by_length, size=size)
-    parts = [shard.keys[part] for shard in shards for part in shard.batches(batch)]
+def planned(shelf: Shelf, missing: list[bool]) -> list[list[str]]:
+    """The batches of three of the words a to e."""
+    wanted = distinct([column(*"abcde")])
+    shards = plan(shelf, wanted, np.array(missing), by_length=False, size=100)
+    parts = [shard.keys[part] for shard in shards for part in shard.batches(3)]
     return [[wanted.read(int(at)) for at in wanted.at(keys)] for keys in parts]
-
-
-def test_items_are_distinct_and_in_the_order_they_are_met() -> None:
-    wanted = distinct([column("b", "a", "b"), column("c", "a", "d")])
-    assert [wanted.read(at) for at in range(4)] == ["b", "a", "c", "d"]
-    assert [wanted.name(at) for at in range(4)] == ["words, text 0", "words, text 1", "words, text 0", "words, text 2"]
-    assert wanted.at(column("d", "x", "b").keys).tolist() == [3, -1, 0]
-    assert distinct([]).at(column("d").keys).tolist() == [-1]
-
-
-def test_a_fresh_plan(shelf: Shelf) -> None:
-    assert planned(shelf, column("a", "b", "c", "d")) == [["a", "b", "c"], ["d"]]
-    assert planned(shelf, column("a", "bbb", "cc", "bb", "cc"), by_length=True)[0][0] == "bbb"
-    missing = np.array([True, False, True, True])
-    assert planned(shelf, column("a", "b", "c", "d"), missing=missing) == [["a", "c", "d"]]
-
-
-def test_what_an_interrupted_pass_stored_leaves_gaps_in_its_batches(shelf: Shelf) -> None:
-    shelf.write_plan(column(*"abcdefg").keys, np.array([0, 5, 7]))
-    missing = np.array([letter not in "bcf" for letter in "abcdefgh"])
-    assert planned(shelf, column(*"abcdefgh"), missing=missing, batch=2) == [["a"], ["d"], ["e"], ["g"], ["h"]]
 
 
 def stored(folder: Path) -> dict[str, bytes]:
@@ -115,6 +87,5 @@ def test_a_spent_memory_cuts_the_batches_of_its_shard_alone(tmp_path: Path, monk
 
 def test_an_unfinished_plan_keeps_its_batches(shelf: Shelf) -> None:
     shelf.write_plan(column("d", "c", "b", "x", "a").keys, np.array([0, 2, 4, 5]))
-    assert planned(shelf, column("a", "b", "c", "d", "e")) == [["d", "c"], ["b"], ["a"], ["e"]]
-    missing = np.array([True, True, False, False, True])
-    assert planned(shelf, column("a", "b", "c", "d", "e"), missing=missing) == [["b"], ["a"], ["e"]]
+    assert planned(shelf, [True] * 5) == [["d", "c"], ["b"], ["a"], ["e"]]
+    assert planned(shelf, [True, True, False, False, True]) == [["b"], ["a"], ["e"]]

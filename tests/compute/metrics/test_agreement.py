@@ -33,12 +33,6 @@ def test_closed_form():
     assert rank_accuracy(ranks=[2, 1, 3], human_ranks=[1, 2, 3]) == pytest.approx(2 / 3)
 
 
-def test_ties():
-    assert rank_accuracy(ranks=[1, 1, 1], human_ranks=[1, 2, 3]) == 0.5
-    assert rank_accuracy(ranks=[1, 2, 3], human_ranks=[1, 1, 2]) == 1
-    assert rank_accuracy(ranks=[1, 1, 2], human_ranks=[1, 2, 3]) == pytest.approx(2.5 / 3)
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_references(seed: int):
     rng = np.random.default_rng(seed)
@@ -51,16 +45,6 @@ def test_references(seed: int):
     tied, human_tied = rng.integers(1, 5, size=(2, 12))
     asymmetric = somersd(human_tied, tied).statistic  # leaves out pairs tied on its first argument
     assert rank_accuracy(ranks=tied, human_ranks=human_tied) == pytest.approx((asymmetric + 1) / 2)
-
-
-@pytest.mark.parametrize("measure", [correlation, squared_correlation])
-def test_correlation_is_invariant_to_scale_and_order(measure):
-    rng = np.random.default_rng(7)
-    scores, human = rng.normal(size=(2, 9))
-    order = rng.permutation(9)
-    value = measure(scores=scores, human=human)
-    assert measure(scores=3 * scores + 4, human=human) == pytest.approx(value)
-    assert measure(scores=scores[order], human=human[order]) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("scores, human", [([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [5, 5, 5]), ([1, 2], [3, 4]), ([], [])])

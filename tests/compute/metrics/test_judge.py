@@ -65,19 +65,6 @@ def test_an_all_invalid_judge() -> None:
         judge.controllability(whole)
 
 
-def test_a_two_valued_judge() -> None:
-    """10 for irrelevant pairs, 2 for the rest: H(truth) = ln 3, H(answers) = ln 3 - (2/3) ln 2 is all shared."""
-    two = np.where(TRUTH == 1, 10, 2)
-    answers = np.log(3) - 2 / 3 * np.log(2)
-    assert values(scores(two, two)) == pytest.approx([2 * answers / (np.log(3) + answers), 1.0, answers])
-
-
-def test_a_judge_that_answers_one_order_only() -> None:
-    """Half of each row is invalid: the answers know half of the truth, I = ln 3 / 2 and H = ln 2 + ln 3 / 2."""
-    figures = scores(TRUTH, NAN)
-    assert values(figures) == pytest.approx([np.log(3) / (1.5 * np.log(3) + np.log(2)), 0.0, np.log(3)])
-
-
 def test_truth_of_one_label_and_answers_of_another_have_no_mmscore() -> None:
     with pytest.raises(Undefined, match="no mutual information"):
         judge.mmscore([10, 10], [4, 4], [4, 4])

@@ -95,13 +95,6 @@ def test_a_quality_by_one_prompt_or_by_two(question: str) -> None:
         assert items["accuracy"].mean() == np.mean(order.argmax(axis=1) == data.answer)
 
 
-def test_the_prompt_of_quality_is_the_papers_unless_the_codes_is_wanted() -> None:
-    assert PROCEDURE.options["quality"][0] == "prompt" and PROCEDURE.options["wording"][0] == "paper"
-    assert PROMPTS["paper"]["quality"] == "A high quality photo."
-    assert {key for key in PROMPTS["paper"] if PROMPTS["paper"][key] != PROMPTS["code"][key]} == {"quality"}
-    assert set(OPPOSITES) == set(PROMPTS["paper"]) == set(QUESTIONS) - {"reference"}
-
-
 @pytest.mark.parametrize("question", [one for one in QUESTIONS if one != "reference"])
 def test_a_single_image_is_judged_as_in_a_choice(question: str) -> None:
     data, known, _, _ = made(2, question=question)
@@ -171,6 +164,7 @@ def test_a_judge_is_asked_and_only_what_can_be_read_counts() -> None:
     assert items["accuracy"].notna().tolist() == answered.tolist()
     assert items["accuracy"][answered].mean() == np.mean(np.arange(N)[answered] % 4 == data.answer[answered])
     assert items["correct"].iloc[2] is None and items["value"].isna().iloc[2]
+    assert set(items["value"].dropna()) == {1, -1}
     assert items["answer"].iloc[:4].tolist() == ["A", "B", "I would rather not say", "cut off"]
     assert items["detail"][1]["reply"] == "(B) Image 2" and items["detail"][1]["texts"] == ["r1"]
     assert [question.item for question in model.asked] == list(data.names)

@@ -68,13 +68,6 @@ def test_the_first_among_a_querys_own_candidates() -> None:
         assert detail["images"][0] and not any(detail["images"][1:])
 
 
-def test_documents_that_are_no_candidates_do_not_count() -> None:
-    data, known, cosines, own = made()
-    items = multiple_choice.run(Known(known, abilities=BOTH), data, SUM).items
-    everywhere = (cosines.argmax(axis=1) == [one[0] for one in own]).astype(float)
-    assert items["accuracy"].mean() > everywhere.mean()
-
-
 def test_equal_candidates_share_the_pick_and_two_may_be_right() -> None:
     text = texts(["a", "b", "c"], of="tests")
     known = {"a": [1, 0], "b": [1, 0], "c": [0, 1], "q": [1, 0]}

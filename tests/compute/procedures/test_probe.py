@@ -183,17 +183,6 @@ def test_several_labels_as_scikit_learn_has_them(classifier: str) -> None:
     assert found.items["expected"][5] == ""
 
 
-def test_ranking_precision_of_each_item() -> None:
-    rng = np.random.default_rng(4)
-    truth = rng.random((60, 7)) < 0.4
-    truth[0], truth[1] = True, False
-    for scores in (rng.integers(3, size=(60, 7)), rng.normal(size=(60, 7)), truth.astype(int), 1 - truth):
-        found = probe.ranking_precision(truth, scores)
-        for row in range(60):
-            wanted = label_ranking_average_precision_score(truth[row : row + 1], scores[row : row + 1])
-            assert found[row] == pytest.approx(wanted, abs=1e-12)
-
-
 def test_regressions_need_both_kinds_of_items() -> None:
     subject, data, _, _ = made_with_several()
     table = data.train.labels.copy()

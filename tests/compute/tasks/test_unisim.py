@@ -16,7 +16,7 @@ from compute.content.items import content_key
 from compute.tasks.data import Choices, OddOneOut, Retrieval
 from compute.tasks.source import Source
 from compute.tasks.unisim import odd, samples
-from compute.types import BadInput, NotHere, Task
+from compute.types import BadInput, Task
 from tests.compute.tasks import unisim_files
 
 
@@ -203,9 +203,3 @@ def test_questions_are_drawn_once_and_kept(tmp_path: Path) -> None:
     kept.unlink()
     anew = choices(tmp_path, "koniq-10k")
     assert anew.answer.tolist() == first.answer.tolist()
-
-
-def test_a_missing_data_set_is_named(tmp_path: Path) -> None:
-    unisim_files.write(tmp_path, "nights")
-    with pytest.raises(NotHere, match="koniq10k"):
-        load(tmp_path, "koniq-10k")

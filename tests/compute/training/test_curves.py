@@ -138,11 +138,3 @@ def test_names_of_curves_that_end_together_stay_apart() -> None:
 def test_a_title_is_text_not_markup() -> None:
     page = drawn([StepMeasurement(tasks={}, step=0, core=0.5, ood=0.5)], title="<script>alert(1)</script>")
     assert "<script>alert(1)</script>" in page.text and not any(tag == "script" for tag, _ in page.tags)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [(0, 10, [0, 2, 4, 6, 8, 10]), (37, 61, [40, 45, 50, 55, 60]), (-0.5, 0.5, [-0.4, -0.2, 0, 0.2, 0.4]), (3, 3, [3])],
-)
-def test_ticks_are_round(low: float, high: float, expected: list[float]) -> None:
-    assert training_page.ticks(low, high) == pytest.approx(expected)

@@ -42,7 +42,6 @@ def test_options_are_read_in_their_own_type() -> None:
         (["learning_rate=nan"], "learning_rate"),
         (["weight_decay=-1"], "weight_decay"),
         (["checkpointing=perhaps"], "checkpointing"),
-        (["optimiser=sgd"], "optimiser"),
         (["keep=distil"], "distill"),
         (["keep=none", "strength=5"], "strength"),
         (["keep=interpolate", "strength=1.5"], "strength"),

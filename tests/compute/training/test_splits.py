@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from compute.tasks.source import Source
 from compute.tasks.unisim.files import Files
 from compute.tasks.unisim.samples import Sample
 from compute.training import leaks, splits
-from compute.training.examples import TASKS, batches
+from compute.training.examples import TASKS
 from compute.types import BadInput, NotHere
 from tests.compute.training import training_files
 
@@ -130,15 +129,6 @@ def test_nothing_that_is_evaluated_is_trained_on(sets, data: Path) -> None:
     assert {row.evaluated for row in splits.SPLITS} == set(shown.tasks)
 
 
-def test_an_evaluated_file_in_a_training_folder_is_a_hit(tmp_path: Path) -> None:
-    folder = training_files.write(tmp_path, "nights")
-    shutil.copy(folder / "nights/ref/0.png", folder / "nights/ref/3.png")
-    parts = splits.training({"image-choice": ("nights",)}, source=source(tmp_path))
-    shown = leaks.evaluated_images([shipped().task("unisim/nights")], source=source(tmp_path))
-    with pytest.raises(BadInput, match="'nights, nights/ref/3.png'.*unisim/nights"):
-        leaks.check(parts, shown)
-
-
 def test_archives_are_read_as_folders_are(tmp_path: Path, sets) -> None:
     training_files.write(tmp_path, "nights", "PIPAL", packed=True)
     for part in splits.training({"quality": ("pipal",), "image-choice": ("nights",)}, source=source(tmp_path)):
@@ -187,12 +177,6 @@ def test_a_file_that_a_table_names_and_nobody_has_is_named(tmp_path: Path) -> No
     (part,) = splits.training({"image-choice": ("nights",)}, source=source(tmp_path))
     with pytest.raises(NotHere, match="nights/ref/3.png"):
         part.keys()
-
-
-def test_batches_mix_data_sets_of_a_task(sets) -> None:
-    batch = batches(list(sets.values()), batch_size=32, seed=0, step=0)
-    assert {task: len(rows) for task, rows in batch.items()} == dict.fromkeys(TASKS, 32)
-    assert {row.dataset for row in batch["image-for-text"]} == {"hpdv2", "magicbrush", "hq-edit"}
 
 
 def test_data_sets_are_chosen_by_task() -> None:

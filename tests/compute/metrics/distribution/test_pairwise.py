@@ -11,7 +11,6 @@ from compute.metrics.distribution import moments
 from compute.metrics.distribution.pairwise import (
     QUANTITIES,
     cmmd,
-    cmmd_of_subsets,
     kid,
     kid_of_subsets,
     manifold,
@@ -66,16 +65,6 @@ def test_kernels_of_a_set_beside_itself() -> None:
     assert expected < 0
 
 
-def test_kid_of_two_samples_of_one_distribution_is_zero_on_average() -> None:
-    values = [kid(real=draw(30, 5, seed=s), generated=draw(30, 5, seed=1000 + s)).value for s in range(300)]
-    assert abs(np.mean(values)) < 4 * np.std(values) / np.sqrt(300)
-    biased = [cmmd(real=draw(30, 5, seed=s), generated=draw(30, 5, seed=1000 + s)) for s in range(300)]
-    without = [record.unbiased for record in biased]
-    assert abs(np.mean(without)) < 4 * np.std(without) / np.sqrt(300)
-    assert np.mean([record.value for record in biased]) > 10 * abs(np.mean(without))
-    assert any("bias of few images" in warning for warning in biased[0].warnings)
-
-
 def test_cmmd_of_two_directions_is_its_closed_form() -> None:
     """Sets of one direction each, an angle apart: 2 - 2 exp(-|x - y|² / 2σ²)."""
     real, generated = np.tile([1.0, 0.0], (7, 1)), np.tile([0.0, 2.0], (7, 1))
@@ -84,22 +73,16 @@ def test_cmmd_of_two_directions_is_its_closed_form() -> None:
     assert record.unbiased == pytest.approx(record.value)
 
 
-def test_subsets_in_one_pass_are_those_by_themselves() -> None:
-    rng = np.random.default_rng(0)
-    real, generated = draw(40, 6), draw(30, 6, seed=1)
-    kept = {"real_kept": rng.random((5, 40)) < 0.8, "generated_kept": rng.random((5, 30)) < 0.8}
-    for metric, together in ((kid, kid_of_subsets), (cmmd, cmmd_of_subsets)):
-        expected = [metric(real=real[a], generated=generated[b]).value for a, b in zip(*kept.values(), strict=True)]
-        assert together(real=real, generated=generated, **kept) == pytest.approx(expected, rel=1e-8)
-    with pytest.raises(Undefined, match="0 images"):
-        kid_of_subsets(
-            real=real, generated=generated, real_kept=np.zeros((1, 40), bool), generated_kept=np.ones((1, 30), bool)
-        )
-
-
 def test_one_image_a_side() -> None:
     with pytest.raises(Undefined, match="two images"):
         kid(real=draw(1, 3), generated=draw(5, 3))
+    with pytest.raises(Undefined, match="0 images"):
+        kid_of_subsets(
+            real=draw(4, 3),
+            generated=draw(5, 3),
+            real_kept=np.zeros((1, 4), bool),
+            generated_kept=np.ones((1, 5), bool),
+        )
     record = cmmd(real=draw(1, 3), generated=draw(1, 3, seed=1))
     assert record.unbiased is None
     assert record.value > 0
@@ -107,7 +90,9 @@ def test_one_image_a_side() -> None:
 
 
 def test_unlike_counts_warn_where_the_value_depends_on_them() -> None:
-    assert any("10 real and 12 generated" in w for w in cmmd(real=draw(10, 4), generated=draw(12, 4)).warnings)
+    found = cmmd(real=draw(10, 4), generated=draw(12, 4)).warnings
+    for words in ("10 real and 12 generated", "bias of few images"):
+        assert any(words in warning for warning in found), found
     assert kid(real=draw(10, 4), generated=draw(12, 4)).warnings == ()
     assert "9 real and 12 generated" in manifold(real=draw(9, 2), generated=draw(12, 2), k=3).recall.warnings[0]
 
@@ -173,34 +158,6 @@ def test_a_set_beside_itself_and_beside_a_far_set() -> None:
     real = draw(70, 6)
     assert values(real, real, k=5) == [1.0, 1.0, 1.0, 1.0]
     assert values(real, real + 1000, k=5) == [0.0, 0.0, 0.0, 0.0]
-
-
-def test_precision_and_recall_swap_with_their_sides_and_density_does_not() -> None:
-    real, generated = draw(60, 5), draw(60, 5, seed=1) * 0.5
-    forth, back = manifold(real=real, generated=generated, k=3), manifold(real=generated, generated=real, k=3)
-    assert (forth.precision.value, forth.recall.value) == (back.recall.value, back.precision.value)
-    assert forth.precision.value > forth.recall.value
-    assert forth.density.value > 2 * back.density.value
-
-
-def test_equal_distributions_have_a_density_of_1_and_the_expected_coverage() -> None:
-    """Naeem et al. 2020, section 3.3: with n = m coverage is 1 - (n - 1)...(n - k) / (2n - 1)...(2n - k)."""
-    n, k = 100, 5
-    found = np.array([values(draw(n, 4, seed=s), draw(n, 4, seed=500 + s), k=k) for s in range(100)])
-    expected = 1 - np.prod([(n - i) / (2 * n - i) for i in range(1, k + 1)])
-    error = found.std(axis=0) / np.sqrt(100)
-    assert abs(found[:, 2].mean() - 1) < 4 * error[2]
-    assert abs(found[:, 3].mean() - expected) < 4 * error[3]
-
-
-def test_dropped_modes_lower_recall_and_coverage_alone() -> None:
-    modes = np.repeat(np.eye(4) * 50, 30, axis=0)
-    real, generated = modes + draw(120, 4), modes + draw(120, 4, seed=1)
-    dropped = np.repeat(np.eye(4)[:2] * 50, 60, axis=0) + draw(120, 4, seed=2)
-    whole, half = manifold(real=real, generated=generated, k=3), manifold(real=real, generated=dropped, k=3)
-    assert half.precision.value > 0.8
-    assert half.recall.value <= 0.5 < whole.recall.value
-    assert half.coverage.value <= 0.5 < whole.coverage.value
 
 
 def test_blocks_do_not_change_the_value(monkeypatch: pytest.MonkeyPatch) -> None:

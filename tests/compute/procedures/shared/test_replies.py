@@ -1,4 +1,4 @@
-"""References: counts by hand; what the parser says of each text."""
+"""References: counts by hand; what replies are worth is the subject of test_choice."""
 
 from __future__ import annotations
 
@@ -21,18 +21,6 @@ DATA = OddOneOut(
 
 def ask(model: Known) -> replies.Evidence:
     return replies.ask(model, DATA, right=DATA.odd, details=[{"images": []}] * 4)
-
-
-def test_unread_and_failed_replies_are_counted_and_not_scored() -> None:
-    told = {"p": "(A) Image 1", "q": "C", "r": "all of them", "s": "error"}
-    found = ask(Known(abilities=("choose",), reply=lambda question: told[question.item]))
-    assert found.items["accuracy"].tolist()[:2] == [1, 0]
-    assert found.items["accuracy"].isna().tolist() == [False, False, True, True]
-    assert found.items["correct"].tolist() == [True, False, None, None]
-    assert found.items["value"].tolist()[:2] == [1, -1]
-    assert found.items["answer"].tolist() == ["A", "C", "all of them", "cut off"]
-    assert found.items["detail"][2] == {"images": [], "reply": "all of them"}
-    assert found.settings == {"asked": 4, "unread": 1, "errors": 1, "input_tokens": 21, "output_tokens": 6}
 
 
 def test_what_only_some_replies_state_is_no_total() -> None:

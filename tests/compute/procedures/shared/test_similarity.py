@@ -82,12 +82,6 @@ def test_likeness_whichever_stands_first() -> None:
         similarity.symmetric(Known(vectors, abilities=("embed_text",)), column, other)
 
 
-def test_a_model_of_many_vectors_is_asked_for_them() -> None:
-    column = images([b"a", b"b"], of="tests")
-    found = similarity.embed(Known({b"a": np.eye(2), b"b": np.ones((1, 2))}, abilities=BOTH, many=True), column)
-    assert isinstance(found, Many) and found.offsets.tolist() == [0, 2, 3] and len(found) == 2
-
-
 def test_what_cannot_be_used_is_named() -> None:
     column = images([b"a", b"b"], of="tests")
     with pytest.raises(BadItem, match="tests, image 1: its embedding is not finite"):

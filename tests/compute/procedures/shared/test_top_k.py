@@ -36,7 +36,7 @@ def searched(
     )
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(12))
 def test_it_is_the_plain_sort_whatever_the_blocks(seed: int) -> None:
     """Few values, both signs and both zeros: most documents tie with others, within and across blocks."""
     rng = np.random.default_rng(seed)
@@ -66,12 +66,3 @@ def test_later_blocks_of_which_little_enters() -> None:
     assert np.concatenate([best.documents for best in found]).tolist() == plain(
         scores, precedence, 150, np.zeros(scores.shape, dtype=bool)
     )
-
-
-@pytest.mark.parametrize("documents", [10, 19, 20, 83, 400])
-def test_the_lower_bound_is_reached_by_as_many_as_are_wanted(documents: int) -> None:
-    scores = np.random.default_rng(1).standard_normal((50, documents)).astype(np.float32)
-    bound = top_k._lower_bound(torch.from_numpy(scores), 10).numpy()
-    reached = (scores >= bound).sum(axis=1)
-    assert (reached >= 10).all() and np.median(reached) <= 16
-    assert (scores == bound).any(axis=1).all()
