@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from markupsafe import Markup
 from PIL import Image, ImageDraw, ImageFont
@@ -67,7 +67,7 @@ class Face:
     async def dress(self, request: Request, key: str, page: str) -> str:
         """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
         root = public_root(request.scope, self.access)
-        head = await run_in_threadpool(self.head, key, request.url.query, root=root)
+        head = await run_in_threadpool(self.head, key, request.query_params.get(key, ""), root=root)
         start, charset, rest = page.partition(CHARSET)
         body = BODY.search(rest)
         if body is None:
@@ -76,10 +76,10 @@ class Face:
         named = f"{GRADIO_OWN.sub('', start)}{charset}\n{head}{GRADIO_OWN.sub('', more)}"
         return f"{named}{opening}{self.bar(BASE, current=key)}{rest[body.end() :]}"
 
-    def head(self, key: str, query: str, *, root: str) -> Markup:
-        """The elements of the head of a page. `root`: the app's whole address, or empty. Reads the database."""
+    def head(self, key: str, named: str, *, root: str) -> Markup:
+        """The elements of the head of a page, about what is `named`. `root`: the app's whole address, or empty. Reads
+        the database."""
         view = self.views[key]
-        named = parse_qs(query).get(key, [""])[-1]
         with self.site.db.snapshot():
             name = shortened(view.name_of(self.site, named), LONGEST_TITLE) if named else ""
         title = name or (view.title if key else SITE)

@@ -156,7 +156,8 @@ class Pages:
     ) -> Response | tuple[bytes, bytes, str, str]:
         """A page, the same compressed, its etag and its policy; what Gradio answers where that is no page."""
         if host not in self._rendered:
-            headers = [(name, value) for name, value in request.scope["headers"] if name != b"accept-encoding"]
+            # No other header: Gradio follows x-gradio-server too, and all who name this host get this page.
+            headers = [(name, value) for name, value in request.scope["headers"] if name.decode("latin-1") in HOST]
             scope = {**request.scope, "method": "GET", "query_string": query, "headers": headers}
             status, start, body = await _whole(self.app, scope)
             if status != 200:

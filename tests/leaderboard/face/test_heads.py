@@ -93,7 +93,7 @@ def test_a_hostile_title_of_a_model_is_text() -> None:
     title = '"><script>alert(1)</script>'
     view = View(key="x", title="X", draw=lambda site: None, name_of=lambda *_: title)
     site = SimpleNamespace(db=SimpleNamespace(snapshot=nullcontext))
-    markup = Face(site, [view], bar=lambda: "", access=ANY).head("x", "x=1", root="http://a.example/")
+    markup = Face(site, [view], bar=lambda: "", access=ANY).head("x", "1", root="http://a.example/")
     assert "<script" not in markup and meta(f"<head>{markup}</head>")["title"] == [f"{title} · Likeness"]
 
 

@@ -319,6 +319,23 @@ def test_each_host_has_a_page_of_its_own(site: TestClient) -> None:
     assert site.get("/board").text == own and "testserver" in own
 
 
+def test_no_other_header_changes_the_page_of_all(app: Served) -> None:
+    """`x-gradio-server` names Gradio's root; a scheme that nobody names makes sure that the page is rendered here."""
+    for path in ("board", "config"):
+        asked = {"x-forwarded-proto": "first", "x-gradio-server": "http://evil.example"}
+        answer = httpx.get(f"{app.url}{path}", headers=asked, timeout=60)
+        assert answer.status_code == 200 and "evil.example" not in answer.text
+
+
+def test_a_page_and_its_store_read_the_same_name(app: Served) -> None:
+    """One thing and an empty name: the page of the empty name, stored for all who name nothing, is about nothing."""
+    titles = [
+        re.search("<title>(.*?)</title>", httpx.get(f"{app.url}task{query}", timeout=60).text)[1]
+        for query in ("?task=unisim/imagenet-ooo&task=", "?task=", "?task=unisim/imagenet-ooo")
+    ]
+    assert titles[0] == titles[1] != titles[2]
+
+
 def test_the_configuration_is_that_of_a_page_or_of_all(site: TestClient, rendered: list[str]) -> None:
     for query, asked in (("?page=board", "?page=board"), ("?page=", "?page="), ("?page=nowhere&x=1", ""), ("", "")):
         assert f"/config{asked}</p>" in site.get(f"/config{query}").text
