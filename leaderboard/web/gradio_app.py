@@ -26,8 +26,8 @@ from gradio.block_function import BlockFunction
 from gradio.queueing import Event, Queue
 from gradio.route_utils import FnIndexInferError
 from gradio.routes import App
+from gradio.server_messages import ProcessCompletedMessage
 from gradio.state_holder import SessionState, StateHolder
-from gradio.utils import LRUCache
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -45,7 +45,7 @@ Lifespan = Callable[[App], AbstractAsyncContextManager[Any]]
 UNIT = 1_000_000  # bytes of a body: a request takes a unit of the queue for each
 RETRY = {"retry-after": "5"}
 LONGEST_SESSION = 200  # characters of its name
-MOST_MESSAGES, SESSIONS = 500, 256  # that nobody has read of one session, and sessions with such messages
+MOST_MESSAGES, UNREAD = 500, 128  # that nobody has read of one session, and sessions with such messages
 UNREADABLE = "The page sent values that this app cannot read. Reload the page and try again"
 IN_THE_PAGE = "This event runs in the page alone"
 LONGEST = 300  # characters of a sentence: Gradio's quotes the value and lists all choices
@@ -88,7 +88,6 @@ class FairQueue(Queue):
     def __init__(self, blocks: gr.Blocks, *, limits: QueueLimits = QueueLimits()) -> None:  # noqa: B008 (frozen)
         super().__init__(True, blocks.max_threads, 1, None, blocks)
         self.limits = limits
-        self.pending_messages_per_session = LRUCache(SESSIONS)
         self.ANALYTICS_MAX_EVENTS, self.ANAYLTICS_CACHE_FREQUENCY = 1, 2**62  # statistics that nobody reads
         self._units: dict[str, int] = {}  # by event, waiting or running
 
@@ -159,6 +158,10 @@ class FairQueue(Queue):
             event.alive = False
         else:
             super().send_message(event, event_message)
+        if isinstance(event_message, ProcessCompletedMessage):  # who reads has no message left: the others make room
+            others = ((key, own) for key, own in self.pending_messages_per_session.items() if key != event.session_hash)
+            for session in [key for key, own in others if own.qsize()][:-UNREAD]:
+                self._drop_messages(session)
 
     async def clean_events(self, *, session_hash: str | None = None, event_id: str | None = None) -> None:
         """As Gradio's: called when a visitor leaves. What one of the events runs is ended too, where it can be."""
@@ -171,8 +174,11 @@ class FairQueue(Queue):
         for task in [task for task in self._asyncio_tasks if task.get_name() in leaving]:
             task.cancel()
         if session_hash:
-            self.pending_messages_per_session.pop(session_hash, None)
-            self.pending_event_ids_session.pop(session_hash, None)
+            self._drop_messages(session_hash)
+
+    def _drop_messages(self, session: str) -> None:
+        self.pending_messages_per_session.pop(session, None)
+        self.pending_event_ids_session.pop(session, None)
 
     def knows(self, *, session: str | None = None, event: str | None = None) -> bool:
         """Whether anything was or will be sent to the session; whether the event waits, runs, or has an answer."""

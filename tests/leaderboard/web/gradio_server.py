@@ -89,6 +89,7 @@ def gradio_server(limits: QueueLimits = QueueLimits()) -> Iterator[GradioServer]
         program = work.wait_for_a_program
         gr.Button().click(program, shown, shown, api_name="program", concurrency_id="two", concurrency_limit=1)
         gr.Button().click(work.run, shown, shown, api_name="several", concurrency_id="four", concurrency_limit=4)
+        gr.Button().click(lambda name: name, shown, shown, api_name="quick")
         gr.Button().click(lambda: gr.update(choices=["a", "b"], value="b"), None, choice, api_name="more", queue=False)
         choice.change(lambda value: value, choice, shown, api_name="strict", queue=False)
         choice.input(lambda value: value, choice, shown, api_name="free", queue=False, preprocess=False)

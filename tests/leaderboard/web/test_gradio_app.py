@@ -7,6 +7,7 @@ import gc
 import inspect
 import threading
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import gradio
@@ -76,15 +77,19 @@ def test_where_all_is_full_everybody_is_told() -> None:
         assert app.join("x", visitor=NEW, session="x" * 201).status_code == 400
 
 
-def test_answers_that_nobody_fetches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gradio_app, "SESSIONS", 3)
-    with gradio_server() as app:
-        app.work.gate.set()
+def test_answers_that_nobody_fetches_are_bounded_and_those_who_wait_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gradio_app, "UNREAD", 3)
+    with gradio_server() as app, ThreadPoolExecutor(1) as pool:
+        stored = app.queue.pending_messages_per_session
+        app.join("x", visitor=NEW, session="n")
+        waiting = pool.submit(app.messages, "n")
+        app.wait(lambda: app.work.begun == ["x"] and not stored["n"].qsize())
         for number in range(6):
-            assert app.join("x", visitor=MANY, session=f"m{number}").status_code == 200
-            app.wait(lambda number=number: len(app.work.ended) == number + 1 and not app.queue.event_ids_to_events)
-        assert set(app.queue.pending_messages_per_session) == {"m3", "m4", "m5"}
-        assert '"success":true' in app.messages("m5")
+            assert app.join("x", visitor=MANY, session=f"m{number}", event="quick").status_code == 200
+            app.wait(lambda: len(app.queue.event_ids_to_events) == 1)
+        assert list(stored) == list(app.queue.pending_event_ids_session) == ["n", "m2", "m3", "m4", "m5"]
+        app.work.gate.set()
+        assert '"success":true' in waiting.result() and '"success":true' in app.messages("m5")
 
 
 def test_everyones_first_then_everyones_second() -> None:
