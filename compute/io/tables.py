@@ -219,7 +219,7 @@ def _text(
             f"{title}: its first line names more than {MOST_COLUMNS:,} columns, or has more than {MOST_LINE:,} "
             "characters. Is it a table with a heading?"
         )
-    loose = f'{separator} "' in first  # a blank between a separator and a quotation mark belongs to neither
+    loose = f"{separator} " in bare  # then a blank between a separator and a quotation mark belongs to neither
     reader = csv.reader(chain([first], file), delimiter=separator, strict=True, skipinitialspace=loose)
     frames, uneven, count = [], [], 0
     try:
@@ -228,10 +228,12 @@ def _text(
             filled = list(map(str.strip, map("".join, block)))
             if not all(filled):
                 block = [row for row, text in zip(block, filled, strict=True) if text]
+                if not block:
+                    continue
             if most_rows is not None and count + len(block) > most_rows:
                 raise BadInput(f"{title} has more than {most_rows:,} rows. Split it")
             widths = list(map(len, block))
-            if block and (min(widths) != len(names) or max(widths) != len(names)):
+            if min(widths) != len(names) or max(widths) != len(names):
                 uneven += [(count + at, row) for at, row in enumerate(block, 1) if len(row) != len(names)]
             count += len(block)
             frames.append(_texts([row for row in block if len(row) == len(names)], len(names)))
