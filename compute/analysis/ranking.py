@@ -170,6 +170,14 @@ class Ranking:
             notes=tuple(notes),
         )
 
+    def pair(self, a: int, b: int) -> tuple[str, ...]:
+        """What the table as a whole says of two of several models, as a sentence; empty where it says nothing."""
+        if len(self.rank) < 3 or np.isnan(self.p[a, b]):
+            return ()
+        better = [self.table.models[x] for x, y in ((a, b), (b, a)) if self.better[x, y]]
+        said = f"{better[0]} is significantly better" if better else "no significant difference"
+        return (f"Among all pairs of these {(self.rank != UNRANKED).sum()} models: {said}.",)
+
     @property
     def about(self) -> str:
         """The rule in words, such as `the mean of 12 tasks`."""

@@ -17,6 +17,7 @@ import pandas as pd
 
 from compute.analysis.comparison import Comparison, compared
 from compute.analysis.item_difference import ItemDifference, paired_difference, unknown
+from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.significance import holm
 from compute.analysis.table import ScoreTable, of_scores, position
@@ -59,8 +60,8 @@ def compare(
     Without `scores`, a is what `compute.evaluate` returns, and b the same or the key of a model (`Evaluation.compare`).
     With `scores`, a and b are models of that table, compared over the tasks that both have by a t test; other
     arguments as in `compute.rank`. The interval is about other tasks of these kinds,
-    of which these count as a sample. One comparison is tested: whoever looks at many pairs takes `compute.rank`, which
-    corrects for that. Source: `compute.analysis.comparison.compared`. Raises BadInput.
+    of which these count as a sample. It and p are about this pair by itself; the first note says whether the two differ
+    on the table as a whole, as `compute.rank` does. Source: `compute.analysis.comparison.compared`. Raises BadInput.
     """
     if scores is None:
         if isinstance(a, str):
@@ -86,7 +87,9 @@ def compare(
     if first == second:
         raise BadInput(f"{a!r} is compared with itself. Name two models")
     chosen = replace(table, aggregate=aggregate).weighted(weights)
-    return replace(compared(chosen, first, second), notes=(*table.notes, *chosen.unlike_scales))
+    found = compared(chosen, first, second)
+    board = Ranking.of(chosen).pair(first, second)
+    return replace(found, notes=(*board, *table.notes, *chosen.unlike_scales))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,8 +38,9 @@ class ComparedValue:
 class PairedTest:
     """A row minus the reference on one line, in shown units.
 
-    `reading` holds at ALPHA over all tests of the line, by Holm's method: significantly better or worse, the same as
-    far as can be told, unknown noise, or none where nothing can be subtracted.
+    `reading` of a mean is what the board as a whole says; elsewhere it holds at ALPHA over all tests of the line, by
+    Holm's method: significantly better or worse, the same as far as can be told, unknown noise, or none where nothing
+    can be subtracted.
     """
 
     name: str
@@ -156,7 +157,7 @@ class _Lines:
             percent=first.scale == 100,
             digits=first.digits,
             values=tuple(values),
-            tests=self._tests(self._scores(), scale=first.scale),
+            tests=self._on_board(self._tests(self._scores(), scale=first.scale)),
         )
 
     def category(self, column: SuiteColumn) -> ComparedCategory:
@@ -238,6 +239,16 @@ class _Lines:
             one = compared(scores, row, first, stands_in=stands_in[[row, first]].any(axis=0))
             tests.append(self._test(name, one, scores, scale=scale, rows=(row, first)))
         return _read(tests, higher=bool(scores.higher[scores.counted].all()))
+
+    def _on_board(self, tests: Sequence[PairedTest]) -> tuple[PairedTest, ...]:
+        """The tests of the mean, read as the board as a whole does where it ranks both rows together."""
+        better, p, first = self.ranked.better, self.ranked.p, self.rows[0]
+        return tuple(
+            replace(test, reading="better" if better[row, first] else "worse" if better[first, row] else "same")
+            if test.reading in ("better", "worse", "same") and not np.isnan(p[row, first])
+            else test
+            for test, row in zip(tests, self.rows[1:], strict=True)
+        )
 
     def _test(
         self, name: str, one: Comparison, scores: ScoreTable, *, scale: float, rows: tuple[int, int] | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compute.analysis.ranks.variance import listed
+from compute.analysis.significance import ALPHA
 from leaderboard.html.formatting import NOTHING, blank, number
 from leaderboard.pages.board.comparison import ComparedLine, ComparedValue, PairedTest
 
@@ -73,6 +74,9 @@ def _of_two(line: ComparedLine, first: str, second: str, test: PairedTest) -> st
     if test.reading == "unknown":
         return f"{second} is {gap} than {first} in {where}; whether by chance is unknown, because {test.why}."
     certainty = _certainty(line, test)
+    if test.reading == "same" and test.p <= ALPHA:
+        pair, board = f"{second} is {gap} than {first} in {where} ({certainty})", "the board as a whole"
+        return f"{pair}: significant for this pair by itself, but not among all pairs of {board}."
     if test.reading == "same":
         if gap.startswith("no "):
             return f"{second} and {first} are equal in {place(line)} ({certainty})."

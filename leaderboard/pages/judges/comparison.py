@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from compute.analysis.correlation import Correlation, correlate
 from compute.analysis.intervals import Z95
+from compute.analysis.ranking import Ranking
 from compute.metrics import judge, judge_ranking, registry
 from compute.metrics.judge import CONDITIONS, METRICS
 from compute.types import BadInput, Undefined
@@ -39,8 +40,8 @@ NAMED = 3  # rivals of a leader
 KINDS = {"mllm": "VLM", "encoder": "encoder", "metric": "distance"}
 ALL, IMAGES = "all", "images"
 SPLITS = {ALL: "All splits", IMAGES: "Two images"}
-PROVED, UNPROVED, UNKNOWN = "proved", "not proved", "unknown"
-NO_INTERVALS = "Not known to be proved: not every figure has an interval."
+SIGNIFICANT, NOT_SIGNIFICANT, UNKNOWN = "significant", "not significant", "unknown"
+NO_INTERVALS = "Unknown whether significant: not every value has an interval."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +86,7 @@ class Lead:
     rows: tuple[JudgeRow, ...]
     value: float
     of: int  # judges with the metric
-    verdict: str  # PROVED: better than every other judge at 95%; UNKNOWN: a figure has no interval
+    verdict: str  # SIGNIFICANT: better than every other judge at 95%; UNKNOWN: a value has no interval
     rivals: tuple[str, ...] = ()  # titles of judges that may be as good
     next: tuple[JudgeRow, ...] = ()  # of the same origin, the best below the lead
 
@@ -96,11 +97,11 @@ class Lead:
             return "They are level."
         if self.of == 1:
             return "There is no other judge to compare with."
-        if self.verdict == PROVED:
-            return "Proved: better than every other judge at 95%."
-        if self.verdict == UNPROVED:
+        if self.verdict == SIGNIFICANT:
+            return "Significantly better than every other judge."
+        if self.verdict == NOT_SIGNIFICANT:
             more = f" and {len(self.rivals) - NAMED} more" if len(self.rivals) > NAMED else ""
-            return f"Not proved: {', '.join(self.rivals[:NAMED])}{more} may be as good."
+            return f"Not significant: {', '.join(self.rivals[:NAMED])}{more} may be as good."
         return NO_INTERVALS
 
 
@@ -173,8 +174,10 @@ class JudgeComparison:
         return tuple(row for row in self.leads[0].rows if all(row in lead.rows for lead in self.leads[1:]))
 
 
-def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame) -> JudgeComparison:
-    """All judges of a suite on its splits; `pairs` is the suite's stored evidence.
+def compare(
+    db: Database, *, suite: str, splits: str, pairs: pd.DataFrame, ranked: Callable[[frozenset[str]], Ranking | None]
+) -> JudgeComparison:
+    """All judges of a suite on its splits; `pairs` is the suite's stored evidence, `ranked` ranks by some of its tasks.
 
     A metric of a judge is the mean over the splits, as Table 1 has it, or the printed mean. Rows of another origin than
     the fullest are shown but no lead is between origins.
@@ -207,6 +210,7 @@ def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame) -> Ju
         for model, evidence in stored.by_judge(pairs, tasks=keys).items()
         if model in {row.model for row in complete if row.origin == "computed"}
     }
+    board = ranked(frozenset(keys)) if keys else None
     table = np.array(
         [[row.values[metric].value if metric in row.values else np.nan for metric in METRICS] for row in complete]
     ).reshape(len(complete), len(METRICS))
@@ -215,7 +219,9 @@ def compare(db: Database, *, suite: str, splits: str, pairs: pd.DataFrame) -> Ju
         splits=splits,
         tasks=keys,
         rows=tuple(rows),
-        leads=tuple(filter(None, (lead(complete, metric=metric, measured=measured) for metric in METRICS))),
+        leads=tuple(
+            filter(None, (lead(complete, metric=metric, measured=measured, board=board) for metric in METRICS))
+        ),
         correlation=correlate(scores=table, method="spearman"),
     )
 
@@ -294,11 +300,13 @@ def _mean(conditions: pd.DataFrame, own: pd.DataFrame, *, metric: str, splits: i
     return float(np.mean(figures)) if len(figures) == splits else None
 
 
-def lead(rows: Sequence[JudgeRow], *, metric: str, measured: Mapping[str, Evidence]) -> Lead | None:
+def lead(
+    rows: Sequence[JudgeRow], *, metric: str, measured: Mapping[str, Evidence], board: Ranking | None = None
+) -> Lead | None:
     """Who leads a metric among rows of one origin, the one with most of them, and how sure it is. None without rows.
 
-    `measured`: the evidence of the computed judges, for a paired difference of MMScores; other metrics are compared by
-    their intervals, which is proof where they lie apart.
+    MMScores are compared as on the board; where that has no intervals, by the paired difference over the items of
+    `measured`, the evidence of the computed judges. Other metrics differ where their intervals lie apart.
     """
     known = [row for row in rows if metric in row.values]
     if not known:
@@ -309,11 +317,13 @@ def lead(rows: Sequence[JudgeRow], *, metric: str, measured: Mapping[str, Eviden
     best = max(row.values[metric].value for row in known)
     leaders = [row for row in known if row.values[metric].value >= best - 1e-12]
     others = [row for row in known if row not in leaders]
-    verdicts = {other.title: _better(leaders[0], other, metric=metric, measured=measured) for other in others}
+    verdicts = {
+        other.title: _better(leaders[0], other, metric=metric, measured=measured, board=board) for other in others
+    }
     if not others or any(verdict is None for verdict in verdicts.values()):
         verdict = UNKNOWN
     else:
-        verdict = PROVED if all(verdicts.values()) and len(leaders) == 1 else UNPROVED
+        verdict = SIGNIFICANT if all(verdicts.values()) and len(leaders) == 1 else NOT_SIGNIFICANT
     rivals = [title for title, better in verdicts.items() if better is False]
     second = max((row.values[metric].value for row in others), default=None)
     return Lead(
@@ -327,8 +337,15 @@ def lead(rows: Sequence[JudgeRow], *, metric: str, measured: Mapping[str, Eviden
     )
 
 
-def _better(first: JudgeRow, second: JudgeRow, *, metric: str, measured: Mapping[str, Evidence]) -> bool | None:
-    """Whether the first is better at 95%; None where that is not known."""
+def _better(
+    first: JudgeRow, second: JudgeRow, *, metric: str, measured: Mapping[str, Evidence], board: Ranking | None
+) -> bool | None:
+    """Whether the first is significantly better; None where that is not known."""
+    if metric == "mmscore" and board is not None:
+        rows = {key: row for row, key in enumerate(zip(board.table.models, board.table.origins, strict=True))}
+        at = [rows.get((row.model, row.origin)) for row in (first, second)]
+        if None not in at and not np.isnan(board.p[at[0], at[1]]):
+            return bool(board.better[at[0], at[1]])
     if metric == "mmscore" and first.model in measured and second.model in measured:
         try:
             apart = judge_ranking.difference(

@@ -19,7 +19,13 @@ class Judging:
         self.runs = memoised(lambda suite: judge_queries.runs(db, suite=suite), most=8, of=db)
         self.scores = memoised(lambda suite: judge_queries.scores(db, suite=suite), most=8, of=db)
         self.compare = memoised(
-            lambda suite, splits: compared.compare(db, suite=suite, splits=splits, pairs=self.pairs(suite)),
+            lambda suite, splits: compared.compare(
+                db,
+                suite=suite,
+                splits=splits,
+                pairs=self.pairs(suite),
+                ranked=lambda tasks: site.suite_cache.ranked(suite, tasks=tasks),
+            ),
             most=16,
             of=db,
         )

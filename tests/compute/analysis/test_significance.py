@@ -9,6 +9,7 @@ from scipy import stats
 from scipy.special import zeta
 from statsmodels.stats.multitest import multipletests
 
+from compute.analysis.comparison import compared
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks import means, variance
 from compute.analysis.significance import decisions, holm, letter
@@ -166,3 +167,17 @@ def test_a_board_counts_tasks_that_share_their_data_once():
     assert_allclose(copies.mean_low, once.mean_low)
     apart = Ranking.of(ScoreTable(values=np.repeat(scores, 3, axis=1)))
     assert (apart.mean_high - apart.mean_low < once.mean_high - once.mean_low).all()
+
+
+def test_a_pair_reads_as_the_board_does_and_by_itself():
+    """Of equal models, some pair has a p below 5% by itself; the board does not call it better."""
+    for seed in range(30):
+        scores, _ = board(seed, models=8, shape=(8,))
+        ranking = Ranking.of(ScoreTable(values=scores))
+        if 2 * np.nanmin(ranking.p) <= 0.05 and not ranking.better.any():
+            break
+    a, b = np.unravel_index(np.nanargmin(ranking.p), ranking.p.shape)
+    assert "no significant" in ranking.pair(a, b)[0] and compared(ranking.table, a, b).better
+    clear = Ranking.of(ScoreTable(values=board(1, models=8, apart=3.0)[0]))
+    assert clear.table.models[7] in clear.pair(0, 7)[0]
+    assert not Ranking.of(ScoreTable(values=scores[:2])).pair(0, 1)

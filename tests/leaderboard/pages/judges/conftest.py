@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.judges.page import Judging
 from tests.leaderboard import judge_stand_ins
 
@@ -21,4 +22,5 @@ def judged_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def judging(judged_database: Path) -> Judging:
-    return Judging(SimpleNamespace(db=Database(judged_database)))
+    db = Database(judged_database)
+    return Judging(SimpleNamespace(db=db, suite_cache=SuiteCache(db)))

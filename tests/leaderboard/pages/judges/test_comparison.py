@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from leaderboard.pages.judges.comparison import METRICS, JudgeRow, Value, lead
+from leaderboard.pages.judges.comparison import METRICS, NO_INTERVALS, JudgeRow, Value, lead
 from leaderboard.pages.judges.page import Judging
 
 
@@ -28,16 +28,20 @@ def row(title: str, value: float, *, half: float | None = None, origin: str = "c
 @pytest.mark.parametrize(
     ("rows", "leaders", "reading"),
     [
-        ([row("A", 0.9, half=0.02), row("B", 0.8, half=0.02)], ["A"], "Proved: better than every other judge at 95%."),
-        ([row("A", 0.9, half=0.06), row("B", 0.8, half=0.06)], ["A"], "Not proved: B may be as good."),
-        ([row("A", 0.9), row("B", 0.8)], ["A"], "Not known to be proved: not every figure has an interval."),
-        ([row("A", 0.9, half=0.01), row("B", 0.8)], ["A"], "Not known to be proved: not every figure has an interval."),
+        ([row("A", 0.9, half=0.02), row("B", 0.8, half=0.02)], ["A"], "Significantly better than every other judge."),
+        ([row("A", 0.9, half=0.06), row("B", 0.8, half=0.06)], ["A"], "Not significant: B may be as good."),
+        ([row("A", 0.9), row("B", 0.8)], ["A"], NO_INTERVALS),
+        (
+            [row("A", 0.9, half=0.01), row("B", 0.8)],
+            ["A"],
+            NO_INTERVALS,
+        ),
         ([row("A", 0.9, half=0.01), row("B", 0.9, half=0.01)], ["A", "B"], "They are level."),
         ([row("A", 0.9)], ["A"], "There is no other judge to compare with."),
         (
             [row("A", 0.9, half=0.5), *(row(name, 0.8, half=0.5) for name in "BCDEF")],
             ["A"],
-            "Not proved: B, C, D and 2 more may be as good.",
+            "Not significant: B, C, D and 2 more may be as good.",
         ),
     ],
     ids=["apart", "overlapping", "no-intervals", "one-without", "level", "alone", "many-rivals"],
@@ -52,13 +56,13 @@ def test_a_metric_that_nobody_has_is_led_by_nobody() -> None:
     assert lead([row("A", 0.9)], metric="smoothness", measured={}) is None
 
 
-def test_the_published_leaders_and_none_is_proved(judging: Judging) -> None:
+def test_the_published_leaders_and_how_sure_they_are(judging: Judging) -> None:
     """Table 1's best, and the means of the printed splits where Table 1 has no row."""
     table = judging.compare("pairbench", "all")
     leads = {each.metric: ([one.title for one in each.rows], each.of, each.verdict) for each in table.leads}
     assert leads["relax_sym"] == (["InternVL2.5-8B"], 10, "unknown")
     assert leads["smoothness"] == (["Pixtral 12B"], 10, "unknown")
-    assert leads["mmscore"] == (["Gemini 1.5 Flash"], 22, "unknown")  # InternVL2 1B lacks two splits
+    assert leads["mmscore"] == (["Gemini 1.5 Flash"], 22, "not significant")  # InternVL2 1B lacks two splits
     assert leads["controllability"][0] == ["Gemini 1.5 Pro"]
     assert table.all_lead == ()
     assert all(value.low is None for each in table.rows for value in each.values.values())
@@ -77,7 +81,7 @@ def test_computed_judges_are_compared_on_the_same_sources(judging: Judging) -> N
     # A third of the pairs score 1 both ways; a twelfth of all is refused.
     assert values["Leaning Judge"]["relax_sym"].value == pytest.approx(11 / 36)
     leads = {each.metric: each for each in table.leads}
-    assert leads["mmscore"].rows[0].title == "Steady Judge" and leads["mmscore"].verdict == "proved"
+    assert leads["mmscore"].rows[0].title == "Steady Judge" and leads["mmscore"].verdict == "significant"
     assert {one.title for one in leads["relax_sym"].rows} == {"Steady Judge", "Example Eye"}
 
 
