@@ -54,6 +54,7 @@ class Encoder:
         self.torch, self.settings = torch, {"architecture": name}
         known = "ViT-B-32" if name == "small" else name
         model, _, preprocess = open_clip.create_model_and_transforms(known, pretrained=None)
+        self.visual, self.preprocess = model.visual, preprocess
         run = model.visual
         if name == "small":
             run = torch.nn.Sequential(

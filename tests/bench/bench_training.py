@@ -16,10 +16,11 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from compute.models.adapter import Hardware
@@ -129,18 +130,17 @@ def main() -> None:
         raise SystemExit(1)
 
 
+def photograph(seed: int, *, side: int) -> bytes:
+    """A JPEG file of a smooth picture, which takes about as long to decode as a photograph."""
+    coarse = np.random.default_rng(seed).integers(0, 256, (24, 24, 3)).astype(np.uint8)
+    target = io.BytesIO()
+    Image.fromarray(coarse).resize((side, side), Image.Resampling.BICUBIC).save(target, "JPEG", quality=90)
+    return target.getvalue()
+
+
 def photographs(*, side: int, count: int) -> list[small_training.ListedExamples]:
-    """Examples of every task whose images are JPEG files of a smooth picture, which takes about as long to decode as a
-    photograph."""
-
-    def file(seed: int) -> bytes:
-        coarse = np.random.default_rng(seed).integers(0, 256, (24, 24, 3)).astype(np.uint8)
-        target = io.BytesIO()
-        Image.fromarray(coarse).resize((side, side), Image.Resampling.BICUBIC).save(target, "JPEG", quality=90)
-        return target.getvalue()
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(small_training, "picture", file)
+    """Examples of every task whose images are such files."""
+    with mock.patch.object(small_training, "picture", partial(photograph, side=side)):
         return [small_training.examples(task, count=count) for task in TASKS]
 
 

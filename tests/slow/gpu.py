@@ -1,0 +1,300 @@
+"""What Likeness takes beside the bare library on one GPU: python -m tests.slow.gpu [--out FILE]
+
+Encoding of JPEG files, the search of retrieval and a step of training, each in turns with a loop of open_clip, torch,
+transformers and peft that does the same, on models with random weights; peak memory beside each. A ratio above 1 says
+how many times as long Likeness takes. Prints a Markdown table in under six minutes. Without a GPU everything is a
+tenth as large, the models' layers included: that shows only that it works. A row whose libraries are missing is left
+out with the reason; exits with 1 where one failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from compute.features import encoding
+
+encoding.share_cores()  # before torch
+
+import torch  # noqa: E402
+from PIL import Image  # noqa: E402
+
+from compute.types import NotHere  # noqa: E402
+
+CUDA = torch.cuda.is_available()
+DEVICE = "cuda" if CUDA else "cpu"
+SHARE = 1 if CUDA else 10  # sizes are divided by it
+SIDE = 512  # pixels of an image file
+ROUNDS = 8  # at most; the first one warms up
+TENTH = {"each": 1, "lead": 1, "steps": 2}  # examples of a task, and steps, without a GPU
+HEAD = """
+| | Likeness | bare | ratio | rounds | GPU memory above the weights, GB | resident memory, GB |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |"""
+Run = Callable[[], float]  # measures once: seconds a unit of work
+
+
+def beside(rows: dict[str, tuple[Run, Run]], unit: str, *, limit: float) -> Iterator[str]:
+    """Rows of the table, of Likeness and what is beside it: all take turns until `limit` seconds are over, the median
+    of each without the first round."""
+    ways = list(dict.fromkeys(way for pair in rows.values() for way in pair))
+    seconds: dict[Run, list[float]] = {way: [] for way in ways}
+    device, resident = dict.fromkeys(ways, 0.0), dict.fromkeys(ways, 0.0)
+    began = time.perf_counter()
+    for number in range(1, ROUNDS + 1):
+        for way in ways:
+            if CUDA:
+                torch.cuda.reset_peak_memory_stats()
+            before = torch.cuda.memory_allocated() if CUDA else 0
+            seconds[way].append(way())
+            if CUDA:
+                device[way] = max(device[way], (torch.cuda.max_memory_allocated() - before) / 1e9)
+            kilobytes = Path("/proc/self/status").read_text().split("VmRSS:")[1].split()[0]
+            resident[way] = max(resident[way], int(kilobytes) / 1e6)
+        if (time.perf_counter() - began) * (number + 1) / number > limit:
+            break
+    for title, pair in rows.items():
+        times = [median(seconds[way][1:] or seconds[way]) for way in pair]
+        shown = [f"{1 / each:,.0f}" if unit == "images/s" else f"{each:.3f}" for each in times]
+        peaks = [" / ".join(f"{peak[way]:.2f}" for way in pair) for peak in (device, resident)]
+        cells = [f"{title}, {unit}", *shown, f"{times[0] / times[1]:.2f}", str(max(1, number - 1)), *peaks]
+        yield f"| {' | '.join(cells)} |"
+
+
+def clocked(do: Callable[[], object], *, units: int = 1) -> float:
+    """Seconds a unit of what is done, the device's work included."""
+    began = time.perf_counter()
+    do()
+    if CUDA:
+        torch.cuda.synchronize()
+    return (time.perf_counter() - began) / units
+
+
+class Files(torch.utils.data.Dataset):
+    """Image files through a model's own preprocessing, as a script reads them."""
+
+    def __init__(self, paths: list[Path], transform: Callable[[Image.Image], torch.Tensor]) -> None:
+        self.paths, self.transform = paths, transform
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def __getitem__(self, at: int) -> torch.Tensor:
+        return self.transform(Image.open(self.paths[at]).convert("RGB"))
+
+
+def encode(name: str, *, count: int, limit: float) -> Iterator[str]:
+    """Files to stored vectors beside files to vectors, and images already decoded and prepared to vectors."""
+    from compute.features.subject import BATCH
+    from compute.models.adapter import Hardware
+    from tests.bench.bench_encoding import Encoder, column, subject
+    from tests.bench.bench_training import photograph
+
+    hardware = Hardware(device=DEVICE, dtype="bfloat16" if CUDA else "float32")
+    model = Encoder(name, hardware)
+    blocks = model.visual.transformer.resblocks
+    del blocks[len(blocks) // SHARE :]
+    workers, batch = encoding.workers(), BATCH[DEVICE][0]
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        paths = [folder / f"{at}.jpg" for at in range(count)]
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(lambda at: paths[at].write_bytes(photograph(at, side=SIDE)), range(count)))
+        images, stores = column(paths), iter(range(ROUNDS))
+
+        def forward(pixels: torch.Tensor) -> np.ndarray:
+            with torch.inference_mode():
+                moved = pixels.to(hardware.device, hardware.torch_dtype, non_blocking=True)
+                return model.visual(moved).float().cpu().numpy()
+
+        def ours() -> float:
+            made = subject(folder / f"store{next(stores)}", model, hardware)
+            return clocked(lambda: made.prepare([images]), units=count)
+
+        def bare() -> float:
+            files = Files(paths, model.preprocess)
+            loader = torch.utils.data.DataLoader(files, batch_size=batch, num_workers=workers, pin_memory=CUDA)
+            return clocked(lambda: np.concatenate([forward(pixels) for pixels in loader]), units=count)
+
+        yield from beside({f"{name}, files": (ours, bare)}, "images/s", limit=limit * 0.7)
+
+        with ThreadPoolExecutor(workers) as pool:
+            some = list(pool.map(lambda path: model.prepare("image", Image.open(path)), paths[: 4 * batch]))
+        parts = [some[start : start + batch] for start in range(0, len(some), batch)]
+
+        def through(run: Callable[[list[Any]], Any]) -> Run:
+            return lambda: clocked(lambda: [run(part) for part in parts], units=len(some))
+
+        embedded = through(lambda part: model.embed("image", part))
+        stacked = through(lambda part: forward(torch.stack([item["pixels"] for item in part])))
+        yield from beside({f"{name}, prepared images": (embedded, stacked)}, "images/s", limit=limit * 0.3)
+
+
+def search(*, limit: float) -> Iterator[str]:
+    """The best 1000 documents of every query, and with the metrics of retrieval, beside torch.mm and topk."""
+    from compute.procedures import retrieval
+    from compute.procedures.shared import top_k
+    from compute.procedures.shared.similarity import scorer
+    from tests.bench.bench_retrieval import DEPTH, DOCUMENTS, QUERIES, WIDTH, Stored, task
+
+    rng = np.random.default_rng(0)
+    n, m = QUERIES // SHARE, DOCUMENTS // SHARE
+    queries, documents = (rng.standard_normal((rows, WIDTH), dtype=np.float32) for rows in (n, m))
+    data = task(queries, documents, rng)
+
+    def ours() -> None:
+        order = np.arange(m)
+        list(top_k.search(scorer(queries, documents), queries=n, documents=m, depth=DEPTH, precedence=order))
+
+    def bare() -> None:
+        sides = [torch.from_numpy(side).to(DEVICE) for side in (queries, documents)]
+        first, second = map(torch.nn.functional.normalize, sides)
+        for start in range(0, n, top_k.QUERIES):
+            best = torch.mm(first[start : start + top_k.QUERIES], second.T).topk(DEPTH, dim=1)
+            best.values.cpu(), best.indices.cpu()
+
+    def whole() -> None:
+        retrieval.run(Stored({n: queries, m: documents}), data, {"fusion": "sum"})
+
+    size = f"{n:,} × {m:,} × {WIDTH}, best {DEPTH}"
+    rows = {f"Search, {size}": ours, "The same with all metrics, beside the search": whole}
+    usual = partial(clocked, bare)
+    yield from beside({title: (partial(clocked, run), usual) for title, run in rows.items()}, "s", limit=limit)
+
+
+def train(size: str, *, each: int, lead: int, steps: int, limit: float) -> Iterator[str]:
+    """A step with LoRA: beside a script's whole step, and beside forward and backward of one batch alone.
+
+    Before the clock starts `lead` steps use up what was prepared ahead.
+    """
+    import peft
+    from torch.utils.data import DataLoader
+
+    from compute.models.adapter import Hardware
+    from compute.training import batches, loop, towers
+    from compute.training.plan import TuningPlan
+    from compute.training.run_folder import RunFolder
+    from tests.bench import bench_training
+    from tests.compute.models import checkpoints
+
+    width, inner, layers, *rest = bench_training.SIZES[size]["vision"]
+    sizes = {size: {**bench_training.SIZES[size], "vision": (width, inner, layers // SHARE, *rest)}}
+    plan = replace(TuningPlan(), batch_size=each, samples=each * (lead + steps), warm_up=1)
+    with tempfile.TemporaryDirectory() as scratch, mock.patch.dict(bench_training.SIZES, sizes):
+        row = checkpoints.row(bench_training.checkpoint(Path(scratch) / "base", size), "clip")
+        hardware = Hardware(device=DEVICE, dtype="float32")
+        base, other = (towers.load(row, hardware=hardware) for _ in range(2))
+        run = loop.Tuning(base, plan, RunFolder(path=Path(scratch) / "run", identity={}))
+    base.training(True)
+    source = batches.StepBatches(base, bench_training.photographs(side=SIDE, count=each), plan)
+    first = source[0]
+
+    names = ("r", "lora_alpha", "lora_dropout", "target_modules", "bias")
+    config = peft.LoraConfig(**{name: getattr(base.adapted.peft_config["default"], name) for name in names})
+    adapted = peft.get_peft_model(other.module, config)
+    adapted.train()
+    weights = [weight for weight in adapted.parameters() if weight.requires_grad]
+    optimiser = torch.optim.AdamW(weights, lr=plan.learning_rate, weight_decay=plan.weight_decay)
+
+    def passes(batch: batches.TrainingBatch) -> None:
+        with run.autocast():
+            pixels = batch.images["pixel_values"].to(DEVICE, non_blocking=True)
+            vectors = torch.cat([other.towers.image.run({"pixel_values": pixels}), other.text_vectors(batch.texts)])
+        vectors = torch.nn.functional.normalize(vectors.float(), dim=-1)
+        loss = torch.zeros((), device=DEVICE)
+        for name, rows in batch.rows.items():
+            asked, one, two = vectors[rows.to(DEVICE)].unbind(1)
+            sign = 1 - 2 * batch.preferred[name].to(DEVICE)
+            loss = loss + (plan.margin - sign * ((asked * one).sum(-1) - (asked * two).sum(-1))).clamp(min=0).mean()
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+
+    def script(batch: batches.TrainingBatch) -> None:
+        passes(batch)
+        optimiser.step()
+
+    def ours(batch: batches.TrainingBatch) -> None:
+        run.step(batch)
+        run.state.step += 1
+
+    def stepped(step: Callable[[Any], None], made: Iterator[Any]) -> float:
+        run.state.step = 0
+        for batch in islice(made, lead):
+            step(batch)
+        clocked(lambda: None)  # waits for the device
+        return clocked(lambda: [step(batch) for batch in made], units=steps)
+
+    workers = min(batches.WORKERS, max(1, encoding.workers() - 1)) if CUDA else 1
+    options = {"batch_size": None, "num_workers": workers, "multiprocessing_context": "fork"}
+
+    def likeness() -> float:
+        return stepped(ours, batches.prepared(source, start=0))
+
+    def loaded() -> float:
+        return stepped(script, iter(DataLoader(source, sampler=range(plan.steps), **options)))
+
+    def alone() -> float:
+        return stepped(passes, iter([first] * plan.steps))
+
+    images = len(first.images["pixel_values"])
+    title = f"Step on {size}, {images} images, LoRA, {loop.precision(base, plan)}, beside "
+    rows = {"a whole step of torch and peft": loaded, "forward and backward alone": alone}
+    yield from beside({title + what: (likeness, bare) for what, bare in rows.items()}, "s", limit=limit)
+
+
+def main() -> int:
+    """Prints the table; 1 where a row failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="a file that the table is written to as well")
+    out = parser.parse_args().out
+    torch.manual_seed(0)
+    began = time.perf_counter()
+    name = torch.cuda.get_device_name() if CUDA else f"CPU, {torch.get_num_threads()} threads, a tenth of the size"
+    lines, failed = [], False
+
+    def say(line: str) -> None:
+        lines.append(line)
+        print(line, flush=True)
+        if out:
+            out.write_text("\n".join(lines) + "\n")
+
+    say(f"{name}, {encoding.workers()} workers, torch {torch.__version__}, Python {sys.version.split()[0]}\n{HEAD}")
+    b32, l14 = ({"each": 32, "lead": 18, "steps": 20}, {"each": 8, "lead": 6, "steps": 10}) if CUDA else (TENTH, TENTH)
+    sections = {
+        "Encoding, ViT-B/32": partial(encode, "ViT-B-32", count=4096 if CUDA else 128, limit=36),
+        "Encoding, ViT-L/14": partial(encode, "ViT-L-14", count=3072 if CUDA else 24, limit=36),
+        "Retrieval": partial(search, limit=20),
+        "Training, ViT-B/32": partial(train, "b32", **b32, limit=42),
+        "Training, ViT-L/14 at 336": partial(train, "l14", **l14, limit=66),
+    }
+    for title, section in sections.items():
+        try:
+            for line in section():
+                say(line)
+        except (ImportError, NotHere) as error:
+            say(f"| {title} | skipped: {error} | | | | | |")
+        except Exception as error:
+            traceback.print_exc()
+            say(f"| {title} | failed: {type(error).__name__}: {' '.join(str(error).split())[:200]} | | | | | |")
+            failed = True
+        if CUDA:
+            torch.cuda.empty_cache()
+    say(f"\n{time.perf_counter() - began:.0f} s in all")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
