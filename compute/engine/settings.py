@@ -18,6 +18,10 @@ def _several(values: Any) -> Any:
     return () if values is None else (values,) if isinstance(values, str | Path) else values
 
 
+# Where nothing is named, None is as good; a device or a precision may be torch's own object.
+Name = Annotated[str, BeforeValidator(lambda name: "" if name is None else str(name).removeprefix("torch."))]
+
+
 class RunSettings(BaseModel):
     """How the runs of a suite are made. Raises BadInput for values that cannot be, or do not go together."""
 
@@ -29,7 +33,7 @@ class RunSettings(BaseModel):
     # Data of one's own, or with a suite a folder of data sets as <org>/<name>/.
     data: Path | str | None = None
     data_name: str = ""  # of the suite that the data make; empty: the file's
-    shape: str = ""  # one of tasks/own/shapes.KEYS; empty: as the columns tell
+    shape: Name = ""  # one of tasks/own/shapes.KEYS; empty: as the columns tell
     columns: Annotated[
         Mapping[str, str], BeforeValidator(lambda columns: columns or {})
     ] = {}  # the shape's -> the file's
@@ -38,14 +42,14 @@ class RunSettings(BaseModel):
     ] = ()  # further folders that images by path may lie in
     # What decides the scores.
     options: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()  # `name=value`
-    device: str = ""  # cpu, cuda, cuda:1, mps; empty: the best available
-    dtype: str = ""  # float32, bfloat16, float16; empty: the device's best
+    device: Name = ""  # cpu, cuda, cuda:1, mps; empty: the best available
+    dtype: Name = ""  # float32, bfloat16, float16; empty: the device's best
     store_dtype: Literal["float32", "float16"] = "float32"  # of the vectors that are stored
     skip_bad: bool = False  # items that cannot be used are left out
     # How the work is done.
     batch_size: int | None = Field(None, ge=1)  # None: by the device and the model
     engine: Literal["local", "ray"] = "local"
-    address: str = ""  # of the Ray cluster; empty: one of this machine's devices
+    address: Name = ""  # of the Ray cluster; empty: one of this machine's devices
     workers: int | None = Field(None, ge=1)  # that encode with Ray; None: one a GPU, or a core where there is none
     again: bool = False  # no run counts as stored, and items that could not be used are tried again
     baselines: bool = False  # the suite's are run too

@@ -115,7 +115,7 @@ def evaluate(
         else:
             if crews is not None:
                 raise BadInput("An object in memory runs in this process: omit engine=")
-            hardware = placement.hardware_of(model, device=device, dtype=dtype)
+            hardware = placement.hardware_of(model, device=settings.device, dtype=settings.dtype)
         suite = str(suite) or ("" if data is not None else _suite_of(tasks, settings.results))
         space = workspace.opened(settings, suite=suite, hardware=hardware, warn=_warn)
         space.catalog.suite(space.suite)  # before the model is recorded
@@ -124,7 +124,7 @@ def evaluate(
         else:
             # Here, where a judge's answer to its check goes to the log of this workspace.
             hardware = space.bench.hardware
-            own = wrapping.wrap(model, name=name, hardware=hardware, batch_size=batch_size, **of_object)
+            own = wrapping.wrap(model, name=name, hardware=hardware, batch_size=settings.batch_size, **of_object)
             if own.remark:
                 _warn(own.remark)
             source = getattr(model, "__name__", "") or type(model).__name__

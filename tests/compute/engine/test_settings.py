@@ -31,7 +31,14 @@ def test_what_cannot_be_or_does_not_go_together_is_refused(given: dict, words: s
 
 def test_a_single_value_needs_no_list_and_results_are_the_projects(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "RESULTS", Path("/results"))
-    settings = RunSettings(options="quality=prompt", images="pictures", columns=None)
+    settings = RunSettings(options="quality=prompt", images="pictures", columns=None, shape=None, device=None)
+    assert (settings.shape, settings.device) == ("", "")
     assert (settings.options, settings.images, settings.columns) == (("quality=prompt",), (Path("pictures"),), {})
     assert settings.results == settings.shared == Path("/results")
     assert RunSettings(results=paths.COMPUTED).shared == Path("/results")
+
+
+def test_a_device_and_a_precision_may_be_torchs_own() -> None:
+    torch = pytest.importorskip("torch")
+    settings = RunSettings(device=torch.device("cuda:1"), dtype=torch.bfloat16)
+    assert (settings.device, settings.dtype) == ("cuda:1", "bfloat16")
