@@ -91,7 +91,8 @@ def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions
 
     The best is the fitting model with the highest mean. Those that are not significantly worse, as the ranking of all
     models on these tasks has it, follow by their rank, at the same rank by licence and size; then, as far as there is
-    room, those that cannot be compared, by their mean. The difference of each from the best is tested by itself.
+    room, those that cannot be compared, by their mean. The difference of each from the best is tested by itself, which
+    decides where the ranking does not know.
     """
     table = suite_cache.table(need.suite)
     keys = need.tasks(table, many_languages=bool(conditions.language))
@@ -111,7 +112,7 @@ def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions
     compared = [_difference(table, ranked, index, fitting[0]) for index in fitting[1:]]
     tested = [index for index, one in zip(fitting[1:], compared, strict=True) if not np.isnan(one[2])]
     results = dict(zip(fitting[1:], compared, strict=True))
-    ties = [index for index in tested if not ranked.better[fitting[0], index]]
+    ties = [index for index in tested if not _is_worse(ranked, index, fitting[0], high=results[index][2])]
     # By the mean first: over few tasks a model far behind is not significantly worse either.
     ties.sort(key=lambda index: (ranked.rank[index], *_openness(*facts[index])))
     untested = [index for index in fitting[1:] if index not in tested]
@@ -160,6 +161,11 @@ def _empty(table: BoardTable, keys: frozenset[str]) -> Shortlist:
         digits=1,
         table=table,
     )
+
+
+def _is_worse(ranked: Ranking, row: int, best: int, *, high: float) -> bool:
+    """Whether a row is significantly worse than the best; high: the upper end of their difference's interval."""
+    return high < 0 if np.isnan(ranked.p[best, row]) else bool(ranked.better[best, row])
 
 
 def _facts(table: BoardTable, index: int) -> tuple[float | None, str]:

@@ -35,6 +35,8 @@ def test_the_best_leads_and_nobody_proved_worse_follows(suite_cache, need, condi
     ranked = suite_cache.ranked(need.suite, (), need.tasks(result.table, many_languages=False))
     rows = [result.table.row(choice.row) for choice in result.choices]
     assert not ranked.better[np.ix_(rows[:1], rows)].any()
+    unknown = np.isnan(ranked.p[rows[0], rows[1:]])  # one of the two has no interval there
+    assert not any(choice.high < 0 for choice, alone in zip(others, unknown, strict=True) if alone)
     assert len(tested) == min(result.ties - 1, MOST - 1)
     assert others == [*tested, *(choice for choice in others if math.isnan(choice.low))], "untested ones come last"
     order = [
