@@ -88,7 +88,7 @@ def compare(
         raise BadInput(f"{a!r} is compared with itself. Name two models")
     chosen = replace(table, aggregate=aggregate).weighted(weights)
     found = compared(chosen, first, second)
-    board = Ranking.of(chosen).pair(first, second)
+    board = () if chosen.unlike_tasks else Ranking.of(chosen).pair(first, second)
     return replace(found, notes=(*board, *table.notes, *chosen.unlike_scales))
 
 

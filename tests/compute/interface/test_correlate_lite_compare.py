@@ -115,6 +115,9 @@ def test_what_is_not_known_is_said() -> None:
     apart = pd.DataFrame({"model": ["x", "y"], "t": [0.5, None], "u": [None, 0.5]})
     nothing = compute.compare("x", "y", scores=apart)
     assert math.isnan(nothing.difference) and nothing.reason == "no shared task"
+    unlike = compute.compare("m1", "m2", scores=table(), lower_is_better=["t1"])
+    assert math.isnan(unlike.difference) and "direction" in unlike.reason
+    assert unlike.parts["difference"].notna().all()
 
 
 @pytest.mark.parametrize(
