@@ -12,10 +12,12 @@ from starlette.routing import Route
 
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
+from leaderboard.data.memo import shared
+from leaderboard.data.payload import compressed
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.host.hub_data import HubData
 from leaderboard.html.components import scripted
-from leaderboard.html.templates import macro
+from leaderboard.html.templates import macro, render
 from leaderboard.live.live import Live
 from leaderboard.web.errors import Handler, explain, guarded
 from leaderboard.web.parameters import Parameter, parse, renewed
@@ -41,6 +43,13 @@ class Site:
     def guard(self, answer: Handler) -> Handler:
         """A route's handler whose errors are sentences, and whose answer comes from one file of the database."""
         return guarded(answer, snapshot=self.db.snapshot)
+
+    def table(self, name: str, make: Callable[..., dict[str, Any]], *, key: str = "") -> Route:
+        """The route `/data/<name>` of a table, made and compressed once a database file.
+
+        key: the query parameter that `make` is called with, if there is one.
+        """
+        return Route(f"/data/{name}", self.guard(compressed(self.db, make, key=key)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,19 +180,46 @@ def _by_output(values: list[Any]) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def catalogue(
-    site: Site, *, title: str, sentence: str, answer: Callable[[Site], str], script: str, source: str
-) -> None:
-    """A page that lists every model or task: its answer in a sentence, then the list with its search and filters.
+def waiting(*, js: str | None = None, css_class: str | None = None) -> gr.HTML:
+    """What is filled when the page is opened."""
+    text = "<p class='pg-waiting pg-quiet'>Loading …</p>"
+    return gr.HTML(text, apply_default_css=False, js_on_load=js, elem_classes=css_class)
 
-    `script` is the list's own, mounted on the address `source` of its rows; it
-    keeps its state in the page's address.
+
+def catalogue(
+    *,
+    key: str,
+    sentence: str,
+    rows: Callable[[SuiteCache], dict[str, Any]],
+    summary: Callable[[Database], dict[str, Any]],
+    rest: Callable[[Site], None] = lambda site: None,
+) -> View:
+    """A page that lists every model or task: its `summary` in a sentence, the list with its search and filters, and
+    what `rest` draws below.
+
+    The list's own script, in the page's folder, keeps its state in the page's address.
     """
-    heading(title=title, sentence=sentence)
-    lead = gr.HTML(answer(site), apply_default_css=False)
-    fill(site, section=f"The summary of {title}", outputs=[lead], make=lambda: [answer(site)], rendered=[lead])
-    scripted(
-        site.assets, script=script, run=f"module.mount(target, '{source}');", css_class="likeness-board pg-listing"
+    title = key.capitalize()
+
+    @shared
+    def answer(site: Site) -> str:
+        return render(f"pages/{key}/answer.html", **summary(site.db))
+
+    def draw(site: Site) -> None:
+        heading(title=title, sentence=sentence)
+        lead = gr.HTML(answer(site), apply_default_css=False)
+        fill(site, section=f"The summary of {title}", outputs=[lead], make=lambda: [answer(site)], rendered=[lead])
+        mount = f"module.mount(target, 'data/{key}');"
+        scripted(site.assets, script=f"pages/{key}/{key}.js", run=mount, css_class="likeness-board pg-listing")
+        rest(site)
+
+    return View(
+        key=key,
+        title=title,
+        sentence=sentence,
+        group="Models & tasks",
+        draw=draw,
+        routes=lambda site: [site.table(key, lambda: rows(site.suite_cache))],
     )
 
 

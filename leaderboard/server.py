@@ -37,7 +37,7 @@ from leaderboard.html.error_page import error_page
 from leaderboard.live.live import Live, calibrations
 from leaderboard.page import SITE, Site
 from leaderboard.pages import MOVED, VIEWS
-from leaderboard.search import routes as search
+from leaderboard.search import index as search
 from leaderboard.web import connections, static
 from leaderboard.web.access import Access
 from leaderboard.web.errors import invalid
@@ -175,7 +175,7 @@ def routes(site: Site) -> list[Route]:
     """What the browser fetches outside Gradio's events: static files, the search's index, what each page hands over."""
     return [
         *static.routes(),
-        *search.routes(site, pages=page_titles()),
+        site.table("search", lambda: search.index(site.suite_cache, pages=page_titles())),
         *(route for view in VIEWS for route in view.routes(site)),
         *(Route(f"/{old}", _moved) for old in MOVED),
     ]

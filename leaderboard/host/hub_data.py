@@ -25,7 +25,7 @@ from pathlib import Path
 from compute.io.files import temporary_folder
 from compute.types import BadInput, DatabaseError, LikenessError, NotHere
 from leaderboard.data.database import Database
-from leaderboard.host.contents import check_contents
+from leaderboard.host.rebuilt import check_contents
 
 FILE = "likeness.duckdb"  # what compute/database/publish.py uploads
 MINUTES = 30.0  # between two checks of the hub, unless LIKENESS_REFRESH says otherwise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from compute.types import SEVERITIES
 from leaderboard.data import model_queries, suite_queries, task_queries
@@ -146,10 +146,3 @@ def _claims(db: Database) -> Iterator[Entry]:
     for row in suite_queries.claims(db).to_dict("records"):
         note = f"{row['paper']}, {row['where']}: {row['verdict']}"
         yield [CLAIM, row["claim"], note, row["key"], "", int(row["severity"] == SEVERITIES[0])]
-
-
-def address_of(entry: Entry) -> str:
-    """Where an entry leads, relative to the app's root; the script does the same."""
-    kind, _, _, key, *_ = entry
-    _, base = KINDS[kind]
-    return f"{base}{quote(key, safe='/:~')}" if base else key or "./"

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
@@ -19,7 +18,7 @@ from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import ABBREVIATIONS, is_own
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, citations, fill, heading
+from leaderboard.page import Site, View, citations, fill, heading, waiting
 
 SENTENCE = (
     "How the numbers were taken from the papers, how the board ranks and how certain a rank is, what the words mean, "
@@ -32,7 +31,7 @@ def draw(site: Site) -> None:
     """One page of text; its numbers are those of the database at the time it is opened."""
     heading(title="About", sentence=SENTENCE, copy=False)
     whole = memoised(lambda: body(site), of=site.db)
-    component = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False)
+    component = waiting()
 
     def text() -> Markup:
         if site.data is None:

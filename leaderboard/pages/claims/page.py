@@ -5,10 +5,17 @@ A claim's own address is `claims?claim=<key>`, with `key` of the table `claims` 
 
 from __future__ import annotations
 
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from compute.types import BadInput
+from leaderboard.data.csv_files import safe_csv
 from leaderboard.html.components import scripted
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, citations, heading, static_html
-from leaderboard.pages.claims.routes import routes
+from leaderboard.pages.claims.listing import claims
+from leaderboard.web.responses import download
 
 SENTENCE = "Every figure and statement of the four papers that their own tables can check, printed beside recomputed."
 
@@ -19,6 +26,33 @@ def draw(site: Site) -> None:
     mount = "module.mount(target, 'data/claims');"
     scripted(site.assets, script="pages/claims/claims.js", run=mount, css_class="likeness-board lk-claims")
     static_html(render("pages/claims/verdicts.html"))
+
+
+def routes(site: Site) -> list[Route]:
+    """The table of claims, and the published tables by name."""
+    return [
+        site.table("claims", lambda: claims(site.db)),
+        Route("/published/{name}", site.guard(published)),
+    ]
+
+
+def published(request: Request) -> Response:
+    """One table of a paper as printed, harmless in spreadsheets, or the list of corrections or of changes.
+
+    Raises BadInput for a table that is not listed.
+    """
+    from compute.paths import PUBLISHED
+    from compute.io.tables import read_csv
+
+    name = request.path_params["name"]
+    if name in ("CORRECTIONS.md", "CHANGELOG.md"):
+        return Response((PUBLISHED / name).read_bytes(), media_type="text/plain; charset=utf-8")
+    key = name.removesuffix(".csv")
+    if key not in list(read_csv(PUBLISHED / "tables.csv")["key"]):
+        raise BadInput(f"There is no published table {key!r}. Choose one from the claims page")
+    return download(
+        safe_csv((PUBLISHED / f"{key}.csv").read_bytes()), name=f"{key}.csv", media="text/csv; charset=utf-8"
+    )
 
 
 CLAIMS = View(key="claims", title="Claims", sentence=SENTENCE, group="Claims", draw=draw, routes=routes)

@@ -124,7 +124,15 @@ def diagnose(
         curve=judge.relax_sym_curve(forward, reverse, sources),
         bias=_figure(lambda: judge_diagnostics.position_bias(forward, reverse, sources)),
         confusion=judge_diagnostics.confusion(own["expected_score"], forward, reverse),
-        problems=_problems(own),
+        # Of numbers there is no other reason for an answer without a score than that it is not a number.
+        problems=judge_diagnostics.problem_rates(
+            *(
+                own[problem].astype(object).where(own[problem].notna(), np.where(own[side].notna(), "", "missing"))
+                for side, problem in (("forward", "forward_problem"), ("reverse", "reverse_problem"))
+            ),
+            sources,
+            problems=(REFUSED, TRUNCATED),
+        ),
         templates=tuple((condition, _templates(own, condition)) for condition in CONDITIONS) if in_words else (),
         effort=effort(own_runs),
         flips=tuple(flips(db, suite=suite, model=model, tasks=list(own["task"].unique()))),
@@ -219,15 +227,6 @@ def _cut(text: str) -> str:
     return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 1]}…"
 
 
-def _problems(pairs: pd.DataFrame) -> dict[str, Figure]:
-    """The shares of answers without a score; of numbers there is no other reason than that they are not numbers."""
-    sides = [
-        pairs[problem].astype(object).where(pairs[problem].notna(), np.where(pairs[side].notna(), "", "missing"))
-        for side, problem in (("forward", "forward_problem"), ("reverse", "reverse_problem"))
-    ]
-    return judge_diagnostics.problem_rates(*sides, pairs["source"], problems=(REFUSED, TRUNCATED))
-
-
 def _templates(pairs: pd.DataFrame, condition: str) -> TemplateRobustness | str:
     own = pairs[(pairs["condition"] == condition) & pairs["template"].notna()]
     return _figure(
@@ -259,7 +258,7 @@ def reading(diagnosis: Diagnosis) -> Sequence[str]:
             f"{diagnosis.flipped:,} of {diagnosis.scored:,} {pairs} another score when the order is reversed, "
             f"{far} of them by more than one point."
         )
-        out.append(_leaning(diagnosis.bias))
+        out.append(f"{diagnosis.bias}." if isinstance(diagnosis.bias, str) else _leaning(diagnosis.bias))
     invalid = diagnosis.problems[judge_diagnostics.INVALID]
     out.append(
         f"{percent(invalid.value, digits=1)} of its answers have no score."
@@ -269,9 +268,7 @@ def reading(diagnosis: Diagnosis) -> Sequence[str]:
     return out
 
 
-def _leaning(bias: Figure | str) -> str:
-    if isinstance(bias, str):
-        return bias + "."
+def _leaning(bias: Figure) -> str:
     side = "first" if bias.value > 0 else "second"
     size = f"{number(abs(bias.value), digits=2)} points"
     if bias.low is None or bias.high is None:

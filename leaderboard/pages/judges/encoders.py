@@ -41,7 +41,11 @@ def beside(scores: pd.DataFrame, tasks: pd.DataFrame, runs: pd.DataFrame) -> Bes
     measured on in full: none of its transformations was left out (PairBench section 4.2.2)."""
     images = tasks[tasks["ranked"] & tasks["images"]]
     without = scores[scores["kind"].isin(WITHOUT_PROMPT)]
-    in_part = {row.task for row in runs.itertuples() if _left_out(row.settings)}
+    in_part = {
+        row.task
+        for row in runs.itertuples()
+        if any(part.get("not applied") for part in (json.loads(row.settings or "{}").get("found") or {}).values())
+    }
     usable = [key for key in images["key"] if key in set(without["task"]) and key not in in_part]
     own = scores[(scores["metric"] == "mmscore") & scores["subset"].isin(CONDITIONS) & scores["task"].isin(usable)]
     rows = []
@@ -59,9 +63,3 @@ def beside(scores: pd.DataFrame, tasks: pd.DataFrame, runs: pd.DataFrame) -> Bes
     rows.sort(key=lambda row: (-row.mean, row.title, row.origin))
     titles = images.set_index("key")["title"]
     return Beside(tasks=tuple(titles[key] for key in usable), rows=tuple(rows))
-
-
-def _left_out(settings: str) -> bool:
-    """Whether a run says that a transformation could not be applied."""
-    parts = (json.loads(settings or "{}").get("found") or {}).values()
-    return any(part.get("not applied") for part in parts)

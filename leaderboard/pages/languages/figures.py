@@ -43,13 +43,9 @@ def models(ranking: LanguageModels) -> go.Figure:
         )
     )
     add_names(figure, names=names, x=rank, y=mean, higher=score.higher)
-    plain(figure, height=HEIGHT, x="Best to worst", y=f"{_what(ranking)}, %")
+    what = score.metric if len(ranking.counted) == 1 else "Mean score"
+    plain(figure, height=HEIGHT, x="Best to worst", y=f"{what}, %")
     return figure.update_xaxes(showgrid=False)
-
-
-def _what(ranking: LanguageModels) -> str:
-    counted = ranking.counted
-    return counted[0].metric if len(counted) == 1 else "Mean score"
 
 
 def one_task(

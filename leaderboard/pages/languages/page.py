@@ -21,7 +21,7 @@ from leaderboard.data.language_evidence import (
 from leaderboard.data.languages import NAMES, SPELLINGS
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.templates import macro, macros
-from leaderboard.page import Site, View, bind, heading, message_box
+from leaderboard.page import Site, View, bind, heading, message_box, waiting
 from leaderboard.pages.languages import figures
 from leaderboard.web.parameters import Choice
 
@@ -32,7 +32,6 @@ SENTENCE = (
 FIGURE = "language-figure"
 MOST_COLUMNS = 6  # single scores that a table shows; of more it shows the categories
 ALL, ANY = ("All languages", ""), ("Any", "")
-WAITING = "<p class='pg-waiting pg-quiet'>Loading …</p>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +68,7 @@ def draw(site: Site) -> None:
         Choice(key="origin", default="", choices=("", *ORIGINS)),
     )
     message = message_box()
-    answer = gr.HTML(WAITING, apply_default_css=False, elem_classes="pg-answer")
+    answer = waiting(css_class="pg-answer")
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE, elem_classes="pg-names")
     figure_bridge(site.assets, script="js/named_points.js", figure=FIGURE)
     with gr.Row(elem_classes="pg-controls"):
@@ -78,6 +77,11 @@ def draw(site: Site) -> None:
         origins = [("Published first", ""), *((name.capitalize(), name) for name in ORIGINS)]
         origin = gr.Dropdown(origins, value="", label="Figures")
     rest = gr.HTML("", apply_default_css=False)
+
+    def blank(**_: Any) -> tuple:
+        links = [(name, f"languages?language={code}") for code, name in evidence().names.items()]
+        return macro("index")([("", links)]), gr.update(value=None, visible=False), ""
+
     bind(
         site,
         parameters=parameters,
@@ -85,15 +89,10 @@ def draw(site: Site) -> None:
         outputs=[answer, figure, rest],
         draw=lambda **values: page(site, evidence(), **values),
         message=message,
-        blank=lambda **_: (index(evidence()), gr.update(value=None, visible=False), ""),
+        blank=blank,
         lists={"language": languages, "model": models},
         lists_at_start=False,
     )
-
-
-def index(evidence: LanguageEvidence) -> str:
-    """Every language as a link."""
-    return macro("index")([("", [(name, f"languages?language={code}") for code, name in evidence.names.items()])])
 
 
 def page(site: Site, evidence: LanguageEvidence, *, language: str, model: str, origin: str) -> tuple:
@@ -170,9 +169,12 @@ def rows_of(evidence: LanguageEvidence, *, model: str, origin: str) -> list[RowO
 
 def of_all(evidence: LanguageEvidence, *, origin: str) -> tuple:
     """Every language: who leads in how many, and where nothing can be told."""
-    rows = shown_rankings(evidence, origin=origin)
+    rankings = (evidence.ranking(code, origin) for code in evidence.names)  # of the first origin, where none is chosen
+    rows = [ranking for ranking in rankings if ranking is not None]
     several = [row for row in rows if len(row.ranked) > 1]
-    alike = of_main_origin(several)
+    origins = Counter(ranking.origin for ranking in several)
+    # Of the origin that most have: what is counted together must not mix origins.
+    alike = [ranking for ranking in several if ranking.origin == origins.most_common(1)[0][0]]
     leaders = Counter((each.model, each.title) for row in alike for each in row.leaders)
     leads = [
         {"model": key, "title": title, "languages": count, "of": len(alike), "origin": alike[0].origin}
@@ -186,18 +188,6 @@ def of_all(evidence: LanguageEvidence, *, origin: str) -> tuple:
     bare = [each for each in nothing if each not in in_means]
     answer = _texts().overview(evidence.names, several, leads, one, short, bare, in_means, origin)
     return answer, widest(alike), _texts().overview_table(rows)
-
-
-def shown_rankings(evidence: LanguageEvidence, *, origin: str) -> list[LanguageModels]:
-    """One ranking a language, by name: of an origin, or of the first that the language has."""
-    rankings = (evidence.ranking(code, origin) for code in evidence.names)
-    return [ranking for ranking in rankings if ranking is not None]
-
-
-def of_main_origin(rankings: list[LanguageModels]) -> list[LanguageModels]:
-    """Those of the origin that most of them have: what is counted together must not mix origins."""
-    origins = Counter(ranking.origin for ranking in rankings)
-    return [ranking for ranking in rankings if ranking.origin == origins.most_common(1)[0][0]]
 
 
 def widest(rankings: list[LanguageModels]) -> Any:

@@ -22,10 +22,10 @@ from leaderboard.html.components import lazy_tables
 from leaderboard.html.formatting import NOTHING, model_url, number, span
 from leaderboard.html.labels import KIND_NOTES, MODEL_KINDS, model_kind, suite_choices
 from leaderboard.html.templates import macro, render
-from leaderboard.page import NAMED, Site, View, bind, heading, message_box
+from leaderboard.page import NAMED, Site, View, bind, heading, message_box, waiting
 from leaderboard.pages.model import figures
 from leaderboard.pages.model.field import Field, field, nearest, suites_of
-from leaderboard.pages.model.routes import routes
+from leaderboard.pages.model.listing import model_scores
 from leaderboard.web.parameters import Choice
 
 SENTENCE = (
@@ -54,7 +54,7 @@ def draw(site: Site) -> None:
         Choice(key="by", default="category", choices=("category", "task")),
     )
     message = message_box()
-    head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
+    head = waiting(js=NAMED)
     figure = gr.Plot(show_label=False, container=False)
     with gr.Row(elem_classes="pg-controls"):
         model = gr.Dropdown(models, value=None, label="Model (type to search)", scale=3, min_width=260)
@@ -299,5 +299,5 @@ MODEL = View(
     listed=False,
     draw=draw,
     figures=True,
-    routes=routes,
+    routes=lambda site: [site.table("model", lambda model: model_scores(site.suite_cache, model=model), key="model")],
 )

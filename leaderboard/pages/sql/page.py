@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from compute.types import BadInput
+from leaderboard.data import sandbox, schema_queries
+from leaderboard.data.database import Database
+from leaderboard.data.payload import compressed, encode
+from leaderboard.data.visitor_queries import LONGEST_CELL, LONGEST_SQL, MOST_ROWS, SECONDS
 from leaderboard.html.components import scripted
 from leaderboard.page import Site, View, citations, heading
-from leaderboard.pages.sql.routes import routes
+from leaderboard.web.limits import QUERIES
+from leaderboard.web.responses import NO_STORE
 
+HERE = Path(__file__).parent
 SENTENCE = (
     "Read the whole database with one SELECT: every score, run, model, task and claim. "
     "Start from an example or write your own; the address holds the query."
@@ -17,6 +35,75 @@ def draw(site: Site) -> None:
     heading(title="SQL", sentence=SENTENCE, cite=citations(site))
     mount = "module.mount(target, {description: 'data/sql', answer: 'data/sql'});"
     scripted(site.assets, script="pages/sql/sql.js", run=mount, css_class="likeness-board lk-sql")
+
+
+def routes(site: Site) -> list[Route]:
+    """The description of the database, and the queries."""
+    description = site.guard(compressed(site.db, lambda: described(site.db)))
+
+    async def answer(request: Request) -> Response:
+        if request.method != "POST":  # whatever its address says
+            return await run_in_threadpool(description, request)
+        sql = sql_of(await request.body())
+        return await run_in_threadpool(site.guard(partial(answered, site=site, sql=sql)), request)
+
+    return [Route("/data/sql", answer, methods=["GET", "POST"])]
+
+
+def answered(request: Request, *, site: Site, sql: str | None) -> Response:
+    """The answer to a query as JSON. Raises BadInput with a sentence for the visitor."""
+    if sql is None:
+        raise BadInput('Send the query as JSON: {"sql": "SELECT ..."}')
+    result = sandbox.run(site.db.copy, sql)
+    return Response(encode(result), media_type="application/json", headers={"cache-control": NO_STORE})
+
+
+def sql_of(body: bytes) -> str | None:
+    """The query in a request's body; None where there is none."""
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    sql = content.get("sql") if isinstance(content, dict) else None
+    return sql if isinstance(sql, str) else None
+
+
+def described(db: Database) -> dict[str, Any]:
+    """The tables with their columns, the examples, and the bounds in words."""
+    frame = schema_queries.columns(db)
+    columns = {str(name): group for name, group in frame.groupby("table_name", sort=False)}
+    words = table_words()
+    order = [*(name for name in words if name in columns), *sorted(columns.keys() - words.keys())]
+    return {
+        "tables": [
+            {
+                "name": name,
+                "words": words.get(name, ""),
+                "columns": columns[name][["column_name", "data_type"]].to_numpy().tolist(),
+            }
+            for name in order
+        ],
+        "examples": examples(),
+        "longest": LONGEST_SQL,
+        "bounds": (
+            f"One SELECT, read-only, in DuckDB's dialect. At most {MOST_ROWS:,} rows, {SECONDS:.0f} seconds and "
+            f"{QUERIES} queries of all visitors at a time; texts are cut after {LONGEST_CELL:,} characters. "
+            "Proportions are stored as fractions: 0.851 for a printed 85.1."
+        ),
+    }
+
+
+@cache
+def table_words() -> dict[str, str]:
+    """What each table holds, in the order to list them."""
+    return tomllib.loads((HERE / "tables.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def examples() -> list[dict[str, str]]:
+    """Queries to start from: title, sql."""
+    listed = tomllib.loads((HERE / "examples.toml").read_text(encoding="utf-8"))["example"]
+    return [{"title": example["title"], "sql": example["sql"].strip()} for example in listed]
 
 
 SQL = View(key="sql", title="SQL", sentence=SENTENCE, group="Models & tasks", draw=draw, routes=routes)

@@ -84,7 +84,8 @@ def listing(items: Items, query: ItemQuery) -> dict[str, Any]:
         return {"task": query.task, "runs": [], **how_to(db, about)}
     runs = runs.sort_values("value", ascending=not bool(runs["higher"].iloc[0]), kind="stable").set_index("model")
     chosen = [key for key in dict.fromkeys(query.models) if key in runs.index][:2]
-    note = _ignored(query, chosen, list(runs.index))
+    missing = [key[:80] for key in query.models if key not in chosen][:3]
+    note = " ".join(f"No computed run of {key!r} has stored items.{suggestion(key, runs.index)}" for key in missing)
     if query.models and not chosen:  # no other model is shown in its place
         listed = [_run(key, row) for key, row in runs.iterrows()]
         return {"task": query.task, "title": str(about["title"]), "note": note, "runs": listed, "chosen": []}
@@ -284,12 +285,6 @@ def sort(items: pd.DataFrame, *, order: str, apart: bool) -> pd.DataFrame:
     if order == "best" or (order == "close" and apart):
         worth = -worth
     return items.assign(worth=worth).sort_values("worth", kind="stable", na_position="last")
-
-
-def _ignored(query: ItemQuery, chosen: Sequence[str], known: Sequence[str]) -> str:
-    """A sentence a model that was asked for and is not shown, of the first three."""
-    missing = [key[:80] for key in query.models if key not in chosen][:3]
-    return " ".join(f"No computed run of {key!r} has stored items.{suggestion(key, known)}" for key in missing)
 
 
 def _explained(procedure: str, *, models: int, reference: str) -> str:

@@ -21,7 +21,7 @@ from leaderboard.html.components import figure_bridge, lazy_tables
 from leaderboard.html.formatting import task_url
 from leaderboard.html.labels import SUSPECT, choice_title, explained_signs, is_synthetic
 from leaderboard.html.templates import macro, render
-from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading, message_box
+from leaderboard.page import NAMED, PartialRedraw, Site, View, bind, heading, message_box, waiting
 from leaderboard.pages.task import figures, image_map, protocols, routes
 from leaderboard.web.parameters import Choice, Text
 
@@ -49,7 +49,7 @@ def draw(site: Site) -> None:
     usual = DEFAULT if DEFAULT in keys else keys[0]
     parameters = (Choice(key="task", default=usual, choices=keys, noun="task"), Text(key="map"))
     message = message_box()
-    head = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False, js_on_load=NAMED)
+    head = waiting(js=NAMED)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE, elem_classes="pg-names")
     figure_bridge(site.assets, script="js/named_points.js", figure=FIGURE)
     with gr.Row(elem_classes="pg-controls"):

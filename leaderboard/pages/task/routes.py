@@ -11,7 +11,6 @@ from starlette.routing import Route
 
 from leaderboard.data import item_queries, payload
 from leaderboard.data.memo import memoised
-from leaderboard.data.payload import compressed
 from leaderboard.page import Site
 from leaderboard.pages.task import run_details
 from leaderboard.pages.task.items import ItemQuery, Items, listing
@@ -46,9 +45,8 @@ def routes(site: Site) -> list[Route]:
             return Response("Not found", status_code=404, headers={"cache-control": CHECK})
         return respond(request, content, media="image/webp", cache=FOREVER)
 
-    scores = compressed(site.db, lambda task: task_scores(site.db, task=task), key="task")
     return [
-        Route("/data/task", guard(scores)),
+        site.table("task", lambda task: task_scores(site.db, task=task), key="task"),
         Route("/data/items", guard(items)),
         Route("/data/run", guard(run)),
         Route("/thumbnails/{task:path}/{image}.webp", guard(thumbnail)),

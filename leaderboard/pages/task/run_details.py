@@ -33,6 +33,9 @@ WORDS = {
     "in_part": "stated by some replies only",
 }
 
+# Of a model's settings: these have lines of their own, device and dtype with the run.
+SHOWN = ("adapter", "version", "weights", "revision", "options", "packages", "device", "dtype")
+
 Line = dict[str, str]
 
 
@@ -43,13 +46,23 @@ def details(db: Database, *, key: str) -> dict[str, Any]:
         raise BadInput("There is no computed run of that name. Reload the page: the database may have changed")
     run = runs.iloc[0]
     settings = json.loads(run["settings"]) if run["settings"] else {}
+    how = settings.get("procedure") or {}
     groups = [
         ("Scores", _scores(item_queries.run_scores(db, key=key))),
         ("Run", _run(run, settings)),
         ("Time", _time(run, settings)),
         ("Model", _model(settings)),
         ("Items", _items(run, settings)),
-        ("Procedure", _procedure(run, settings)),
+        (
+            "Procedure",
+            _lines(
+                [
+                    ("Procedure", f"{_word(str(run['procedure']))}{_version(how)}"),
+                    ("Options", how.get("options")),
+                    ("Packages", _versions(how.get("packages") or {}, settings)),
+                ]
+            ),
+        ),
         ("Results", _selected(settings)),
     ]
     task, model = (quote(run[name], safe="/:~") for name in ("task", "model"))
@@ -134,23 +147,17 @@ def _time(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
 
 
 def _model(settings: Mapping[str, Any]) -> list[Line]:
-    model = dict(settings.get("model") or {})
-    version = model.pop("version", None)
-    first = [
-        ("Adapter", f"{model.pop('adapter', '')}{'' if version is None else f', version {version}'}"),
-        ("Weights", model.pop("weights", "")),
-        ("Revision", model.pop("revision", "")),
-    ]
-    packages, options = model.pop("packages", {}), model.pop("options", {})
-    model.pop("device", None), model.pop("dtype", None)  # shown with the run
+    model = settings.get("model") or {}
     loaded = {key: value for key, value in (settings.get("adapter") or {}).items() if key != "revision"}
     return _lines(
         [
-            *first,
-            ("Options", options),
+            ("Adapter", f"{model.get('adapter', '')}{_version(model)}"),
+            ("Weights", model.get("weights")),
+            ("Revision", model.get("revision")),
+            ("Options", model.get("options")),
             ("As loaded", loaded),
-            *((_word(key), value) for key, value in model.items()),
-            ("Packages", _versions(packages, settings)),
+            *((_word(key), value) for key, value in model.items() if key not in SHOWN),
+            ("Packages", _versions(model.get("packages", {}), settings)),
         ]
     )
 
@@ -169,18 +176,6 @@ def _items(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
             ("Contents", settings.get("contents")),
             ("Left out", "; ".join(lost)),
             ("Stored for pages", f"{int(run['items']):,}" if run["items"] else "none"),
-        ]
-    )
-
-
-def _procedure(run: pd.Series, settings: Mapping[str, Any]) -> list[Line]:
-    how = settings.get("procedure") or {}
-    version = how.get("version")
-    return _lines(
-        [
-            ("Procedure", f"{_word(str(run['procedure']))}{'' if version is None else f', version {version}'}"),
-            ("Options", how.get("options")),
-            ("Packages", _versions(how.get("packages") or {}, settings)),
         ]
     )
 
@@ -228,6 +223,11 @@ def _text(value: Any) -> str:
 
 def _word(key: str) -> str:
     return WORDS.get(key, key.replace("_", " "))
+
+
+def _version(settings: Mapping[str, Any]) -> str:
+    version = settings.get("version")
+    return "" if version is None else f", version {version}"
 
 
 def _versions(packages: Mapping[str, str], settings: Mapping[str, Any]) -> str:

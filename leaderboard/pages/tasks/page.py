@@ -9,20 +9,8 @@ from markupsafe import Markup
 from leaderboard.data.memo import shared
 from leaderboard.html.drawn_examples import short_markup
 from leaderboard.html.templates import render
-from leaderboard.page import Site, View, catalogue, fill
-from leaderboard.pages.tasks.listing import summary, types
-from leaderboard.pages.tasks.routes import routes
-
-SENTENCE = (
-    "Every task with its benchmark, category, metric and languages, and how the models score on it. Click a name for "
-    "the task's own page."
-)
-
-
-@shared
-def answer(site: Site) -> Markup:
-    """The first sentence, with links to what it counts."""
-    return render("pages/tasks/answer.html", **summary(site.db))
+from leaderboard.page import Site, catalogue, fill
+from leaderboard.pages.tasks.listing import summary, tasks, types
 
 
 @shared
@@ -32,25 +20,17 @@ def drawn_types(site: Site) -> Markup:
     return render("pages/tasks/types.html", types=drawn)
 
 
-def draw(site: Site) -> None:
-    """The answer, the list, then what each type of task asks."""
-    catalogue(
-        site,
-        title="Tasks",
-        sentence=SENTENCE,
-        answer=answer,
-        script="pages/tasks/tasks.js",
-        source="data/tasks",
-    )
+def rest(site: Site) -> None:
+    """What each type of task asks, filled once the page is opened."""
     drawn = gr.HTML(render("pages/tasks/types.html", types=[]), apply_default_css=False, elem_id="types")
     fill(site, section="What each type of task asks", outputs=[drawn], make=lambda: [drawn_types(site)])
 
 
-TASKS = View(
+TASKS = catalogue(
     key="tasks",
-    title="Tasks",
-    sentence=SENTENCE,
-    group="Models & tasks",
-    draw=draw,
-    routes=routes,
+    sentence="Every task with its benchmark, category, metric and languages, and how the models score on it. Click a "
+    "name for the task's own page.",
+    rows=tasks,
+    summary=summary,
+    rest=rest,
 )

@@ -106,15 +106,6 @@ def test_without_the_package_it_is_the_function_itself(nowhere: None) -> None:
     assert accelerator.on_gpu(judge) is judge and accelerator.on_gpu(judge, seconds=5) is judge
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder called `spaces` where Python looks: it can be imported, and has nothing."""
-    (tmp_path / "spaces").mkdir()
-    monkeypatch.delitem(sys.modules, "spaces", raising=False)
-    monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    monkeypatch.delenv("SPACES_ZERO_GPU", raising=False)
-
-
 def test_a_space_that_lends_gpus_does_not_run_without(nowhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPACES_ZERO_GPU", "true")
     with pytest.raises(ImportError):

@@ -43,7 +43,7 @@ BINARY = re.compile(r"""(?<!\w)round\(|:[+]?\.(\d|\{\w+\})[fe%][^\w]|%\.\d[fe]|"
 MAY_STAY = {
     "data/sandbox.py": 1,  # seconds
     "data/visitor_queries.py": 1,  # seconds
-    "pages/sql/routes.py": 1,  # seconds
+    "pages/sql/page.py": 1,  # seconds
     "host/hub_data.py": 1,  # seconds
     "live/live.py": 2,  # data for programs
     "pages/compare/download.html": 1,  # megabytes

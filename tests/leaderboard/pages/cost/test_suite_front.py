@@ -127,11 +127,8 @@ def passes_in_folders() -> dict[tuple[str, str], set[tuple[int, float]]]:
     """The passes over images that the shipped run folders record, each once: (images, seconds) by model and device."""
     out = defaultdict(set)
     for path in (ROOT / "assets" / "computed").rglob("run.json"):
-        run = (
-            json.loads(path.read_text())["run"]
-            if "run" in json.loads(path.read_text())
-            else json.loads(path.read_text())
-        )
+        stored = json.loads(path.read_text())
+        run = stored.get("run", stored)
         for one in run["settings"].get("encodings") or []:
             if one["title"] == f"{run['model']}, image" and one["encoded"]:
                 out[run["model"], run["device"]].add((one["encoded"], one["seconds"]))

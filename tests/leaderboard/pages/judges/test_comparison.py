@@ -50,10 +50,7 @@ def test_a_lead_is_as_sure_as_its_intervals(rows: list[JudgeRow], leaders: list[
     found = lead(rows, metric="relax_sym", measured={})
     assert found is not None
     assert ([each.title for each in found.rows], found.reading) == (leaders, reading)
-
-
-def test_a_metric_that_nobody_has_is_led_by_nobody() -> None:
-    assert lead([row("A", 0.9)], metric="smoothness", measured={}) is None
+    assert lead(rows, metric="smoothness", measured={}) is None, "which nobody has"
 
 
 def test_the_published_leaders_and_how_sure_they_are(judging: Judging) -> None:

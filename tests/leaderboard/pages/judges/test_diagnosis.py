@@ -23,6 +23,8 @@ def test_a_judge_that_knows_the_truth(judging: Judging) -> None:
     judge = diagnosed(judging, "example/steady")
     assert (judge.pairs, judge.of, judge.scored, judge.flipped) == (PAIRS, PAIRS, PAIRS, 0)
     assert judge.flips == ()
+    # Two requests a pair, a quarter of a second and a tenth of a cent each; a refusal was not timed.
+    assert judge.effort.seconds == pytest.approx(500) and judge.effort.cost == pytest.approx(2)
     assert [figure.value for figure in judge.curve] == [1.0] * 10
     for histogram in judge.histograms:
         assert histogram.counts[histogram.expected - 1] == histogram.total and histogram.invalid == 0
@@ -63,21 +65,12 @@ def test_the_largest_differences_come_first_with_pictures_and_replies(judging: J
 def test_one_split_is_a_part_of_all(judging: Judging) -> None:
     assert diagnosed(judging, "example/leaning", "mini/pairs-r").pairs == PAIRS // 7
     assert judging.diagnose("mini-pairs", "example/leaning", "pairbench/coco-cj") is None
-
-
-def test_published_judges_have_no_pairs(judging: Judging) -> None:
-    assert judging.diagnose("pairbench", "gemini-1.5-flash", "") is None
+    assert judging.diagnose("pairbench", "gemini-1.5-flash", "") is None, "only figures are published"
 
 
 def test_an_encoder_has_numbers_no_templates(judging: Judging) -> None:
     judge = diagnosed(judging, "example/eye")
     assert not judge.in_words and judge.templates == () and judge.effort.cost is None
-
-
-def test_effort_is_what_the_requests_took(judging: Judging) -> None:
-    """Two requests a pair, a quarter of a second and a tenth of a cent each; a refusal was not timed."""
-    judge = diagnosed(judging, "example/steady")
-    assert judge.effort.seconds == pytest.approx(500) and judge.effort.cost == pytest.approx(2)
 
 
 def recorded(*, seconds: float | None = None, stored: int = 10, **parts: dict) -> pd.DataFrame:
@@ -93,8 +86,5 @@ def test_effort_is_over_the_answers_that_state_it() -> None:
     assert both == diagnosis.Effort(seconds=pytest.approx(1000), cost=pytest.approx(2 / 12 * 1000))
     silent = diagnosis.effort(recorded(seconds=100.0, default={"asked": 20, "errors": 0}))
     assert silent == diagnosis.Effort(seconds=None, cost=None)  # a run resumed from stored answers takes no time
-
-
-def test_effort_without_a_prompt_is_the_runs_time_over_its_pairs() -> None:
-    part = {"numbers": "cosine"}
-    assert diagnosis.effort(recorded(seconds=3.0, stored=6, default=part)) == diagnosis.Effort(seconds=500, cost=None)
+    no_prompt = diagnosis.effort(recorded(seconds=3.0, stored=6, default={"numbers": "cosine"}))
+    assert no_prompt == diagnosis.Effort(seconds=500, cost=None)  # the run's time over its pairs

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,19 +11,11 @@ from sklearn.metrics.pairwise import nan_euclidean_distances
 from compute.analysis.maps.suites import join
 from compute.analysis.table import of_suite
 from compute.database import store
-from leaderboard.data.database import Database
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.map import page
 from leaderboard.pages.map.atlas import Atlas, recipe_of
 from leaderboard.pages.map.points import names_of
 
 USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "published", "neighbours": 10, "distance": 0.1, "seed": 0}
-
-
-@pytest.fixture(scope="module")
-def site(database: Path) -> SimpleNamespace:
-    db = Database(database)
-    return SimpleNamespace(db=db, suite_cache=SuiteCache(db))
 
 
 @pytest.mark.parametrize(

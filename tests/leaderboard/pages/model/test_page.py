@@ -56,12 +56,9 @@ def test_the_page_opens_with_where_it_ranks_and_what_it_is_best_at(site):
     assert "pg-lead" not in model.page(site, model="tiny", suite="", by="category")[0], "only drawn items"
 
 
-def test_weights_in_a_package_are_not_looked_for_on_the_hub(site):
+def test_weights_in_a_package_are_not_looked_for_on_the_hub_and_a_guessed_alias_is_marked(site):
     head, *_ = model.page(site, model="wordllama", suite="", by="category")
     assert "<code>wordllama</code>" in head and "huggingface.co" not in head
-
-
-def test_a_guessed_alias_is_marked(site):
     head, *_ = model.page(site, model="gemini-1.5-flash", suite="", by="category")
     assert "guess</strong>" in head
 
@@ -85,8 +82,5 @@ def test_a_judge_has_its_four_printed_metrics(site):
     assert row["figures"][0] != "—" and row["figures"][1:] == ["—", "—", "—"]
     head, _, _ = model.page(site, model="microsoft/phi-3.5-vision-instruct", suite="", by="category")
     assert "judges?judge=microsoft/phi-3.5-vision-instruct&amp;suite=pairbench" in head and "90.13" in head
-
-
-def test_an_encoder_in_no_judges_suite_has_no_such_table(site):
     head, _, _ = model.page(site, model="royokong/e5-v", suite="", by="category")
     assert "Means over all splits" not in head

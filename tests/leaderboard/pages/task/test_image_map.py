@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from compute.types import Task
 from leaderboard.data import item_queries, task_queries
 from leaderboard.pages.task import image_map, page
 from tests.leaderboard import stand_ins
@@ -46,8 +45,3 @@ def test_without_a_map_the_page_shows_the_command_that_makes_one(stand_in_suite_
     assert line not in mapped and "Map of its images" in mapped
     _, _, never, _ = page.page(site, task="pairbench/coco-cj", related=related.__getitem__)
     assert "Map of its images" not in never
-
-
-def test_task_of_the_fixture_is_a_probe() -> None:
-    task: Task = stand_ins.catalog().task("mieb/cifar10")
-    assert task.procedure == "probe"

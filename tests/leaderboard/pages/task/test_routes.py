@@ -29,16 +29,18 @@ def test_a_small_picture_is_an_image_that_never_changes(client: TestClient) -> N
         assert max(picture.size) <= 64
 
 
-def test_items_of_an_unknown_task_are_one_plain_line(client: TestClient) -> None:
+def test_an_unknown_task_or_run_is_one_plain_line(client: TestClient) -> None:
     answer = client.get("/data/items?task=nights")
     assert answer.status_code == 400 and "unisim/nights" in answer.json()["error"]
+    for key in ("x", "", "published/unisim/x"):
+        answer = client.get(f"/data/run?id={key}")
+        assert answer.status_code == 400 and "no computed run" in answer.json()["error"]
 
 
 def test_a_run_is_told_by_its_id(client: TestClient, stand_in_suite_cache) -> None:
     key = item_queries.computed_runs(stand_in_suite_cache.db, task="unisim/nights")["id"].iloc[0]
     found = client.get(f"/data/run?id={quote(key)}").json()
     assert found["id"] == key and json.loads(found["settings"])["items"] == 260
-    assert client.get("/data/run?id=x").status_code == 400
 
 
 def test_a_cell_of_the_board_leads_to_its_run(client: TestClient) -> None:

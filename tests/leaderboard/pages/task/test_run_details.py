@@ -8,7 +8,6 @@ from importlib.metadata import version
 import pytest
 
 from compute.rounding import rounded
-from compute.types import BadInput
 from leaderboard.data import item_queries
 from leaderboard.pages.task.run_details import _text, details
 
@@ -47,12 +46,6 @@ def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs) -
     assert f"n\u00a0=\u00a0{answered}" in said["Accuracy"]
     least = rounded(run["value"] * answered / 260, 1, scale=100)
     assert said["Accuracy"].endswith(f"of the items; at least {least} if the rest count as wrong")
-
-
-@pytest.mark.parametrize("key", ["nothing", "", "published/unisim/x"])
-def test_only_computed_runs_have_details(stand_in_suite_cache, key: str) -> None:
-    with pytest.raises(BadInput, match="no computed run"):
-        details(stand_in_suite_cache.db, key=key)
 
 
 @pytest.mark.parametrize(

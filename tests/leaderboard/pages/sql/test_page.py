@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from compute.database.schema import TABLES
 from leaderboard.data.suite_cache import SuiteCache
-from leaderboard.pages.sql.routes import examples, sql_of, table_words
+from leaderboard.pages.sql.page import examples, sql_of, table_words
 from tests.leaderboard.served import client as client_of
 
 
