@@ -175,7 +175,8 @@ class Endpoint:
         except openai.APIError as error:
             message = self._redacted(chat.said(error.body) or str(error.__cause__ or error))
             message = " ".join(message.split())[:300] or type(error).__name__
-            if "seed" in fields and "seed" in message.lower():
+            is_refused = isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError)
+            if is_refused and "seed" in fields and "seed" in message.lower():
                 self.settings["seed"] = None
                 return self._reply(question, images)
             return self._failed(question, error, message)
@@ -246,6 +247,8 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
         if side not in prices and os.environ.get(f"{URL}_{side.upper()}_PRICE"):
             prices[side] = _number(f"{side.upper()}_PRICE", 0.0, lowest=0)
     key = os.environ.get(KEY, "").strip()
+    if not (key.isascii() and key.isprintable()):  # it cannot be sent, and the client's error would show it
+        raise BadInput(f"{KEY} has a line break or a character that no key has. Copy the key again")
     return Endpoint(row=row, url=url, key=key, limits=limits, options=options, prices=prices)
 
 

@@ -207,6 +207,13 @@ def test_a_refused_seed_is_left_out_and_recorded(server: Running) -> None:
     assert server.state()["counts"]["answered"] == 10
 
 
+def test_a_failure_that_names_a_model_called_seed_refuses_none(server: Running) -> None:
+    server.control(faults=[{"status": 500, "message": "bytedance-seed/vl is overloaded"}] * QUICK.attempts)
+    asked = judge(server, limits=replace(QUICK, concurrency=1))
+    assert "overloaded" in asked.reply([question(1)])[0].error
+    assert asked.settings["seed"] == 0 and server.requests() == QUICK.attempts
+
+
 @pytest.mark.parametrize(
     ("status", "error", "told"),
     [
@@ -327,6 +334,12 @@ def test_loading_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(BadInput, match="address"):
             load(ROW, CPU, None)
     monkeypatch.setenv("LIKENESS_ENDPOINT", "http://localhost:1/v1")
+    for pasted in ("sk-one\nsk-two", "“sk-one”"):
+        monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", pasted)
+        with pytest.raises(BadInput, match="LIKENESS_ENDPOINT_KEY") as raised:
+            load(ROW, CPU, None)
+        assert "sk-" not in str(raised.value)
+    monkeypatch.delenv("LIKENESS_ENDPOINT_KEY")
     monkeypatch.setenv("LIKENESS_ENDPOINT_CONCURRENCY", "many")
     with pytest.raises(BadInput, match="LIKENESS_ENDPOINT_CONCURRENCY"):
         load(ROW, CPU, None)
