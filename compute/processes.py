@@ -1,33 +1,17 @@
-"""This process's memory, and processes beside it, which end with it."""
+"""The memory of this process, and what a process gives back of it."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
 import os
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 ARENA_MAX, MMAP_THRESHOLD = -8, -3  # of mallopt, as malloc.h has them
 LARGE_BLOCK = 1_000_000  # bytes from which a block has a mapping of its own
-
-
-def end_after(*endings: Callable[[], Any]) -> None:
-    """Ends the process this is called in at once when one of these calls returns, such as that its parent has ended.
-
-    An executor's process whose parent was killed would wait for its next call for ever.
-    """
-
-    def end(ending: Callable[[], Any]) -> None:
-        ending()
-        os._exit(0)
-
-    for ending in endings:
-        threading.Thread(target=end, args=(ending,), daemon=True).start()
 
 
 def resident(pid: int | str = "self") -> int:

@@ -25,7 +25,7 @@ from compute.models.judges.endpoint import Endpoint
 from compute.processes import resident
 from compute.types import BadInput, LikenessError, Model, NotHere
 
-CGROUP = Path("/sys/fs/cgroup")
+CGROUP, MEMINFO = Path("/sys/fs/cgroup"), Path("/proc/meminfo")
 NVIDIA = Path("/proc/driver/nvidia/version")
 SHARE = 0.5  # of free memory, for models by default
 GROWTH = 1.3  # memory over the size of the weights: buffers, and what a forward pass takes
@@ -87,8 +87,10 @@ def available() -> int:
         if torch.cuda.is_available():
             return int(torch.cuda.mem_get_info()[0])
     free = 4_000_000_000  # where it is unknown; a machine that runs models has more
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # macOS says how much there is, and Windows nothing
+        free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     with contextlib.suppress(OSError, ValueError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
+        lines = MEMINFO.read_text().splitlines()
         free = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), free)
     with contextlib.suppress(OSError, ValueError):  # no limit reads "max"
         free = min(free, int((CGROUP / "memory.max").read_text()) - int((CGROUP / "memory.current").read_text()))

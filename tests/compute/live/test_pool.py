@@ -123,7 +123,7 @@ def test_the_budget_is_half_of_what_is_free_unless_it_is_set(monkeypatch: pytest
     assert module.budget() == 300_000_000
 
 
-def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_free_is_the_containers_or_the_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CGROUP", tmp_path)
     monkeypatch.setattr(module, "NVIDIA", tmp_path / "none")
     monkeypatch.setattr(module.sys, "modules", {})
@@ -132,6 +132,9 @@ def test_a_containers_limit_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert module.available() == 3000
     (tmp_path / "memory.max").write_text("max\n")
     assert module.available() > 3000
+    monkeypatch.setattr(module, "MEMINFO", tmp_path / "none")  # as on macOS: half of what the machine has
+    monkeypatch.setattr(module.os, "sysconf", {"SC_PHYS_PAGES": 4_000_000, "SC_PAGE_SIZE": 4096}.__getitem__)
+    assert module.available() == 8_192_000_000
 
 
 @pytest.mark.parametrize("content", [b"not weights at all" * 1000, b"", b"\x00" * 500])
