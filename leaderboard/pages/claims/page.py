@@ -41,8 +41,8 @@ def published(request: Request) -> Response:
 
     Raises BadInput for a table that is not listed.
     """
-    from compute.paths import PUBLISHED
     from compute.io.tables import read_csv
+    from compute.paths import PUBLISHED
 
     name = request.path_params["name"]
     if name in ("CORRECTIONS.md", "CHANGELOG.md"):
