@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compute.content import decoding
-from compute.content.messages import Picture, Question, Reply
+from compute.content.messages import STOP, Picture, Question, Reply
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.judges.images import data_url, grouped
 from compute.models.own.objects.held import Arguments, Held, inputs_of, worded
@@ -82,7 +82,7 @@ class HeldJudge:
             return Reply(item=question.item, error=f"the judge raised {worded(error)}")
         if not isinstance(text, str):
             return Reply(item=question.item, error=f"the judge gave a {type(text).__name__}, not a text")
-        return Reply(item=question.item, text=text, seconds=round(time.perf_counter() - began, 4))
+        return Reply(item=question.item, text=text, finish=STOP, seconds=round(time.perf_counter() - began, 4))
 
 
 def _part(picture: Picture) -> dict[str, Any]:

@@ -57,6 +57,14 @@ def test_messages_have_the_chat_apis_form_and_each_is_asked_once_a_version():
     assert (known["device"], known["dtype"]) == ("", "")
 
 
+def test_an_empty_answer_is_an_answer_and_asked_for_once():
+    seen = []
+    for _ in range(2):
+        own = wrapped(lambda messages: seen.append(asked(messages)) or "", version="1")
+        assert [reply.error for reply in own.load(own.row, hardware=CPU).reply([question("near")])] == [""]
+    assert seen.count("near") == 1
+
+
 def test_a_failure_is_that_questions_alone():
     def ask(messages):
         if "bad" in asked(messages):
