@@ -27,6 +27,7 @@ NAMES = (
     "results",
     "hosting",
     "ranks",
+    "significance",
     "extend",
     "architecture",
     "commands",

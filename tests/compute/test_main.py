@@ -73,16 +73,16 @@ def test_an_import_is_in_the_database_and_stays_there(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("", ("table.csv",)),
-        (f"{HEADING}\n", ("table.csv", "no scores")),
-        ("benchmark,model,task,metric,valu\n", ("table.csv, line 1", "'valu'", "Did you mean 'value'")),
+        (f"{HEADING}\n", ("table.csv", "no rows")),
+        ("benchmark,model,task,metric,valu\n", ("table.csv", "'valu'", "Did you mean 'value'")),
         (
             f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,high\n",
-            ("table.csv, line 2", "'high'"),
+            ("table.csv, row 1", "'high'"),
         ),
-        (f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,nan\n", ("table.csv, line 2",)),
+        (f"{HEADING}\nunisim,dreamsim-ensemble,unisim/nights,accuracy,nan\n", ("table.csv, row 1",)),
         (
             f"{HEADING}\nunisim,dreamsim-ensembel,unisim/nights,accuracy,0.5\n",
-            ("table.csv, line 2", "dreamsim-ensemble"),
+            ("table.csv, row 1", "dreamsim-ensemble"),
         ),
     ],
     ids=["empty", "heading only", "column", "text", "nan", "model"],

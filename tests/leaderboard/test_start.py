@@ -18,14 +18,12 @@ def test_what_was_said_of_the_models_stands_before_the_error_that_ends_it(
         report("Warning: a record is left out")
         raise BadInput("./mine is no checkpoint")
 
-    read = options.read
     monkeypatch.delenv("LIKENESS_DATA", raising=False)
     monkeypatch.setattr(accelerator, "claim", lambda: None)
     monkeypatch.setattr(start, "tune_malloc", lambda: None)
-    monkeypatch.setattr(options, "read", lambda **words: read(["--models", "./mine"], **words))
     monkeypatch.setattr(own_models, "record", record)
     with pytest.raises(SystemExit) as ended:
-        start.start(program="python app.py")
+        start.start(options.read(["--models", "./mine"], program="python app.py"))
     told = capsys.readouterr()
     assert (ended.value.code, told.out) == (1, "Warning: a record is left out\n")
     assert told.err == "Error: ./mine is no checkpoint\n"

@@ -26,8 +26,6 @@ from compute.types import BadInput
 
 MODELS = 12
 APART, CLOSE = 1.0, 0.05  # standard deviation of the true means, in that of one score's noise
-TRIALS = 2000
-SEED = 20261122
 SIZES = (1, 2, 3, 4, 5, 10)  # tasks a category
 MIXED = ((3, 5, 3, 5), (1, 1, 2, 4), (5, 7, 10, 22, 45, 6, 7, 23, 3, 2), (40, 2))
 UNEVEN = 3.0  # times the spread of the other categories, for that of the smallest with several tasks
@@ -58,9 +56,7 @@ def settings() -> Iterator[dict[str, Any]]:
             yield {"tasks": shape, "errors": 1 in shape, "uneven": uneven}
 
 
-def simulate(
-    *, tasks: tuple[int, ...], errors: bool, uneven: bool = False, trials: int = TRIALS, seed: int = SEED
-) -> Coverage:
+def simulate(*, tasks: tuple[int, ...], errors: bool, uneven: bool = False, trials: int, seed: int) -> Coverage:
     """The coverage of one kind of suite. Raises BadInput for fewer than one trial."""
     if trials < 1:
         raise BadInput(f"A simulation needs a trial or more, got {trials}.")

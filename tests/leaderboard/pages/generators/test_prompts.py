@@ -14,10 +14,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from leaderboard.data.database import Database
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.generators import prompts
 from leaderboard.pages.generators.computed import ComputedSet, load
-from leaderboard.pages.task import routes as task_routes
 from tests.leaderboard import generator_stand_ins
+from tests.leaderboard.served import client
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +67,8 @@ def test_prompts_of_both_directions_with_images_side_by_side(db: Database, own: 
     shares = [int(share) for share in re.findall(r"listed are (\d+)% of that", markup)]
     assert len(shares) == 2 and all(0 < share < 100 for share in shares)
     addresses = re.findall(r'src="(thumbnails/[^"]+)"', markup)
-    site = SimpleNamespace(db=db, suite_cache=SimpleNamespace(db=db), guard=lambda answer: answer)
-    client = TestClient(Starlette(routes=task_routes.routes(site)))
-    assert {client.get(f"/{address}").status_code for address in set(addresses)} == {200}
+    visitor = client(SuiteCache(db))
+    assert {visitor.get(f"/{address}").status_code for address in set(addresses)} == {200}
 
 
 def test_a_metric_of_whole_sets_says_what_stands_in_for_it(db: Database, own: ComputedSet) -> None:
