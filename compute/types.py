@@ -130,15 +130,20 @@ class Model:
     weights: str = ""  # hub id in its own spelling; empty: not public or not known
     revision: str = ""
     abilities: tuple[str, ...] = ()
+    late_interaction: bool | None = None  # many vectors an item, compared by MaxSim; False: one
     parameters_m: float | None = None  # millions
+    memory_mb: float | None = None  # of the weights as they are published
     embed_dim: int | None = None
+    max_tokens: int | None = None  # of a text
     image_size: int | None = None  # pixels
     modalities: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()  # such as eng-Latn; empty: not stated
     open_weights: bool | None = None
     license: str = ""
-    released: str = ""  # ISO date
+    released: str = ""  # ISO date, or year and month
     trained_on: tuple[str, ...] = ()  # dataset keys
     group: str = ""  # general-purpose | specialised | multi-task, as UniSim-Bench sorts them
+    facts_from: str = ""  # who states the facts of the row; notes on the model say where another does
     options: dict[str, Any] = field(default_factory=dict)
 
 

@@ -84,6 +84,7 @@ class Dataset:
     citation: str = ""
     notes: str = ""
     part_of: tuple[str, ...] = ()  # data sets whose items it takes: a model trained on those has seen its like
+    names: tuple[str, ...] = ()  # others that statements of training data use, some of them for several data sets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,14 +154,17 @@ class Catalog:
         return _find("suite", key, self.suites)
 
     def dataset_keys(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The keys of data sets as others name them, by key or by the hub's id; without those that are not here.
+        """The keys of data sets as others name them, by key, name or the hub's id; without those that are not here.
 
         An id that several data sets have names none of them.
         """
         ids = Counter(row.url.lower() for row in self.datasets)
-        known = {row.url.lower(): row.key for row in self.datasets if ids[row.url.lower()] == 1}
-        known |= {row.key.lower(): row.key for row in self.datasets}
-        return tuple(dict.fromkeys(known[name.lower()] for name in names if name.lower() in known))
+        known = {row.url.lower(): [row.key] for row in self.datasets if ids[row.url.lower()] == 1}
+        for row in self.datasets:
+            for name in row.names:
+                known.setdefault(name.lower(), []).append(row.key)
+        known |= {row.key.lower(): [row.key] for row in self.datasets}
+        return tuple(dict.fromkeys(key for name in names for key in known.get(name.lower(), ())))
 
 
 def _find(noun: str, key: str, rows: tuple):
@@ -243,12 +247,23 @@ def _options(row: dict[str, str], column: str) -> dict[str, Any]:
 
 
 # How a cell becomes a field's value, where it is not simply its text.
-LISTS = ("abilities", "baselines", "languages", "metrics", "modalities", "part_of", "subsets", "suites", "trained_on")
+LISTS = (
+    "abilities",
+    "baselines",
+    "languages",
+    "metrics",
+    "modalities",
+    "names",
+    "part_of",
+    "subsets",
+    "suites",
+    "trained_on",
+)
 PARSERS: dict[str, Callable[[dict[str, str], str], Any]] = {
     **dict.fromkeys(LISTS, lambda row, column: _list(row[column])),
-    **dict.fromkeys(("parameters_m", "chance", "minimum_coverage"), _number),
-    **dict.fromkeys(("embed_dim", "image_size", "n_items"), _count),
-    "open_weights": _truth,
+    **dict.fromkeys(("parameters_m", "memory_mb", "chance", "minimum_coverage"), _number),
+    **dict.fromkeys(("embed_dim", "max_tokens", "image_size", "n_items"), _count),
+    **dict.fromkeys(("late_interaction", "open_weights"), _truth),
     "ranked": lambda row, column: _truth(row, column) is not False,
     **dict.fromkeys(("options", "category_weights"), _options),
 }

@@ -1,6 +1,6 @@
 """The database's schema: its tables, and the views that other programs may read."""
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which stand above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -20,14 +20,15 @@ TABLES = {
         aggregate VARCHAR NOT NULL, description VARCHAR, minimum_coverage DOUBLE NOT NULL, baselines VARCHAR[],
         category_weights JSON, position INTEGER NOT NULL""",
     "datasets": """key VARCHAR PRIMARY KEY, title VARCHAR, url VARCHAR, license VARCHAR, citation VARCHAR,
-        notes VARCHAR, part_of VARCHAR[]""",
+        notes VARCHAR, part_of VARCHAR[], names VARCHAR[]""",
     "metrics": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, higher_is_better BOOLEAN NOT NULL, lower DOUBLE,
         upper DOUBLE, unit VARCHAR, scale DOUBLE NOT NULL, digits INTEGER NOT NULL, proportion BOOLEAN NOT NULL,
         description VARCHAR""",
     "models": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, organisation VARCHAR, kind VARCHAR NOT NULL,
-        family VARCHAR, adapter VARCHAR, weights VARCHAR, revision VARCHAR, abilities VARCHAR[], parameters_m DOUBLE,
-        embed_dim INTEGER, image_size INTEGER, modalities VARCHAR[], open_weights BOOLEAN, license VARCHAR,
-        released VARCHAR, trained_on VARCHAR[], "group" VARCHAR, options JSON""",
+        family VARCHAR, adapter VARCHAR, weights VARCHAR, revision VARCHAR, abilities VARCHAR[],
+        late_interaction BOOLEAN, parameters_m DOUBLE, memory_mb DOUBLE, embed_dim INTEGER, max_tokens INTEGER,
+        image_size INTEGER, modalities VARCHAR[], languages VARCHAR[], open_weights BOOLEAN, license VARCHAR,
+        released VARCHAR, trained_on VARCHAR[], "group" VARCHAR, facts_from VARCHAR, options JSON""",
     "tasks": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, benchmark VARCHAR NOT NULL REFERENCES benchmarks(key),
         category VARCHAR NOT NULL, dataset VARCHAR, revision VARCHAR, split VARCHAR, subsets VARCHAR[],
         procedure VARCHAR, metrics VARCHAR[], chance DOUBLE, n_items INTEGER, modalities VARCHAR[],

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from compute.catalog import Catalog
 from compute.io.files import short
 from compute.types import BadInput, Model
+
+SOURCE = "mteb model_meta"
 
 
 class ModelMeta(BaseModel):
@@ -21,9 +26,21 @@ class ModelMeta(BaseModel):
     license: str | None = None
     release_date: str | None = None
     n_parameters: int | None = None
+    memory_usage_mb: float | None = None
     embed_dim: int | None = None
+    max_tokens: float | None = None
     modalities: list[str] | None = None
+    languages: list[str] | None = None
     open_weights: bool | None = None
+    similarity_fn_name: str | None = None
+    model_type: list[str] | None = None
+    training_datasets: dict[str, Any] | list[str] | None = None
+
+    @property
+    def late_interaction(self) -> bool | None:
+        """Whether the model has many vectors an item; None where the file does not say."""
+        kinds = {(self.similarity_fn_name or "").replace("_", "").lower(), *(self.model_type or ())}
+        return True if kinds & {"maxsim", "late-interaction"} else False if kinds & {"cosine", "dense"} else None
 
 
 def model_key(folder: str) -> str:
@@ -37,8 +54,9 @@ def bare_model(folder: str) -> Model:
     return Model(key=model_key(folder), title=name, organisation=organisation)
 
 
-def model_row(meta: ModelMeta, folder: str) -> Model:
-    """A model row. Raises BadInput where the folder is another model's."""
+def model_row(meta: ModelMeta, folder: str, *, catalog: Catalog) -> Model:
+    """A model row; of its training data, the data sets of the catalogue. Raises BadInput where the folder is another
+    model's."""
     if meta.name.replace("/", "__", 1) != folder:
         raise BadInput(f"names the model {short(meta.name)}, but the folder is {short(folder)}")
     modalities = tuple(meta.modalities or ())
@@ -48,7 +66,13 @@ def model_row(meta: ModelMeta, folder: str) -> Model:
         weights=meta.name if meta.open_weights else "",
         revision=meta.revision or "",
         license=meta.license or "",
+        late_interaction=meta.late_interaction,
+        memory_mb=meta.memory_usage_mb,
         embed_dim=meta.embed_dim,
+        max_tokens=int(meta.max_tokens) if meta.max_tokens and math.isfinite(meta.max_tokens) else None,
+        languages=tuple(language.replace("_", "-") for language in meta.languages or ()),
+        trained_on=catalog.dataset_keys(sorted(meta.training_datasets or ())),
+        facts_from=SOURCE,
         open_weights=meta.open_weights,
         parameters_m=meta.n_parameters / 1e6 if meta.n_parameters else None,
         modalities=modalities,

@@ -100,6 +100,7 @@ class _RepositoryReader:
 
     def __init__(self, *, root: Path, catalog: Catalog) -> None:
         self.root = root
+        self.catalog = catalog
         self.tasks = {task.title: task for task in catalog.tasks if task.benchmark == "mieb"}
         self.metrics = {metric.key: metric for metric in catalog.metrics}
         self.known = {model.key for model in catalog.models}
@@ -145,7 +146,7 @@ class _RepositoryReader:
             self.files += 1
             try:
                 if path.name == META:
-                    model = model_row(_read(path, ModelMeta), folder.parent.name)
+                    model = model_row(_read(path, ModelMeta), folder.parent.name, catalog=self.catalog)
                 elif task := self.tasks.get(path.stem):
                     runs += self.read_task(path, task)
                 else:

@@ -18,9 +18,6 @@ from compute.types import WHOLE, Task
 FOLDER = "results"
 META = "model_meta.json"
 UNKNOWN = (  # fields of META that the catalogue does not have
-    "languages",
-    "memory_usage_mb",
-    "max_tokens",
     "public_training_code",
     "public_training_data",
     "similarity_fn_name",
@@ -165,7 +162,10 @@ def model_meta(shared: SharedRuns, *, name: str, revision: str) -> dict[str, Any
         "revision": revision or NO_REVISION,
         "release_date": model.released if re.fullmatch(r"\d{4}-\d\d-\d\d", model.released) else None,
         "n_parameters": None if model.parameters_m is None else round(model.parameters_m * 1e6),
+        "memory_usage_mb": model.memory_mb,
         "embed_dim": model.embed_dim,
+        "max_tokens": model.max_tokens,
+        "languages": list(model.languages) or None,
         "license": model.license.lower() or None,
         "open_weights": model.open_weights,
         "framework": [],

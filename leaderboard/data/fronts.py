@@ -18,7 +18,7 @@ def sizes(table: BoardTable) -> np.ndarray:
 
 
 def released(table: BoardTable) -> np.ndarray:
-    """Day of release of each row's model [rows], counted from the year 1, NaN where no full date is known."""
+    """Day of release of each row's model [rows], counted from the year 1, a month's first where no day is known."""
     return _facts(table, {key: _day(text) for key, text in table.models["released"].items()})
 
 
@@ -57,6 +57,6 @@ def _facts(table: BoardTable, known: Mapping[str, float | None]) -> np.ndarray:
 
 def _day(text: str | None) -> float:
     try:
-        return float(date.fromisoformat(text or "").toordinal())
+        return float(date.fromisoformat(f"{text}-01"[:10]).toordinal())
     except ValueError:
         return np.nan

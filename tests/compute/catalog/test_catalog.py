@@ -39,7 +39,9 @@ def check_model(model: Model) -> None:
     assert model.parameters_m is None or 0.01 < model.parameters_m < 2_000_000
     assert model.embed_dim is None or 16 <= model.embed_dim <= 20000
     assert model.image_size is None or 8 <= model.image_size <= 4096
-    assert model.released == "" or date(2010, 1, 1) < date.fromisoformat(model.released) < date(2030, 1, 1)
+    released = f"{model.released}-01"[:10]  # of some the month alone is known
+    assert model.released == "" or date(2010, 1, 1) < date.fromisoformat(released) < date(2030, 1, 1)
+    assert model.facts_from and all(re.fullmatch("[a-z]{3}-[A-Z][a-z]{3}", language) for language in model.languages)
     assert set(model.modalities) <= MODALITIES
     assert model.weights == "" or re.fullmatch(r"[\w.-]+/[\w.-]+|package:[\w-]+", model.weights)
     assert len(set(model.trained_on)) == len(model.trained_on)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from compute.catalog.catalog import Alias, Catalog
+from compute.catalog.catalog import Alias, Catalog, Dataset
 from compute.metrics import METRICS
 from compute.types import Benchmark, Model, Task
 
@@ -49,7 +49,7 @@ def catalog() -> Catalog:
         suites=(),
         tasks=tasks,
         metrics=METRICS,
-        datasets=(),
+        datasets=(Dataset(key="docvqa", title="DocVQA", names=("VidoreDocVQARetrieval",)),),
         models=(Model(key="org/known", title="Known"),),
         aliases=(Alias(benchmark="mieb", printed="Known (L)", model="org/known", certainty="known"),),
     )

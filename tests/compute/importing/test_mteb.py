@@ -24,6 +24,11 @@ META = {
     "release_date": "2024-05-06",
     "modalities": ["image", "text"],
     "open_weights": True,
+    "memory_usage_mb": 576,
+    "max_tokens": 77.0,
+    "languages": ["eng_Latn"],
+    "model_type": ["dense"],
+    "training_datasets": {"VidoreDocVQARetrieval": ["train"], "Elsewhere": []},
 }
 
 
@@ -98,12 +103,18 @@ def test_a_sound_repository_becomes_runs_scores_and_models(tmp_path: Path, catal
             weights="Org/Some-Model",
             revision=NEW,
             abilities=("embed_image", "embed_text"),
+            late_interaction=False,
             parameters_m=151.0,
+            memory_mb=576.0,
             embed_dim=512,
+            max_tokens=77,
             modalities=("image", "text"),
+            languages=("eng-Latn",),
             open_weights=True,
             license="mit",
             released="2024-05-06",
+            trained_on=("docvqa",),
+            facts_from="mteb model_meta",
         ),
     )
     assert read_mteb_results(tmp_path / "results", catalog=catalog) == imported
