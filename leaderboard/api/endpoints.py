@@ -354,9 +354,7 @@ def _known(noun: str, key: str, known: Sequence[str], *, lister: str) -> None:
 def _record(figure: RelatedFigure) -> dict[str, Any]:
     """A published figure as plain values; numbers in the unit the papers print, at their digits."""
     values = {
-        field.name: getattr(figure, field.name)
-        for field in fields(figure)
-        if field.name not in ("marks", "digits", "percent")
+        field.name: getattr(figure, field.name) for field in fields(figure) if field.name not in ("digits", "percent")
     }
     return {
         **values,
@@ -365,5 +363,4 @@ def _record(figure: RelatedFigure) -> dict[str, Any]:
             for name in ("value", "low", "high", "chance")
         },
         "unit": "%" if figure.percent else "",
-        "trained_on": bool(figure.marks & TRAINED),
     }

@@ -12,16 +12,16 @@ from urllib.parse import quote
 import numpy as np
 import pandas as pd
 
+from compute.analysis.intervals import sampling_errors
 from compute.types import ORIGINS
-from leaderboard.data import suite_queries, task_queries
-from leaderboard.data.board_table import PARTIAL, PRINTED, TRAINED, BoardTable
-from leaderboard.data.memo import shared
+from leaderboard.data import suite_queries
+from leaderboard.data.memo import HasDatabase, shared
 from leaderboard.data.scores import interval
-from leaderboard.html.formatting import NOTHING, number, span, task_url
+from leaderboard.html.formatting import NOTHING, blank, number, span, task_url
 from leaderboard.html.labels import is_synthetic
 
 if TYPE_CHECKING:
-    from leaderboard.data.suite_cache import SuiteCache
+    from leaderboard.data.database import Database
 
 MOST = 3  # figures of one model
 MOST_SOURCES = 2  # that are named; the others are counted
@@ -30,20 +30,16 @@ NONE = "No published figure for this kind of question"
 
 @dataclass(frozen=True, kw_only=True)
 class RelatedColumn:
-    """A column of a suite: the mean of one of its categories, or one task, with `metric` where it has several."""
+    """A column of a suite: the mean of one of its categories, or one task, with `metric` where that is not its first.
+
+    The tasks of a category share direction and unit.
+    """
 
     title: str
     suite: str
     category: str = ""
     task: str = ""
     metric: str = ""
-
-    def members(self, table: BoardTable) -> list[int]:
-        """The indices of its task columns; none in a database without such figures."""
-        if self.category:
-            return [at for at, column in enumerate(table.columns) if column.ranked and column.group == self.category]
-        own = (column.task == self.task and self.metric in ("", column.metric) for column in table.columns)
-        return np.flatnonzero(list(own))[:1].tolist()
 
 
 _FILE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
@@ -55,7 +51,7 @@ QUESTIONS = {key: tuple(COLUMNS[name] for name in names) for key, names in _FILE
 class RelatedFigure:
     """One figure of one model. Numbers are in the unit the papers print, None where nothing is known.
 
-    `rank` counts among the `of` models with a figure of the same origin; `marks` are the bits of a cell of the board.
+    `rank` counts among the `of` models with a figure of the same origin.
     """
 
     title: str
@@ -71,7 +67,7 @@ class RelatedFigure:
     origin: str
     source: str
     note: str  # how a mean was made, where not of all its tasks
-    marks: int
+    trained_on: bool  # the model saw a data set of it
     synthetic: bool
     address: str  # relative to the app's root
 
@@ -95,14 +91,14 @@ class RelatedFigure:
 
 
 def related_figures(
-    suite_cache: SuiteCache, *, models: Sequence[str], mode: str, kinds: Sequence[str], question: str = ""
+    site: HasDatabase, *, models: Sequence[str], mode: str, kinds: Sequence[str], question: str = ""
 ) -> dict[str, list[RelatedFigure]]:
     """Up to three figures a model: published before imported before computed, then in the file's order.
 
     `kinds` are the inputs' modalities in their order, of a choice the reference first. Models without a figure have an
     empty list: `missing_sentence` is shown for them.
     """
-    figures = _by_model(suite_cache, kind_of_question(mode=mode, kinds=kinds, question=question))
+    figures = _by_model(site, kind_of_question(mode=mode, kinds=kinds, question=question))
     return {model: list(figures.get(model, ())[:MOST]) for model in models}
 
 
@@ -133,90 +129,93 @@ def listed_sources(sources: Sequence[str], *, origin: str, most: int = MOST_SOUR
 
 
 @shared
-def _by_model(suite_cache: SuiteCache, key: str) -> dict[str, tuple[RelatedFigure, ...]]:
+def _by_model(site: HasDatabase, key: str) -> dict[str, tuple[RelatedFigure, ...]]:
     """Every model's figures for a key of QUESTIONS, the first to be shown first; of a column one origin a model."""
-    columns = QUESTIONS.get(key, ())
-    tables = [suite_cache.table(column.suite) for column in columns]
-    tasks = {
-        table.columns[index].task
-        for column, table in zip(columns, tables, strict=True)
-        for index in column.members(table)
-    }
-    if not tasks:
-        return {}
-    sources = task_queries.sources(suite_cache.db, tasks=sorted(tasks)).set_index(["model", "origin", "task"])["source"]
-    metrics = suite_queries.metrics(suite_cache.db)
-    figures = [pair for column in columns for pair in _of_column(suite_cache, column, sources.to_dict(), metrics)]
+    metrics = suite_queries.metrics(site.db)
+    figures = [pair for column in QUESTIONS.get(key, ()) for pair in _of_column(site.db, column, metrics)]
     first: dict[str, dict[str, RelatedFigure]] = {}  # by model and title
     for model, figure in sorted(figures, key=lambda pair: ORIGINS.index(pair[1].origin)):
         first.setdefault(model, {}).setdefault(figure.title, figure)
     return {model: tuple(by_title.values()) for model, by_title in first.items()}
 
 
-def _of_column(
-    suite_cache: SuiteCache, column: RelatedColumn, sources: dict[tuple[str, str, str], str], metrics: pd.DataFrame
-) -> Iterator[tuple[str, RelatedFigure]]:
-    """The model and figure of every row with a value in one column."""
-    table = suite_cache.table(column.suite)
-    members = column.members(table)
-    if not members:
+def _of_column(db: Database, column: RelatedColumn, metrics: pd.DataFrame) -> Iterator[tuple[str, RelatedFigure]]:
+    """The model and figure of every row with a value in one column; none in a database without such figures.
+
+    The values are those of the board: the mean of the tasks that a row has, or the printed one where it lacks some.
+    """
+    tasks, long = suite_queries.suite_tasks(db, suite=column.suite), suite_queries.task_values(db, suite=column.suite)
+    own = tasks["key"] == column.task if column.task else tasks["ranked"] & (tasks["category"] == column.category)
+    tasks = tasks[own]
+    if tasks.empty or long.empty:
         return
-    if column.task:
-        head, values, how = (
-            table.columns[members[0]],
-            table.scores.values[:, members[0]],
-            np.zeros(len(table.rows), int),
+    names = [column.metric or listed[0] for listed in tasks["metrics"]]
+    facts, members = metrics.loc[names], pd.MultiIndex.from_arrays([tasks["key"], names])
+    wide = {  # [rows, members]
+        name: long.pivot(index=["model", "origin"], columns=["task", "metric"], values=name).reindex(columns=members)
+        for name in ("value", "stderr", "n", "low", "high", "source")
+    }
+    values, rows = wide["value"].to_numpy(float), wide["value"].index
+    has = ~np.isnan(values)
+    printed = suite_queries.averages(db, suite=column.suite)
+    printed = printed[printed["category"] == column.category].set_index("model")
+    stands_in = (
+        rows.get_level_values("model").isin(printed.index)
+        & (rows.get_level_values("origin") == "published")
+        & ~has.all(axis=1)
+    )
+    figures = wide["value"].mean(axis=1)
+    figures[stands_in] = [printed.loc[model, "value"] for model, _ in rows[stands_in]]
+    first, task = facts.iloc[0], tasks.iloc[0]
+    same_origin = figures.groupby(level="origin")
+    ranks, counts = (
+        same_origin.rank(ascending=not first["higher_is_better"], method="min"),
+        same_origin.transform("count"),
+    )
+    # The tasks of a mean are independent. A mean of some tasks, or one that the paper prints, has no error.
+    shares = np.where(facts["proportion"], wide["n"].to_numpy(float), np.nan)
+    errors = sampling_errors(values=values, stderr=wide["stderr"].to_numpy(float), share_of=shares)
+    stderr = np.where(has.all(axis=1), np.sqrt((errors**2).sum(axis=1)) / len(tasks), np.nan)
+    counted = tasks["ranked"].all() and not column.metric  # else the chance is that of another metric
+    chance = tasks["chance"].mean(skipna=False) * first["scale"] if counted else np.nan
+    kinds = sorted(set(facts["title"]))
+    trained = set(suite_queries.trained_on(db, suite=column.suite).itertuples(index=False, name=None))
+    for at in np.flatnonzero(figures.notna()):
+        (model, origin), with_score = rows[at], tasks["key"][has[at]]
+        value = figures.iloc[at]
+        ends = interval(
+            value=value,
+            stderr=stderr[at],
+            n=task["n_items"] if column.task else None,
+            limits=first,
+            own=(wide["low"].iloc[at, 0], wide["high"].iloc[at, 0]) if column.task else (None, None),
         )
-        marks = table.marks[:, members[0]]
-    else:
-        category, ranked = table.scores.categories.index(column.category), suite_cache.ranked(column.suite)
-        head, values = table.category_columns[category], ranked.category_means[:, category]
-        how = table.mean_marks(ranked)[:, category]
-        marks = TRAINED * (table.marks[:, members] & TRAINED).any(axis=1)
-    same_origin = pd.Series(values).groupby([row.origin for row in table.rows])
-    ranks, counts = same_origin.rank(method="min", ascending=not head.higher), same_origin.transform("count")
-    known = (~np.isnan(table.scores.values[:, members])).sum(axis=1)
-    # The tasks of a mean are independent. A mean of some tasks, or one that the paper prints, has none.
-    stderr = np.sqrt((table.scores.stderr[:, members] ** 2).sum(axis=1)) / len(members)
-    stderr[(how & (PARTIAL | PRINTED)) > 0] = np.nan
-    for at in np.flatnonzero(~np.isnan(values)):
-        row = table.rows[at]
-        n = head.n if head.kind == "task" else None
-        own = table.own_interval(at, members[0]) if column.task else (None, None)
-        ends = interval(value=values[at], stderr=stderr[at], n=n, limits=metrics.loc[head.metric], own=own)
-        low, high = (None if end is None else end * head.scale for end in ends)
-        if how[at] & PRINTED:
-            means = table.averages
-            names = list(means.loc[(means["model"] == row.model) & (means["category"] == column.category), "source"])
+        low, high = (None if end is None else end * first["scale"] for end in ends)
+        if stands_in[at]:
+            sources, note = list(printed.loc[[model], "source"]), "the mean that the paper prints"
         else:
-            keys = [(row.model, row.origin, table.columns[index].task) for index in members]
-            names = [sources[key] for key in keys if key in sources]
+            sources = list(wide["source"].iloc[at].dropna())
+            some = f"{len(with_score)} of " if len(with_score) < len(tasks) else ""
+            note = f"mean of {some}{len(tasks)} tasks" if column.category and len(tasks) > 1 else ""
+        select = quote(f"{model}~{origin}", safe="/:~")
         yield (
-            row.model,
+            model,
             RelatedFigure(
                 title=column.title,
-                metric=head.metric_title,
-                value=float(values[at]) * head.scale,
+                metric=" and ".join(kinds) if len(kinds) < 3 else f"{len(kinds)} metrics",
+                value=float(value) * first["scale"],
                 low=low,
                 high=high,
-                chance=None if head.chance is None else head.chance * head.scale,
-                percent=head.scale == 100,
-                digits=head.digits,
-                rank=int(ranks[at]),
-                of=int(counts[at]),
-                origin=row.origin,
-                source=listed_sources(names, origin=row.origin),
-                note="" if column.task else _note(int(how[at]), int(known[at]), len(members)),
-                marks=int(marks[at]),
-                synthetic=is_synthetic(table.suite["benchmark"]),
-                address=task_url(column.task)
-                if column.task
-                else f"board?suite={column.suite}&select={quote(row.id, safe='/:~')}",
+                chance=None if blank(chance) else float(chance),
+                percent=first["scale"] == 100,
+                digits=int(first["digits"]),
+                rank=int(ranks.iloc[at]),
+                of=int(counts.iloc[at]),
+                origin=origin,
+                source=listed_sources(sources, origin=origin),
+                note=note,
+                trained_on=any((model, each) in trained for each in with_score),
+                synthetic=is_synthetic(task["benchmark"]),
+                address=task_url(column.task) if column.task else f"board?suite={column.suite}&select={select}",
             ),
         )
-
-
-def _note(how: int, known: int, members: int) -> str:
-    if how & PRINTED:
-        return "the mean that the paper prints"
-    return f"mean of {known} of {members} tasks" if how & PARTIAL else f"mean of {members} tasks" if members > 1 else ""

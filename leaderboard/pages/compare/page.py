@@ -109,7 +109,7 @@ def answered(site: Site, payload: dict[str, Any], request: Any) -> Iterator[Resu
     with site.db.snapshot():
         calibrations = live.calibrations()
         published = related_figures(
-            site.suite_cache,
+            site,
             models=[row.key for row in rows],
             mode=question.mode,
             kinds=question.kinds,

@@ -7,12 +7,7 @@ import math
 import pytest
 
 from leaderboard.data import payload
-from leaderboard.data.board_table import TRAINED
-from leaderboard.data.related_figures import (
-    COLUMNS,
-    RelatedFigure,
-    related_figures,
-)
+from leaderboard.data.related_figures import COLUMNS, RelatedFigure, related_figures
 
 DREAMSIM, QWEN, CLIP = "dreamsim-ensemble", "qwen/qwen2-vl-7b-instruct", "laion/clip-vit-b-32-laion2b-s34b-b79k"
 
@@ -33,7 +28,7 @@ def test_one_figure_whole(suite_cache) -> None:
         origin="published",
         source="UniSim-Bench Table 2",
         note="mean of 3 tasks",
-        marks=TRAINED,
+        trained_on=True,
         synthetic=False,
         address="board?suite=unisim-core&select=dreamsim-ensemble~published",
     )

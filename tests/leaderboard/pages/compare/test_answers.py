@@ -158,7 +158,7 @@ def test_figures_on_record_stand_beside() -> None:
         origin="published",
         source="UniSim-Bench Table 2",
         note="",
-        marks=0,
+        trained_on=False,
         synthetic=False,
         address="board?suite=unisim-core",
     )
