@@ -160,6 +160,8 @@ TRIPS = {
         "trained=yes",
         "borda=hide",
         "interval=show",
+        "memory=show&dimension=show&tokens=show&date=show&late=show",
+        *(f"sort={fact}" for fact in ("memory", "dimension", "tokens", "date", "late")),
         "families=none",
         "columns=all",
         "preset=iqa",

@@ -240,7 +240,10 @@ def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:
 def _row(table: BoardTable, index: int) -> dict[str, Any]:
     row = table.rows[index]
     facts = table.models.loc[row.model]
-    size, is_open = facts["parameters_m"], facts["open_weights"]
+
+    def known(name: str, kind: type) -> Any:
+        return None if pd.isna(facts[name]) else kind(facts[name])
+
     return {
         "id": row.id,
         "model": row.model,
@@ -248,8 +251,12 @@ def _row(table: BoardTable, index: int) -> dict[str, Any]:
         "organisation": facts["organisation"] or "",
         "family": facts["family"] or "",
         "kind": facts["kind"],
-        "parameters": None if pd.isna(size) else float(size),
-        "open": None if pd.isna(is_open) else bool(is_open),
+        "parameters": known("parameters_m", float),
+        "memory": known("memory_mb", float),
+        "dimension": known("embed_dim", int),
+        "tokens": known("max_tokens", int),
+        "late": known("late_interaction", bool),
+        "open": known("open_weights", bool),
         "released": facts["released"] or "",
         "modalities": list(facts["modalities"]),
         "group": facts["group"] or "",

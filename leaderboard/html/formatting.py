@@ -43,6 +43,13 @@ def parameters_text(millions: float) -> str:
     return NOTHING if blank(millions) else rounding.parameters_text(millions)
 
 
+def memory_text(size: float) -> str:
+    """What a model takes in memory, given in units of 2^20 bytes: `577 MB`, `1.6 GB`; or a dash."""
+    if blank(size):
+        return NOTHING
+    return f"{number(size, digits=0)} MB" if size < 1000 else f"{number(size / 1024, digits=1)} GB"
+
+
 def percent(share: float, *, digits: int = 0) -> str:
     """A share of 1 as `37%`, or a dash."""
     return NOTHING if blank(share) else f"{number(share, digits=digits, scale=100)}%"

@@ -10,6 +10,7 @@ Filters:
     value|number(digits=1, scale=100, sign=True)   a number with a real minus sign, or a dash
     share|percent, share|percent(digits=1)         37%
     millions|parameters_text                       26 B, 3.1 k
+    size|memory_text                               577 MB, 1.6 GB
     value|or_dash, value|or_dash("")               text, or the mark of a missing value
     count|thousands                                1,234
     key|model_url, key|task_url                    the address of a model's or task's page
@@ -61,6 +62,7 @@ ENVIRONMENT = Environment(
 ENVIRONMENT.filters |= {
     "number": formatting.number,
     "parameters_text": formatting.parameters_text,
+    "memory_text": formatting.memory_text,
     "percent": formatting.percent,
     "or_dash": formatting.or_dash,
     "thousands": "{:,}".format,

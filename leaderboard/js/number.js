@@ -24,6 +24,9 @@ export function rounded(value, digits) {
   return `${sign}${text.slice(0, text.length - digits)}${digits ? `.${text.slice(-digits)}` : ''}`;
 }
 
+/** What a model takes in memory, given in units of 2^20 bytes: `577 MB`, `1.6 GB`. */
+export const memoryText = (size) => (size < 1000 ? `${rounded(size, 0)} MB` : `${rounded(size / 1024, 1)} GB`);
+
 /** A number of parameters, given in millions: `26 B`, `1.3 B`, `428 M`, `7.1 M`, `3.1 k`, `96`, or a dash. */
 export function parametersText(millions) {
   if (millions === null || millions === undefined) return '—';

@@ -311,12 +311,16 @@ def test_columns_are_switched_and_the_sorted_one_is_in_view(board: Callable) -> 
     assert page.evaluate(IN_VIEW, "unisim/nights"), "the table is sorted by what is not shown"
     columns.get_by_label("Borda points").check()
     columns.get_by_label("Intervals of the mean").check()
-    wait_query(page, "interval", "show")
+    columns.get_by_label("Dimension").check()
+    wait_query(page, "dimension", "show")
     page.keyboard.press("Escape")
-    assert header(page, "borda").count() == 1 and page.locator(".lk-axis i").count() >= 2
+    assert (
+        header(page, "borda").count() == header(page, "dimension").count() == 1
+        and page.locator(".lk-axis i").count() >= 2
+    )
     panel(page, "Columns").get_by_role("button", name="Default columns").click()
     wait_query(page, "interval", None)
-    assert header(page, "borda").count() == 0
+    assert header(page, "borda").count() == header(page, "dimension").count() == 0
 
 
 def test_pairbench_is_cut_by_condition_data_set_and_split(board: Callable) -> None:

@@ -1,10 +1,10 @@
 /** The dialog of a cell: where its number comes from, as printed, or why there is none. */
 
-import { cellAt, kindTitle, originTitle, trainedTitle } from './rows.js';
+import { cellAt, FACTS, kindTitle, originTitle, trainedTitle } from './rows.js';
 import { coverageWords, marksAt, MARKS, meanDigits, meanInterval, rankText, reasonAt } from './columns.js';
 import { filledPattern } from '../../js/address.js';
 import { button, el } from '../../js/dom.js';
-import { parametersText, rounded } from '../../js/number.js';
+import { rounded } from '../../js/number.js';
 import { runDetails } from '../../js/run_details.js';
 import { tableQuery } from './state.js';
 
@@ -76,10 +76,9 @@ export function createDialog(board) {
       { label: 'Organisation', text: model.organisation },
       { label: 'Kind', text: kindTitle(model.kind) },
       { label: 'Family', text: model.family },
-      { label: 'Parameters', text: model.parameters === null ? 'not stated' : parametersText(model.parameters) },
+      ...FACTS.map(({ key, title: label, of, text }) => ({ label, text: of(model) !== null ? text(of(model)) : key === 'parameters' ? 'not stated' : '' })),
       { label: 'Input', text: model.modalities.join(', ') },
       { label: 'Weights', text: OPEN.get(model.open) },
-      { label: 'Released', text: model.released },
       { label: 'Group in the paper', text: model.group },
       { label: 'Scores', text: originTitle(model.origin) },
       { label: 'Licence', text: model.license || 'not stated' },

@@ -3,10 +3,10 @@
 import { step } from './colour.js';
 import { filledPattern } from '../../js/address.js';
 import { el } from '../../js/dom.js';
-import { parametersText, rounded } from '../../js/number.js';
+import { rounded } from '../../js/number.js';
 import { axisOf, partOf } from './interval.js';
 import { linesOf, shortNames } from './names.js';
-import { cellAt, familyIndex, kindTitle, originsOf, originTitle } from './rows.js';
+import { cellAt, FACTS, familyIndex, kindTitle, originsOf, originTitle } from './rows.js';
 import { columnScale } from './scale.js';
 import { defaultFamilies, defaultTasks } from './state.js';
 import { breakable, textWidth, titleSize, widthFor } from './titles.js';
@@ -75,10 +75,11 @@ function originRows({ payload, state: { origin } }) {
   return payload.rows.flatMap((row, at) => (!origin.length || origin.includes(row.origin) ? [at] : []));
 }
 
-/** Columns that are off until they are switched on under Columns; each has a key of its own in the address. */
+/** Columns that are off until they are switched on under Columns. */
 export const OPTIONAL = [
-  { key: 'interval', title: 'Intervals of the mean, drawn', hint: 'The 95% interval of each mean on one axis', exists: (ranking) => ranking.mean_low.some(Number.isFinite) },
-  { key: 'borda', title: 'Borda points', hint: 'How many models it beats, task by task', exists: (ranking) => hasBorda(ranking) },
+  { key: 'interval', title: 'Intervals of the mean, drawn', hint: 'The 95% interval of each mean on one axis', exists: ({ ranking }) => ranking.mean_low.some(Number.isFinite) },
+  { key: 'borda', title: 'Borda points', hint: 'How many models it beats, task by task', exists: ({ ranking }) => hasBorda(ranking) },
+  ...FACTS.slice(1).map(({ key, title, hint, of }) => ({ key, title, hint, exists: ({ payload }) => payload.rows.some((row) => of(row) !== null) })),
 ];
 
 // Whether a column has something to show in a row; one that has not in any row is left out.
@@ -95,7 +96,7 @@ function isShown(board, key) {
   if (key === 'rank') return originRows(board).some((row) => ranking.rank[row] !== null);
   const sorted = state.sort.key === key;
   const optional = OPTIONAL.find((one) => one.key === key);
-  if (optional) return optional.exists(ranking) && (sorted || state[key] === 'show');
+  if (optional) return optional.exists(board) && (sorted || state[key] === 'show');
   if (sorted) return true;
   // Where people rank, the headline is one of the columns: shown there, it is not repeated.
   const { people } = payload.suite;
@@ -133,9 +134,9 @@ export function gridColumns(board, narrow) {
   const scores = shown.map((at) => ({ ...scoreColumn(board, at), ...(tasks ? {} : { group: '' }) }));
   const [select, model] = [selectColumn(board), modelColumn(board, narrow)];
   if (narrow) {
-    return [...pin([select, model]), ...some(['rank', 'mean', 'range', 'class', 'interval', 'borda']), ...scores, ...some(['parameters', 'coverage'])];
+    return [...pin([select, model]), ...some(['rank', 'mean', 'range', 'class', 'interval', 'borda']), ...scores, ...some([...FACTS.map(({ key }) => key), 'coverage'])];
   }
-  return [...pin([select, ...some(['rank', 'range', 'class']), model]), ...some(['parameters', 'coverage', 'mean', 'interval', 'borda']), ...scores];
+  return [...pin([select, ...some(['rank', 'range', 'class']), model]), ...some([...FACTS.map(({ key }) => key), 'coverage', 'mean', 'interval', 'borda']), ...scores];
 }
 
 function selectColumn({ state, payload }) {
@@ -319,13 +320,14 @@ function onFront(ranking, row) {
   return ranking.front?.includes(row) ? el('span', { class: 'lk-front', 'aria-hidden': 'true' }, `${FRONT.sign}\u00a0`) : null;
 }
 
-function parametersColumn({ payload, font }) {
+function factColumn({ key, title, hint, of, text }, { payload, font }) {
+  const texts = payload.rows.map(of).filter((value) => value !== null).map(text);
   return {
-    key: 'parameters', title: 'Parameters', hint: 'Number of parameters, where it is stated', numeric: true, sort: true, ...titleSize('Parameters', font),
+    key, title, hint, numeric: true, sort: true, ...titleSize(title, font, texts),
     draw(cell, row) {
-      const { parameters } = payload.rows[row];
-      cell.textContent = parametersText(parameters);
-      if (parameters === null) missing(cell, 'not stated');
+      const value = of(payload.rows[row]);
+      cell.textContent = value === null ? '—' : text(value);
+      if (value === null) missing(cell, 'not stated');
     },
   };
 }
@@ -423,7 +425,9 @@ function intervalColumn(board, narrow) {
 
 /** The columns beside the scores, by key: each draws itself for a board. */
 const BESIDE = {
-  rank: rankColumn, range: rangeColumn, class: classColumn, parameters: parametersColumn, coverage: coverageColumn, mean: meanColumn, interval: intervalColumn, borda: bordaColumn,
+  rank: rankColumn, range: rangeColumn, class: classColumn,
+  ...Object.fromEntries(FACTS.map((fact) => [fact.key, (board) => factColumn(fact, board)])),
+  coverage: coverageColumn, mean: meanColumn, interval: intervalColumn, borda: bordaColumn,
 };
 
 function missing(cell, reason) {

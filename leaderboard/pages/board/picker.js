@@ -35,11 +35,11 @@ export function createPicker(board) {
       head: (chosen) => `${chosen.size} of ${total} columns shown`,
       onChange: apply,
     });
-    const boxes = OPTIONAL.filter(({ exists }) => exists(payload.ranking)).map(({ key, title, hint }) => {
+    const boxes = OPTIONAL.filter(({ exists }) => exists({ payload, ranking: payload.ranking })).map(({ key, title, hint }) => {
       const box = el('input', { type: 'checkbox', checked: state[key] === 'show', onchange: () => board.change({ [key]: box.checked ? 'show' : '' }) });
       return { key, box, node: el('label', { title: hint }, box, title) };
     });
-    const beside = boxes.length ? [el('div', { class: 'lk-list', role: 'group', 'aria-label': 'Beside the mean' }, ...boxes.map(({ node }) => node))] : [];
+    const beside = boxes.length ? [el('div', { class: 'lk-list', role: 'group', 'aria-label': 'Beside the scores' }, ...boxes.map(({ node }) => node))] : [];
     panel.append(...beside, el('div', { class: 'lk-foot' }, button('Default columns', () => {
       const usual = [...defaultFamilies(payload, board.state.tasks), ...defaultTasks(payload, board.state.tasks)];
       list.set(usual);

@@ -1,6 +1,7 @@
 /** Which rows are shown and in which order: pure functions over the payload. Nothing here changes a rank. */
 
 import { kindWords } from '../../js/kinds.js';
+import { memoryText, parametersText } from '../../js/number.js';
 
 export const SIZES = [
   ['<100m', 'Under 100 M', (size) => size < 100],
@@ -8,6 +9,18 @@ export const SIZES = [
   ['1b-5b', '1 to 5 B', (size) => size <= 5000],
   ['>5b', 'Over 5 B', (size) => size > 5000],
   ['unknown', 'Not stated', () => true],
+];
+
+const count = (value) => value.toLocaleString('en');
+
+/** Facts of a model that are columns; all but the first when they are switched on. `of` gives null where it is not stated. */
+export const FACTS = [
+  { key: 'parameters', title: 'Parameters', hint: 'Number of parameters, where it is stated', of: (row) => row.parameters, text: parametersText },
+  { key: 'memory', title: 'Memory', hint: 'What the published weights take in memory', of: (row) => row.memory, text: memoryText },
+  { key: 'dimension', title: 'Dimension', hint: 'Embedding dimension: numbers in a vector', of: (row) => row.dimension, text: count },
+  { key: 'tokens', title: 'Max tokens', hint: 'The longest text that is read whole, in tokens', of: (row) => row.tokens, text: count },
+  { key: 'date', title: 'Released', hint: 'When the weights were released', of: (row) => row.released || null, text: String },
+  { key: 'late', title: 'Late interaction', hint: 'yes: many vectors an item, compared by MaxSim; no: one', of: (row) => row.late, text: (late) => (late ? 'yes' : 'no') },
 ];
 
 const ORIGINS = new Map([['published', 'Published'], ['imported', 'Imported'], ['computed', 'Computed here']]);
@@ -139,7 +152,8 @@ export function cellAt(payload, ranking, row, column) {
 
 function valuesOf(payload, ranking, key) {
   if (key === 'title') return (row) => payload.rows[row].title;
-  if (key === 'parameters') return (row) => payload.rows[row].parameters;
+  const fact = FACTS.find((one) => one.key === key);
+  if (fact) return (row) => fact.of(payload.rows[row]);
   if (['rank', 'mean', 'coverage', 'borda'].includes(key)) return (row) => ranking[key]?.[row];
   const column = payload.columns.findIndex((one) => one.key === key);
   return (row) => cellAt(payload, ranking, row, column);

@@ -3,13 +3,15 @@
 import { encodedQuery } from '../../js/address.js';
 import { nearest } from '../../js/nearest.js';
 import { CUT, cutOfPayload, partOf, PARTS, partTasks } from './cuts.js';
-import { defaultOrigin, FACETS, facetValues } from './rows.js';
+import { defaultOrigin, FACETS, FACTS, facetValues } from './rows.js';
 
-export const LEAD = ['rank', 'title', 'parameters', 'coverage', 'mean', 'borda'];
+export const LEAD = ['rank', 'title', 'coverage', 'mean', 'borda', ...FACTS.map(({ key }) => key)];
+/** Columns that are off until they are switched on: each has a key of its own in the address. */
+export const SWITCHED = ['interval', 'borda', ...FACTS.slice(1).map(({ key }) => key)];
 export const MOST_FAMILIES = 12;
 export const MOST_SELECTED = 6;
 const OWN = ['suite', 'q', 'sort', ...FACETS.map(({ key }) => key), 'models', 'families',
-  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', 'borda', 'interval', ...CUT, ...PARTS];
+  'columns', 'preset', 'w', 'coverage', 'tasks', 'select', 'compare', ...SWITCHED, ...CUT, ...PARTS];
 
 const same = (one, other) => one.length === other.length && one.every((value, at) => value === other[at]);
 
@@ -53,7 +55,7 @@ export function defaults(payload) {
   return {
     q: '', sort: { key: 'rank', down: false }, ...Object.fromEntries(FACETS.map(({ key }) => [key, []])), origin: defaultOrigin(payload), models: [],
     families: defaultFamilies(payload), columns: defaultTasks(payload),
-    ...suiteRule(payload), select: [], compare: false, borda: '', interval: '',
+    ...suiteRule(payload), select: [], compare: false, ...Object.fromEntries(SWITCHED.map((key) => [key, ''])),
   };
 }
 
@@ -151,7 +153,7 @@ function readScalars(query, payload, state, drop) {
     if (LEAD.includes(key) || payload.columns.some((column) => column.key === key)) state.sort = { key, down };
     else drop('sort', sort);
   }
-  for (const key of ['borda', 'interval']) {
+  for (const key of SWITCHED) {
     const word = query.get(key) ?? '';
     if (word === 'show' || word === 'hide') state[key] = word;
     else if (word) drop(key, word);
@@ -224,8 +226,7 @@ export function write(state, payload, search, home) {
     const usual = defaultWeights(payload);
     add('w', [...state.weights].filter(([name, weight]) => weight !== usual.get(name)).map((pair) => pair.join(':')));
   }
-  add('borda', state.borda);
-  add('interval', state.interval);
+  for (const key of SWITCHED) add(key, state[key]);
   if (state.coverage !== payload.suite.minimum_coverage) add('coverage', String(state.coverage));
   const part = partOf(payload, state.tasks);
   if (part) PARTS.forEach((key) => add(key, part[key]));

@@ -36,10 +36,11 @@ test('categories of one task are named', () => {
 const boardOf = (data, patch = {}) => ({ payload: data, ranking: data.ranking, state: { ...defaults(data), ...patch }, scaleRows: data.rows.map((_, at) => at) });
 const keys = (data, patch) => shownKeys(boardOf(data, patch)).map((key) => (typeof key === 'number' ? data.columns[key].key : key));
 
-test('a column without a value in any row is not shown; Borda points and the drawn intervals only when switched on', () => {
+test('a column without a value in any row is not shown; Borda points and the drawn intervals only when switched on, as are facts', () => {
   const full = payload();
   assert.deepEqual(keys(full), ['rank', 'range', 'class', 'parameters', 'coverage', 'mean', 'Img-2AFC', 'IQA']);
   assert.deepEqual(keys(full, { borda: 'show', interval: 'show' }).slice(6, 8), ['interval', 'borda']);
+  assert.deepEqual(keys(full, { late: 'show', date: 'show', memory: 'show' }).slice(3, 6), ['parameters', 'date', 'late']);
   const bare = payload();
   bare.rows.forEach((row) => Object.assign(row, { parameters: null }));
   bare.cells.forEach((row) => row.splice(1, 1, null));

@@ -28,6 +28,7 @@ test('a missing cell comes last in both directions and equal values follow the r
   assert.deepEqual(sorted('Img-2AFC', true), [2, 0, 4, 3, 1]);
   assert.deepEqual(sorted('mean', true), [0, 2, 3, 1, 4]);
   assert.deepEqual(sorted('parameters', false), [4, 0, 3, 2, 1]);
+  assert.deepEqual(sorted('date', true), [2, 3, 0, 4, 1]);
 });
 
 test('titles sort as words with numbers', () => {

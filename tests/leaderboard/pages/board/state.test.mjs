@@ -54,7 +54,8 @@ test('the origin: published by default, all on demand, and whatever the address 
   assert.deepEqual(trip('?models=lab/alpha').state.origin, ['published']);
 });
 
-test('Borda points and the drawn intervals are shown on demand', () => {
+test('Borda points, the drawn intervals and facts are shown on demand', () => {
+  assert.equal(trip('?late=show&dimension=show&released=2021').query, 'released=2021&dimension=show&late=show');
   assert.equal(trip('?borda=show').query, 'borda=show');
   assert.equal(trip('?interval=show').query, 'interval=show');
   assert.equal(trip('?interval=maybe').query, '');
