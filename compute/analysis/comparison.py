@@ -55,7 +55,7 @@ class Comparison:
         interval = "" if math.isnan(self.low) else f"{level} interval {self.low:+.4g} to {self.high:+.4g}, "
         p = "p < 0.001" if self.p < 0.0005 else f"p = {self.p:.3f}"
         verdict = f"{self.better} is significantly better" if self.better else "no significant difference"
-        return f"{size} ({interval}{p}): {verdict}."
+        return f"{size} ({interval}{p}): by itself, {verdict}."
 
 
 def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = None) -> Comparison:

@@ -11,7 +11,8 @@ models (a max-t test). Three things make that test as strong as it is:
 - It steps down (Romano and Wolf 2005, doi 10.1198/016214504000000539): once pairs are found, the next are compared with
   the largest t of those that are left.
 
-A pair is called significant only if its own t test, of this pair alone, says so too. docs/significance.md has the
+A pair is called significant only if its own t test, of this pair alone, says so too. Of fewer than five models too
+little is in common to moderate by: there Holm's method over all pairs decides. docs/significance.md has the
 share of boards with a false decision and the share of true differences found, beside those of other rules.
 
 A class is a run of the ranking in which no model is significantly better than another: it ends before the first model
@@ -36,6 +37,7 @@ DRAWS, FEWEST_DRAWS = 399, 39  # random signs for each task; the level is exact 
 HELD = 8_000_000  # values of draws x pairs held at once, beyond which there are fewer draws
 MOST_FOR_PRIOR = 10_000  # pairs that show what all have in common
 ENOUGH_TASKS = 5  # of a category, for random signs
+FEW_MODELS = 5
 SEED = 20261126
 
 
@@ -56,7 +58,7 @@ def decisions(*, mean: Floats, parts: Sequence[variance.CategoryVariance], highe
         inner = np.ix_(known, known)
         pairs = np.flatnonzero(np.triu(np.ones(2 * [len(known)], bool), 1))  # of the flat matrix
         spread, own, found = between[inner], 2 * p[inner].flat[pairs], np.zeros(len(known) ** 2, bool)
-        if len(known) == 2 or not spread.flat[pairs].any():
+        if len(known) < FEW_MODELS or not spread.flat[pairs].any():
             found[pairs] = holm(own)
         else:
             unit = np.sqrt(spread.flat[pairs].max())  # draws are held in single precision, whatever the scores' size
