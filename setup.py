@@ -5,7 +5,6 @@ are copied import it by that name. An editable installation is the checkout itse
 """
 
 import ast
-import re
 import sys
 from pathlib import Path
 
@@ -26,16 +25,15 @@ if "editable_wheel" not in sys.argv:
 class BuildAsOne(build_py):
     def copy_file(self, infile, outfile, *rest, **how):
         made = super().copy_file(infile, outfile, *rest, **how)
-        if Path(infile).parts[0] != "assets" and Path(infile).suffix in (".py", ".html", ".md"):
-            text = Path(infile).read_text(encoding="utf-8")
-            Path(outfile).write_text(as_installed(text, is_code=infile.endswith(".py")), encoding="utf-8")
+        if Path(infile).parts[0] != "assets" and Path(infile).suffix == ".py":
+            Path(outfile).write_text(as_installed(Path(infile).read_text(encoding="utf-8")), encoding="utf-8")
         return made
 
 
-def as_installed(text: str, *, is_code: bool) -> str:
-    """A file's text as the package has it: with `likeness.compute` imported, and the command as it is called there."""
+def as_installed(text: str) -> str:
+    """A module's text as the package has it: with `likeness.compute` imported."""
     lines = text.splitlines(keepends=True)
-    for node in ast.walk(ast.parse(text)) if is_code else ():
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom):
             name, begin = node.module, len("from ")
         elif isinstance(node, ast.Import):
@@ -46,7 +44,7 @@ def as_installed(text: str, *, is_code: bool) -> str:
         if name.partition(".")[0] in PARTS:
             line, at = lines[node.lineno - 1], node.col_offset + begin
             lines[node.lineno - 1] = f"{line[:at]}likeness.{line[at:]}"
-    return re.sub(r"python -m compute(?!\.)", "likeness", "".join(lines))
+    return "".join(lines)
 
 
 setup(

@@ -1,4 +1,4 @@
-"""The command line: python -m compute ..."""
+"""The command line: `likeness ...`, and `python -m compute ...` in a checkout where nothing is installed."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Commands(TyperGroup):
         if storage.is_url(os.environ.get("LIKENESS_RESULTS", "")):
             raise BadInput(
                 "LIKENESS_RESULTS is a folder of this machine. Name an address with --results, and make the database "
-                "of it: python -m compute build --results ADDRESS"
+                "of it: likeness build --results ADDRESS"
             )
         try:
             return super().invoke(context)
@@ -72,7 +72,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Makes and reads the scores behind Likeness.",
+    help="Makes and reads the scores behind Likeness. Where `likeness` is not installed (pip install -e .), write "
+    "python -m compute for it.",
 )
 importing = typer.Typer(no_args_is_help=True, help="Imports scores that others measured, marked as imported.")
 importing.command("mteb-results")(imports.mteb_results)

@@ -19,7 +19,7 @@ SENTENCES = ASSETS / "calibration" / "sentences.csv"
 PUBLISHED = ASSETS / "published"
 COMPUTED = ASSETS / "computed"  # shipped run folders
 PROJECTIONS = COMPUTED / "projections.csv"
-COVERAGE = ASSETS / "coverage.json"  # of the intervals, simulated: python -m compute coverage
+COVERAGE = ASSETS / "coverage.json"  # of the intervals, simulated: likeness coverage
 
 
 def user_data() -> Path:

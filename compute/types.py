@@ -60,9 +60,7 @@ class UnknownKey(LikenessError):
     """A key that is in no catalogue; the message offers the nearest one and says how to list them."""
 
     def __init__(self, noun: str, key: str, known: Iterable[str]) -> None:
-        super().__init__(
-            f"No {noun} {shortened(key)!r}.{suggestion(key, known)} List them: python -m compute list {noun}s"
-        )
+        super().__init__(f"No {noun} {shortened(key)!r}.{suggestion(key, known)} List them: likeness list {noun}s")
         self.noun, self.key = noun, key
 
 

@@ -66,7 +66,7 @@ def test_a_database_of_another_version_is_said_and_kept(copy: Copy) -> None:
     with duckdb.connect(str(copy.database)) as connection:
         connection.execute("UPDATE meta SET value = '0' WHERE key = 'schema'")
     before = copy.database.read_bytes()
-    assert_one_line(copy.start(), "likeness.duckdb", "version", "python -m compute build")
+    assert_one_line(copy.start(), "likeness.duckdb", "version", "likeness build")
     assert copy.database.read_bytes() == before
 
 

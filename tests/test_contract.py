@@ -680,7 +680,7 @@ def command_reference() -> str:
     command = typer.main.get_command(app)
     context = typer.Context(command, obj={MARKUP_MODE_KEY: app.rich_markup_mode})
     text = get_docs_for_click(obj=command, ctx=context, name="likeness", title="Commands")
-    return text.strip().replace("python -m compute", "likeness").replace("&#x27;", "'").replace("&quot;", '"') + "\n"
+    return text.strip().replace("&#x27;", "'").replace("&quot;", '"') + "\n"
 
 
 def test_the_command_reference_is_up_to_date() -> None:

@@ -91,7 +91,7 @@ def draw(
     if not samples:
         raise BadInput(
             "These tasks give too few pairs and single images. Tasks whose procedure is one of "
-            f"{', '.join(PROCEDURES)} have some: python -m compute list tasks"
+            f"{', '.join(PROCEDURES)} have some: likeness list tasks"
         )
     return CalibrationSample(
         domain="tasks",

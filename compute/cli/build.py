@@ -1,4 +1,4 @@
-"""python -m compute build: makes the database."""
+"""likeness build: makes the database."""
 
 from __future__ import annotations
 

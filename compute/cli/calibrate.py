@@ -1,4 +1,4 @@
-"""python -m compute calibrate: models' own scores of matching and unrelated pairs, which give a score its meaning."""
+"""likeness calibrate: models' own scores of matching and unrelated pairs, which give a score its meaning."""
 
 from __future__ import annotations
 

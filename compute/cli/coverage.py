@@ -1,4 +1,4 @@
-"""python -m compute coverage: how often the board's intervals hold the truth."""
+"""likeness coverage: how often the board's intervals hold the truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python -m compute fetch: downloads weights into the hub's cache; nothing is loaded."""
+"""likeness fetch: downloads weights into the hub's cache; nothing is loaded."""
 
 from __future__ import annotations
 

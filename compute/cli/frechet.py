@@ -1,4 +1,4 @@
-"""python -m compute frechet: compares generators' images with a reference by every metric."""
+"""likeness frechet: compares generators' images with a reference by every metric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python -m compute import ...: scores that others measured."""
+"""likeness import ...: scores that others measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python -m compute instructions: writes training examples as conversations for tuning multi-modal language models."""
+"""likeness instructions: writes training examples as conversations for tuning multi-modal language models."""
 
 from __future__ import annotations
 

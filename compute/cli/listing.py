@@ -1,4 +1,4 @@
-"""python -m compute list: the catalogue, one line a row."""
+"""likeness list: the catalogue, one line a row."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lines(catalog: Catalog, *, noun: str, suite: str = "") -> Iterator[str]:
     if noun not in NOUNS:
         raise BadInput(f"There is no list of {noun!r}. Choose from: {', '.join(NOUNS)}")
     if suite and noun != "tasks":
-        raise BadInput(f"--suite chooses among tasks, not among {noun}: python -m compute list tasks --suite {suite}")
+        raise BadInput(f"--suite chooses among tasks, not among {noun}: likeness list tasks --suite {suite}")
     if noun == "options":
         yield from _options(catalog)
         return

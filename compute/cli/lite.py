@@ -1,4 +1,4 @@
-"""python -m compute lite: a smaller suite."""
+"""likeness lite: a smaller suite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from compute.cli.workspace import Database, Origin, names, suite_scores
 
 
 def lite(
-    suite: Annotated[str, typer.Option(help="Which suite to make smaller: python -m compute list suites.")] = "mieb",
+    suite: Annotated[str, typer.Option(help="Which suite to make smaller: likeness list suites.")] = "mieb",
     size: Annotated[int | None, typer.Option(help="How many tasks; 51 is the size of MIEB-lite.")] = None,
     hours: Annotated[float | None, typer.Option(help="Instead: GPU hours per model, from imported timings.")] = None,
     origin: Origin = "published",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Models = Annotated[
     str,
     typer.Option(
-        help="Models, comma-separated: keys (python -m compute list models), folders of checkpoints (./name), or "
+        help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), or "
         "hub:org/name@revision."
     ),
 ]
@@ -97,9 +97,9 @@ def _checked(texts: Sequence[str]) -> Sequence[str]:
     from compute.models.own import factories
 
     if not texts:
-        raise BadInput("No model is named. List them: python -m compute list models")
+        raise BadInput("No model is named. List them: likeness list models")
     if file := next((text for text in texts if factories.is_factory(text)), None):
-        raise BadInput(f"{file} is code, which only python -m compute run takes: the other commands need a checkpoint")
+        raise BadInput(f"{file} is code, which only likeness run takes: the other commands need a checkpoint")
     return texts
 
 

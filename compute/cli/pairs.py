@@ -1,4 +1,4 @@
-"""python -m compute pairs: makes PairBench's pairs from images, and shows what a manifest of pairs holds."""
+"""likeness pairs: makes PairBench's pairs from images, and shows what a manifest of pairs holds."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def make(
     if synthetic is None:
         typer.echo("Whether the images are synthetic is not recorded: say it with --synthetic or --not-synthetic")
     _say_counts(manifest.counts())
-    typer.echo(f"Rate them: python -m compute run --suite pairbench --data {out} --models tiny,ssim")
+    typer.echo(f"Rate them: likeness run --suite pairbench --data {out} --models tiny,ssim")
 
 
 def show(file: Annotated[Path, typer.Argument(help="A manifest of pairs.")]):

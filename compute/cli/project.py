@@ -1,4 +1,4 @@
-"""python -m compute project: the maps that the app shows."""
+"""likeness project: the maps that the app shows."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def project(
 
     if task or model:
         if not task or not model:
-            raise BadInput("A map of images needs a task and a model: python -m compute project --task T --model M")
+            raise BadInput("A map of images needs a task and a model: likeness project --task T --model M")
         catalog = catalog_with_own(results, warn=warn)
         named = named_models(names(model), catalog, offline=offline)
         if len(named) > 1:
@@ -99,7 +99,7 @@ def project(
     write_text(target, frame.to_csv(index=False, lineterminator="\n"))
     for line in maps.lines(frame):
         typer.echo(line)
-    typer.echo(f"{target.name} written; python -m compute build puts it into the database")
+    typer.echo(f"{target.name} written; likeness build puts it into the database")
 
 
 def _stage(text: str) -> None:

@@ -1,4 +1,4 @@
-"""python -m compute publish: the board's data as a data set of the hub; a model's results for its own repository."""
+"""likeness publish: the board's data as a data set of the hub; a model's results for its own repository."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def results(
     if bool(repo) == bool(to):
         raise BadInput("Say where: --to FOLDER, or --repo ORG/NAME for a pull request to the model's repository")
     if not model and not repo:
-        raise BadInput("Say whose results: --model KEY. List them: python -m compute list models")
+        raise BadInput("Say whose results: --model KEY. List them: likeness list models")
     if repo and not HUB_ID.fullmatch(repo):
         raise BadInput(f"{repo!r} is no name of a model's repository: give it as ORG/NAME")
     root = (results or paths.RESULTS).absolute()
@@ -119,9 +119,7 @@ def results(
     if dry_run:
         typer.echo("Nothing was written or sent: --dry-run")
     elif repo:
-        description = "\n".join(
-            ("Made by `python -m compute publish results`.", *(f"- {note}" for note in files.notes))
-        )
+        description = "\n".join(("Made by `likeness publish results`.", *(f"- {note}" for note in files.notes)))
         typer.echo(pull_request.propose(files.repository, repo=repo, parent=commit, description=description))
     else:
         shared_files.write(files, folder=to)

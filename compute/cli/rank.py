@@ -1,4 +1,4 @@
-"""python -m compute rank: ranks, intervals and classes of any table of scores."""
+"""likeness rank: ranks, intervals and classes of any table of scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python -m compute run: makes the missing scores of models on a suite."""
+"""likeness run: makes the missing scores of models on a suite."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def run(
     suite: Annotated[
         str,
         typer.Option(
-            help="Which suite: python -m compute list suites; or a file of your own, suite.toml. Without it: --data of "
+            help="Which suite: likeness list suites; or a file of your own, suite.toml. Without it: --data of "
             "your own. With --dry-run several, comma-separated."
         ),
     ] = "",
     models: Annotated[
         str,
         typer.Option(
-            help="Models, comma-separated: keys (python -m compute list models), folders of checkpoints (./name), "
+            help="Models, comma-separated: keys (likeness list models), folders of checkpoints (./name), "
             "hub:org/name@revision, or my_file.py:make_model, whose code is run."
         ),
     ] = "",

@@ -1,4 +1,4 @@
-"""python -m compute task: checks data of one's own before a model sees them."""
+"""likeness task: checks data of one's own before a model sees them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python -m compute train: tunes a dual encoder as a multi-task metric, or trains the bundled model again."""
+"""likeness train: tunes a dual encoder as a multi-task metric, or trains the bundled model again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def train(
     base: Annotated[
         str,
         typer.Option(
-            help="The dual encoder that is tuned: a key (python -m compute list models), a checkpoint's "
+            help="The dual encoder that is tuned: a key (likeness list models), a checkpoint's "
             "folder (./name), or hub:org/name@revision."
         ),
     ] = "",
@@ -108,7 +108,7 @@ def train(
     typer.echo(f"{tuned.folder}: {tuned.steps} steps in {tuned.seconds:.0f} s, loss {loss:.4f}{best}")
     folder = shlex.quote(named_models.of_path(tuned.folder))
     loaded = " ".join(filter(None, (folder, option_words(tuned.model_options))))
-    typer.echo(f"Its scores: python -m compute run --suite {suite_to_run(suite)} --models {loaded}")
+    typer.echo(f"Its scores: likeness run --suite {suite_to_run(suite)} --models {loaded}")
 
 
 def _train_tiny(context: typer.Context, model: str, *, steps: int | None, seed: int, out: Path | None) -> None:

@@ -26,7 +26,7 @@ DataOrFile = Annotated[
         help="Without --suite, data of your own, which make a suite of their own: a manifest (.csv, .jsonl, .parquet), "
         "a folder, or hub:org/name@revision; see docs/your-data.md. With a suite, a folder of data sets as "
         "<org>/<name>/, searched before the hub's cache; with --suite pairbench also a manifest of pairs "
-        "(python -m compute pairs make)."
+        "(likeness pairs make)."
     ),
 ]
 Shape = Annotated[str, typer.Option(help="Which shape your own data have; without it their columns tell.")]
@@ -111,9 +111,7 @@ def run_settings(
     ] = False,
     options: Annotated[
         list[str] | None,
-        typer.Option(
-            "--option", help="name=value, such as quality=clip-iqa; repeatable: python -m compute list options."
-        ),
+        typer.Option("--option", help="name=value, such as quality=clip-iqa; repeatable: likeness list options."),
     ] = None,
     results: Results = None,
     thumbnails: Annotated[int, typer.Option(help="For how many items per task pictures are stored.", min=0)] = 200,
@@ -223,9 +221,9 @@ def rebuild(root: Path, *, err: bool = False) -> None:
     typer.echo(
         f"Stored under {location}, which is not part of the database. To have the app show it: "
         + (
-            f"python -m compute build --results {shlex.quote(location)}"
+            f"likeness build --results {shlex.quote(location)}"
             if storage.is_url(location)
-            else f"LIKENESS_RESULTS={location} python -m compute build"
+            else f"LIKENESS_RESULTS={location} likeness build"
         ),
         err=err,
     )

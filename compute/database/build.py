@@ -300,7 +300,7 @@ def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:
             raise ValueError("its columns are other ones, or a point is nowhere")
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).strip().partition("\n")[0]
-        return pd.DataFrame(), [f"{path.name} is left out ({reason}): make it again, python -m compute project"]
+        return pd.DataFrame(), [f"{path.name} is left out ({reason}): make it again, likeness project"]
     return frame, []
 
 

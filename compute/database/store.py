@@ -256,7 +256,7 @@ def connect(
     connection = _open(path, config={name: value for name, value in options.items() if value})
     if _meta(connection, "schema") != str(SCHEMA_VERSION):
         connection.close()
-        raise DatabaseError(f"{path.name} is not a database of this version. Make it anew: python -m compute build")
+        raise DatabaseError(f"{path.name} is not a database of this version. Make it anew: likeness build")
     return connection
 
 
@@ -288,20 +288,20 @@ def recorded_version(path: Path) -> str:
 def _open(path: Path, *, config: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:
     """A DuckDB file, read-only, whatever it holds. Raises DatabaseError when it is missing, locked or damaged."""
     if not path.is_file():
-        raise DatabaseError(f"There is no database {path.name}. Make it: python -m compute build")
+        raise DatabaseError(f"There is no database {path.name}. Make it: likeness build")
     try:
         connection = duckdb.connect(str(path), read_only=True, config=dict(config or {}))
     except duckdb.Error as error:
         if "lock" in str(error).lower():
             raise DatabaseError(f"{path.name} is in use by another program. Close it and try again") from error
-        raise DatabaseError(f"{path.name} is damaged or half-written. Make it anew: python -m compute build") from error
+        raise DatabaseError(f"{path.name} is damaged or half-written. Make it anew: likeness build") from error
     try:
         whole = connection.execute("SELECT total_blocks * block_size FROM pragma_database_size()").fetchall()[0][0]
     except duckdb.Error:
         whole = 0
     if path.stat().st_size < whole:  # its beginning can be read, so DuckDB opens it
         connection.close()
-        raise DatabaseError(f"{path.name} is half-written. Make it anew: python -m compute build")
+        raise DatabaseError(f"{path.name} is half-written. Make it anew: likeness build")
     return connection
 
 

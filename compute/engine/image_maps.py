@@ -87,7 +87,7 @@ def make(
     if "embed_image" not in row.abilities or not row.adapter:
         raise CannotDo(
             f"{row.key} embeds no images here, and a map is made of embeddings. "
-            "List those that do: python -m compute list models"
+            "List those that do: likeness list models"
         )
     column, labels, kind = labelled(bench.load(task, {}))
     if column is None:

@@ -100,10 +100,10 @@ def make(
             raise BadInput(f"Task {task.key!r} is not in the suite {suite!r} but in: {', '.join(task.suites)}")
     chosen = chosen or tuple(task for task in catalog.tasks if suite in task.suites)
     if not chosen:
-        raise BadInput(f"The suite {suite!r} has no tasks: name another (python -m compute list suites)")
+        raise BadInput(f"The suite {suite!r} has no tasks: name another (likeness list suites)")
     rows = [catalog.model(key) for key in dict.fromkeys(models)]
     if not rows:
-        raise BadInput("No model is named. List them: python -m compute list models")
+        raise BadInput("No model is named. List them: likeness list models")
     extra = tuple(catalog.model(key) for key in row_of_suite.baselines if key not in {row.key for row in rows})
     overrides = _overrides(settings.options, [values for task in chosen for values in _allowed(task, bench)])
     jobs, skipped = [], []
@@ -213,7 +213,7 @@ def obstacle(row: Model, task: Task, procedures: Mapping[str, Procedure]) -> str
     if problem := abilities.not_computable(row):
         return problem
     if task.procedure in ("frechet", "cfred-grid"):
-        return "sets of generated images are compared by python -m compute frechet"
+        return "sets of generated images are compared by likeness frechet"
     if not computable(task):
         return "published figures only: its items cannot be loaded here yet"
     procedure = procedures.get(task.procedure)

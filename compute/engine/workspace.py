@@ -192,7 +192,7 @@ def workbench(
 
     data = None if data is None else Path(data)
     if data is not None and data.suffix == ".parquet" and not data.exists():
-        raise BadInput(f"There is no file {data}. Make it: python -m compute pairs make --images DIR --out {data}")
+        raise BadInput(f"There is no file {data}. Make it: likeness pairs make --images DIR --out {data}")
     if data is not None and not data.is_dir():
         raise BadInput(f"There is no folder {data}: give one that holds data sets as <org>/<name>/, or name none")
     offline = settings.offline or settings.dry_run
@@ -235,7 +235,7 @@ def own_suites(
     elif data is None:
         if not suite:
             raise BadInput(
-                "Name a suite with --suite (in Python suite=; python -m compute list suites), or data of your own with "
+                "Name a suite with --suite (in Python suite=; likeness list suites), or data of your own with "
                 "--data (in Python data=)"
             )
     elif not suite and manifest_of_pairs(data):
@@ -244,7 +244,7 @@ def own_suites(
         made = _read(settings, same=same, warn=warn)
     elif suite == suite_making.PAIRBENCH and _holds_images(Path(data)):
         raise BadInput(
-            f"{data} is a folder of images. Make pairs of them first: python -m compute pairs make --images {data} "
+            f"{data} is a folder of images. Make pairs of them first: likeness pairs make --images {data} "
             "--out pairs.parquet; then name these in its place, pairs.parquet"
         )
     elif Path(data).is_file():

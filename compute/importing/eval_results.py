@@ -112,7 +112,7 @@ def read_eval_results(path: Path, *, model: str, catalog: Catalog, source: str =
         raise BadInput(f"{path} does not say whose results it holds: name the model with --model ORG/NAME")
     known = {row.key for row in catalog.models}
     if not hub_tasks.HUB_ID.fullmatch(model) and model not in known:
-        raise BadInput(f"{short(model)} is no model: give it as ORG/NAME, or by a key of python -m compute list models")
+        raise BadInput(f"{short(model)} is no model: give it as ORG/NAME, or by a key of likeness list models")
     reader = _EntryReader(catalog=catalog, model=model.lower(), source=source or f"{EVAL_RESULTS} of {model}")
     for file in files:
         reader.read_file(file)

@@ -97,7 +97,7 @@ def check(settings: RunSettings, *, most: int = 5000) -> DataCheck:
             except LikenessError as error:
                 problem = str(error)
     elif own.manifest_of_pairs(data):
-        raise BadInput(f"{data} is a manifest of pairs, which is shown by python -m compute pairs show {data}")
+        raise BadInput(f"{data} is a manifest of pairs, which is shown by likeness pairs show {data}")
     else:
         part = own.read(data, shape=settings.shape, columns=settings.columns, images=images, source=source)
         title = part.title
@@ -144,7 +144,7 @@ def _command(settings: RunSettings, *, skip_bad: bool) -> str:
     from compute.catalog.own.suite import is_suite_file
 
     data = settings.data
-    parts = ["python -m compute run", "--suite" if is_suite_file(data) else "--data", shlex.quote(str(data))]
+    parts = ["likeness run", "--suite" if is_suite_file(data) else "--data", shlex.quote(str(data))]
     options = {
         "--name": [settings.data_name],
         "--shape": [settings.shape],

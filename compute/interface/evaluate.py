@@ -1,4 +1,4 @@
-"""`compute.evaluate`: a model on a suite from Python, through the same engine as `python -m compute run`."""
+"""`compute.evaluate`: a model on a suite from Python, through the same engine as `likeness run`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def evaluate(
     `tokenizer`: from texts to tokens; `processor`: that of a transformers model; `family`: of a checkpoint whose files
     leave it open.
 
-    `suite`: its key (`python -m compute list suites`) or the path of a suite.toml; it may be left out where `tasks` or
+    `suite`: its key (`likeness list suites`) or the path of a suite.toml; it may be left out where `tasks` or
     `data` say it. `data`: data of your own, a folder or a file, of which `shape`, `columns` (the shape's name to the
     file's) and `images` (folders) say what they do not tell themselves; or with a suite a folder of data sets, searched
     before the hub's cache. `dtype`: float32, bfloat16 or float16. `results`: the folder that runs are stored in, by
@@ -175,7 +175,7 @@ def _with_named(
 def _suite_of(tasks: Sequence[str], results: Path) -> str:
     """The first suite of the catalogue that holds all these tasks. Raises BadInput where no suite does."""
     if not tasks:
-        raise BadInput("No suite is named: give suite=, such as suite='mini' (python -m compute list suites)")
+        raise BadInput("No suite is named: give suite=, such as suite='mini' (likeness list suites)")
     catalog: Catalog = workspace.catalog_with_own(results, warn=_warn)
     rows = [catalog.task(key) for key in tasks]
     for suite in catalog.suites:

@@ -251,7 +251,7 @@ class Evaluation:
         return store.read_parquet(self.runs[task].folder / run_folders.ITEMS)
 
     def save(self, path: str | Path) -> None:
-        """Writes every score as CSV, whole or not at all, in the form that `python -m compute import scores` reads.
+        """Writes every score as CSV, whole or not at all, in the form that `likeness import scores` reads.
 
         What no shipped catalogue lists is declared in it, but for a suite of one's own data, which the reader must have
         in its results folder. Raises CannotWrite, and BadInput where there is no score.

@@ -1,4 +1,4 @@
-"""`compute.train`: a dual encoder tuned as a multi-task metric, from Python and for `python -m compute train`."""
+"""`compute.train`: a dual encoder tuned as a multi-task metric, from Python and for `likeness train`."""
 
 from __future__ import annotations
 

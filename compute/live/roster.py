@@ -65,7 +65,7 @@ REASONS = (
         key="network",
         one="needs a download: no network here",
         many="need a download: no network here",
-        remedy="Connect this machine. Or run python -m compute fetch --models KEY on a connected one, and copy its Hub "
+        remedy="Connect this machine. Or run likeness fetch --models KEY on a connected one, and copy its Hub "
         "cache here.",
     ),
     Reason(

@@ -212,8 +212,7 @@ def _digests(row: Model, family: Adapter) -> dict[str, str]:
     for file in family.published(row):
         if not file.sha256 and not file.path.exists():
             raise NotHere(
-                f"{row.key}: {file.path.name} is not on this machine. "
-                f"Fetch it: python -m compute fetch --models {row.key}"
+                f"{row.key}: {file.path.name} is not on this machine. Fetch it: likeness fetch --models {row.key}"
             )
         files[file.path.name] = file.sha256 or digest(file.path)
     for path in family.bundled(row):

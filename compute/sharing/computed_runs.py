@@ -116,7 +116,7 @@ def gather(
         reasons = f"Left out: {'; '.join(left_out)}. " if left_out else ""
         raise BadInput(
             f"There is no complete computed run of {model.key!r}{of_suites} to share. {reasons}Make runs first: "
-            f"python -m compute run --suite {suites[0] if suites else 'SUITE'} --models {model.key}"
+            f"likeness run --suite {suites[0] if suites else 'SUITE'} --models {model.key}"
         )
     return SharedRuns(model=model, runs=tuple(runs), left_out=tuple(left_out), suites=keys)
 

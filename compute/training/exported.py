@@ -75,7 +75,7 @@ def options_beyond_files(base: Model) -> dict[str, Any]:
 
 
 def suite_to_run(suite: str) -> str:
-    """The suite by which `python -m compute run` scores a model that was trained for `suite`."""
+    """The suite by which `likeness run` scores a model that was trained for `suite`."""
     return "unisim-core" if suite == "unisim" else suite
 
 

@@ -53,4 +53,4 @@ def _command(note: Mapping[str, Any], *, title: str, suite: str) -> str:
         FROM_HUB: (f"hub:{name}", ""),
         FROM_FILE: (name, "  # in the folder that holds it"),
     }[source]
-    return f"python -m compute run --suite {suite} --models {shlex.quote(named)}{where}"
+    return f"likeness run --suite {suite} --models {shlex.quote(named)}{where}"

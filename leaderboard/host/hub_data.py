@@ -238,7 +238,7 @@ class HubData:
             ) from error
         except EntryNotFoundError as error:
             raise NotHere(
-                f"The data set {self.repo} has no {FILE}. Publish it: python -m compute publish --repo {self.repo}"
+                f"The data set {self.repo} has no {FILE}. Publish it: likeness publish --repo {self.repo}"
             ) from error
         if not metadata.etag or not metadata.commit_hash:
             raise NotHere("The server at HF_ENDPOINT does not state which file it has.")
@@ -266,7 +266,7 @@ class HubData:
             fault = str(error).partition(". ")[0]  # the remedy after it is for a database built here
             reason = (
                 f"The newest file of {self.repo} (commit {version.commit[:7]}) is not used: {fault}. Publish "
-                f"it again: python -m compute publish --repo {self.repo}"
+                f"it again: likeness publish --repo {self.repo}"
             )
             self._refused[version.etag] = reason
             self._delete({path})

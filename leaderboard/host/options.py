@@ -76,7 +76,7 @@ def read(
         action="extend",
         metavar="MODELS",
         help="models of your own that visitors can choose on the Try page, comma-separated: folders of checkpoints "
-        "(./name), hub:org/name@revision, or keys under which python -m compute run recorded them; repeatable "
+        "(./name), hub:org/name@revision, or keys under which likeness run recorded them; repeatable "
         "(without it LIKENESS_MODELS); not together with LIKENESS_DATA",
     )
     parser.add_argument(

@@ -38,7 +38,7 @@ def record(
         chosen = named(texts, catalog=catalog, offline=offline)
     except checkpoints.Undetermined as error:
         raise BadInput(
-            f"{error}. These are options of python -m compute run: run the model with them, and name the key that it "
+            f"{error}. These are options of likeness run: run the model with them, and name the key that it "
             "is recorded under"
         ) from error
     shipped_keys = {row.key for row in shipped().models}

@@ -41,6 +41,6 @@ def address(database: Path, key: str, *, path: Path) -> str:
     if key not in known:
         raise BadInput(
             f"No model has run on {path.name} yet, so that its board would be empty. Run some first: "
-            f"python -m compute run --suite {path} --models tiny"
+            f"likeness run --suite {path} --models tiny"
         )
     return f"board?suite={key}"

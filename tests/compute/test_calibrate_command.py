@@ -1,4 +1,4 @@
-"""`python -m compute calibrate` as a user meets it. Models are stand-ins."""
+"""`likeness calibrate` as a user meets it. Models are stand-ins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python -m compute fetch: what it brings, how far it says it is, and what it refuses before a byte has come."""
+"""likeness fetch: what it brings, how far it says it is, and what it refuses before a byte has come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python -m compute frechet, on drawn images with known faults: one table, stored runs, a suite of its own."""
+"""likeness frechet, on drawn images with known faults: one table, stored runs, a suite of its own."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images
         refused,
         NotHere,
         "timm/vit_giant_patch14_dinov2.lvd142m, open_clip/convnext_base_w",
-        "python -m compute fetch --models",
+        "likeness fetch --models",
         "--backbones tiny runs anywhere",
     )
     assert not (tmp_path / "features").exists()

@@ -1,4 +1,4 @@
-"""python -m compute frechet --grid: every pair of backbones from images or features, stored once, resumed."""
+"""likeness frechet --grid: every pair of backbones from images or features, stored once, resumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python -m compute run --data with data of one's own: recorded, repeated, moved, changed, refused."""
+"""likeness run --data with data of one's own: recorded, repeated, moved, changed, refused."""
 
 from __future__ import annotations
 

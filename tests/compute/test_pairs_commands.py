@@ -1,4 +1,4 @@
-"""python -m compute pairs make and show: what they print, what they refuse, and that memory does not grow."""
+"""likeness pairs make and show: what they print, what they refuse, and that memory does not grow."""
 
 from __future__ import annotations
 

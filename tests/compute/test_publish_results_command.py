@@ -1,4 +1,4 @@
-"""python -m compute publish results and import eval-results, with a stand-in for the hub."""
+"""likeness publish results and import eval-results, with a stand-in for the hub."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_pull_request_holds_the_card_and_the_files_in_one_commit(runs: Path, d
     assert made.exit_code == 0, made.output
     [sent] = hub.sent
     files = sent.pop("files")
-    assert sent.pop("commit_description").startswith("Made by `python -m compute publish results`.")
+    assert sent.pop("commit_description").startswith("Made by `likeness publish results`.")
     assert sent == {
         "repo_id": REPO,
         "repo_type": "model",

@@ -1,4 +1,4 @@
-"""`python -m compute run` as a user meets it: what it prints, its exit codes, what it leaves. Models are stand-ins."""
+"""`likeness run` as a user meets it: what it prints, its exit codes, what it leaves. Models are stand-ins."""
 
 from __future__ import annotations
 

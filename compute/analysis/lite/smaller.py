@@ -103,7 +103,7 @@ def _ready(scores: ScoreTable, *, hours: float | None, exclude: tuple[str, ...])
     """The whole suite, the tasks never to choose, and what each task costs."""
     unknown = sorted(set(exclude) - set(scores.tasks))
     if unknown:
-        raise BadInput(f"{scores.name} has no task {unknown[0]!r}. List them: python -m compute list tasks")
+        raise BadInput(f"{scores.name} has no task {unknown[0]!r}. List them: likeness list tasks")
     ready = whole(scores)
     never = np.setdiff1d(np.arange(len(scores.tasks)), ready.candidates)
     cost = scores.hours
@@ -111,7 +111,7 @@ def _ready(scores: ScoreTable, *, hours: float | None, exclude: tuple[str, ...])
         if np.isnan(cost[ready.candidates]).all():
             raise BadInput(
                 "No task of this suite has a known running time: import result files that say theirs "
-                "(python -m compute import mteb-results), or give a number of tasks."
+                "(likeness import mteb-results), or give a number of tasks."
             )
         never = np.union1d(never, np.flatnonzero(np.isnan(cost)))
         cost = np.nan_to_num(cost, nan=0.0)

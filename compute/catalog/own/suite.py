@@ -31,8 +31,8 @@ BENCHMARK = Benchmark(
     title="Own data",
     paper="Your own data",
     url="",
-    description="Suites made from your own files with `python -m compute run --data FILE`, or from your own images "
-    "with `python -m compute frechet`. Their scores stand apart: they compare with no published figure.",
+    description="Suites made from your own files with `likeness run --data FILE`, or from your own images "
+    "with `likeness frechet`. Their scores stand apart: they compare with no published figure.",
     bibtex="",
 )
 SYNTHETIC = replace(

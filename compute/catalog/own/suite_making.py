@@ -35,7 +35,7 @@ def from_file(path: Path, *, suite: str, known: Sequence[OwnSuite] = ()) -> OwnS
     """
     same = next((own for own in known if own.suite.key == suite), None)
     if same is not None and same.shape in COMPARISONS:
-        raise BadInput(f"The suite {suite} is a comparison of generators: run python -m compute frechet again")
+        raise BadInput(f"The suite {suite} is a comparison of generators: run likeness frechet again")
     if same is None and suite != PAIRBENCH:
         raise BadInput(
             f"{path.name} is a file, and only these suites take one: {PAIRBENCH}. To make a suite of it, name no suite "

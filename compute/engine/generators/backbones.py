@@ -163,7 +163,7 @@ def choose(text: str, *, metrics: str = "", catalog: Catalog) -> Backbones:
             text=tuple(dict.fromkeys((*PAPERS.text, *texts))),
         )
     if not own.image:
-        raise BadInput(f"--backbones {text}: none of these embeds images. List models: python -m compute list models")
+        raise BadInput(f"--backbones {text}: none of these embeds images. List models: likeness list models")
     return own.limited(metrics)
 
 
@@ -173,6 +173,6 @@ def check_present(rows: list[Model]) -> None:
     if keys:
         raise NotHere(
             f"The weights of {', '.join(keys)} are not on this machine. Fetch them where there is a network: "
-            f"python -m compute fetch --models {','.join(keys)}. Without it, --backbones tiny runs anywhere, and "
+            f"likeness fetch --models {','.join(keys)}. Without it, --backbones tiny runs anywhere, and "
             "--metrics limits what is computed"
         )

@@ -138,7 +138,7 @@ def choose(text: str, *, catalog: Catalog) -> Backbones:
         if not roles[role]:
             raise BadInput(
                 f"--backbones {text}: none of these embeds {role}s, and a grid pairs image with text backbones. List "
-                "models: python -m compute list models"
+                "models: likeness list models"
             )
     images, texts = (tuple(dict.fromkeys(roles[role])) for role in ABILITIES)
     return Backbones(image=(), cfred=images, text=texts, metrics=(METRIC,))

@@ -83,7 +83,7 @@ def _remedy(task: Task, file: OwnFile | None) -> str:
         folders = " ".join(f"--images {shlex.quote(printable(str(folder)))}" for folder in file.elsewhere)
         return (
             f"The images of task {task.key!r} lie outside the folder of {task.dataset}: name their folder (in Python "
-            f"images=), as in the command python -m compute run --suite {task.suites[0]} {folders} --models tiny"
+            f"images=), as in the command likeness run --suite {task.suites[0]} {folders} --models tiny"
         )
     images = (
         ", and the folders of its images with --images (in Python images=)" if file is not None and file.images else ""
@@ -95,7 +95,7 @@ def _remedy(task: Task, file: OwnFile | None) -> str:
 
 
 def manifest_of_pairs(data: Path | str) -> bool:
-    """Whether a file is a manifest of pairs, as `python -m compute pairs make` writes it."""
+    """Whether a file is a manifest of pairs, as `likeness pairs make` writes it."""
     path = Path(data)
     if path.suffix.lower() != ".parquet" or not path.is_file():
         return False

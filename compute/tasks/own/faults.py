@@ -71,4 +71,4 @@ def sentence(title: str, listed: list[RowFault] | tuple[RowFault, ...], count: i
     if count == 1:
         return str(listed[0])
     more = f", the first {SHOWN}" if count > SHOWN else ""
-    return f"{title} has {count:,} faults{more}: {first} All of them: python -m compute task check {title}"
+    return f"{title} has {count:,} faults{more}: {first} All of them: likeness task check {title}"

@@ -31,7 +31,7 @@ VERSION = 1  # raise it when a column changes its name or meaning
 TEMPLATES = 5  # prompt templates of each kind of pair (Appendix C.1)
 HEADING = b"likeness.pairs"  # the key of the file's metadata that says what the pairs were made from, and how
 MOST_BYTES = 1 << 30  # of a manifest's texts
-AGAIN = "Make the pairs again: python -m compute pairs make"
+AGAIN = "Make the pairs again: likeness pairs make"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Trains the small bundled dual encoder on drawn scenes: `python -m compute train tiny`."""
+"""Trains the small bundled dual encoder on drawn scenes: `likeness train tiny`."""
 
 from __future__ import annotations
 

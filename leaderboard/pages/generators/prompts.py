@@ -125,9 +125,7 @@ def _compared(
         raise Undefined("The images are not paired by prompt, so that no prompt has two values to compare")
     kind = next((kind for kind in (column.metric, DISTANCE) if kind in first.kinds and kind in second.kinds), "")
     if not kind or first.kinds[kind] != second.kinds[kind]:
-        raise Undefined(
-            "The stored runs have no values of single prompts by this metric: run python -m compute frechet again"
-        )
+        raise Undefined("The stored runs have no values of single prompts by this metric: run likeness frechet again")
     left, right = (values(each.run, tuple(each.kinds)) for each in (first, second))
     rows_left, rows_right = _shared(left, right, kind)
     x, y = left.values[kind][rows_left], right.values[kind][rows_right]

@@ -25,7 +25,7 @@ def command(db: Database, about: pd.Series) -> str:
     is_mapped = items.can_be_run(about) and about["procedure"] != "judging" and "image" in list(about["modalities"])
     if not is_mapped:
         return ""
-    return f"python -m compute project --task {about['key']} --model {items.model_for(db, about)}"
+    return f"likeness project --task {about['key']} --model {items.model_for(db, about)}"
 
 
 def words(maps: pd.DataFrame, *, model: str) -> str:

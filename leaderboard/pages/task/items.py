@@ -168,7 +168,7 @@ def how_to(db: Database, about: pd.Series) -> dict[str, str]:
     options = f"--suite {suites['key'].iloc[0]} --tasks {about['key']} --models {model_for(db, about)}"
     return {
         "empty": "No computed run of this task yet. Make one, and its single items show here:",
-        "command": f"python -m compute run {options}",
+        "command": f"likeness run {options}",
     }
 
 

@@ -229,7 +229,7 @@ def test_the_app_cannot_write(database: Path) -> None:
     ("content", "said"),
     [
         (None, "There is no database"),
-        (b"", "python -m compute build"),
+        (b"", "likeness build"),
         (b"x" * 20000, "damaged"),
     ],
 )

@@ -48,7 +48,7 @@ def test_it_says_what_it_understood_and_what_is_odd(folder: Path) -> None:
         "Note: items that repeat an earlier one: 1 (3 = 2)",
         "Fault: items that repeat an earlier one with another answer: 1 (3 = 2)",
         "Can be run",
-        "Run it: python -m compute run --data choices.csv --models tiny",
+        "Run it: likeness run --data choices.csv --models tiny",
     ):
         assert line in lines
     assert any(line.startswith("4 items are too few") for line in lines)
@@ -77,7 +77,7 @@ def test_shape_columns_and_the_number_of_images_can_be_given(folder: Path) -> No
     assert "Classes: 2: thing 2, person 1" in result.output
     assert "Images: 3 distinct, 2 of them decoded" in result.output
     assert (
-        "Run it: python -m compute run --data kinds.csv --name 'My kinds' --shape clustering "
+        "Run it: likeness run --data kinds.csv --name 'My kinds' --shape clustering "
         "--columns item=photo,label=kind --models tiny"
     ) in result.output
 
@@ -95,7 +95,7 @@ def test_a_suite_is_checked_task_by_task(folder: Path) -> None:
         "choices.csv",
         "Kinds",
         "Can be run",
-        "Run it: python -m compute run --suite suite.toml --models tiny",
+        "Run it: likeness run --suite suite.toml --models tiny",
     ]
     result = checked("suite.toml", "--shape", "choices")
     assert result.exit_code == 1 and "--shape" in result.output

@@ -1,4 +1,4 @@
-"""`python -m compute rank`: prints what `compute.rank` says, writes the page, and refuses in one line."""
+"""`likeness rank`: prints what `compute.rank` says, writes the page, and refuses in one line."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def test_a_file_that_is_no_database_or_half_of_one_is_refused(hub: Hub, data: Hu
     ("error", "words"),
     [
         ("RepoNotFound", "no data set someone/likeness that this app may read"),
-        ("EntryNotFound", "python -m compute publish --repo someone/likeness"),
+        ("EntryNotFound", "likeness publish --repo someone/likeness"),
     ],
 )
 def test_what_the_hub_does_not_have_is_said(hub: Hub, data: HubData, error: str, words: str) -> None:

@@ -112,7 +112,7 @@ def unknown_family(folder: Path) -> str:
         (lambda folder: "model.py:make", "is code, which the app does not run"),
         (lambda folder: "hub:nothing", "hub id"),
         (held, "own/held is no checkpoint: name a folder"),
-        (unknown_family, "options of python -m compute run: run the model with them, and name the key"),
+        (unknown_family, "options of likeness run: run the model with them, and name the key"),
     ],
 )
 def test_what_cannot_be_is_one_sentence_with_a_remedy(folder: Path, results: Path, name, said: str) -> None:

@@ -133,7 +133,7 @@ def test_what_is_shipped_is_small_and_loads() -> None:
     """At most 6 MB in half precision; image and text of one scene are nearer than of others; lengths are about one."""
     assert sum(file.stat().st_size for file in TINY.iterdir()) <= 6_000_000
     assert json.loads((TINY / "config.json").read_text())["dtype"] == "float16"
-    assert (TINY / "README.md").read_text().count("python -m compute train tiny") == 1
+    assert (TINY / "README.md").read_text().count("likeness train tiny") == 1
     model, processor = CLIPModel.from_pretrained(TINY).float().eval(), CLIPProcessor.from_pretrained(TINY)
     data = mini.drawn("mini/images-by-text")["default"]
     files = [Image.open(io.BytesIO(data.documents.image.read(row))) for row in range(64)]

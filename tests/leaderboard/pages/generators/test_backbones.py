@@ -58,7 +58,7 @@ def test_the_section_shows_every_pair_and_reads_it(db: Database) -> None:
     assert "Image: resolution. One known value: nothing to compare. Unknown of mine." in text(markup)
     assert "Text: zero-shot accuracy on ImageNet" in text(markup) and "70 to 75%" in text(markup)
     assert not re.search(r"\bnan\b|\bNone\b", text(markup))
-    assert "python -m compute frechet --grid" in backbones.section(db, backbones.load(db, suite="grid-unrated"))
+    assert "likeness frechet --grid" in backbones.section(db, backbones.load(db, suite="grid-unrated"))
 
 
 def pairs(cells: np.ndarray, error: float) -> BackboneSet:

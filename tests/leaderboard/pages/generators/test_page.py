@@ -79,7 +79,7 @@ def test_likely_misprints_are_marked(site: SimpleNamespace) -> None:
 def test_an_app_without_computed_sets_says_how_to_make_one(site: SimpleNamespace) -> None:
     comparisons = {key: compare_metrics(site.db, site.suite_cache.table(f"cfred-{key}")) for key in SETS}
     *_, rest = page(site, comparisons.__getitem__, chosen="coco", metric="cfred")
-    assert rest.count("python -m compute frechet") == 1
+    assert rest.count("likeness frechet") == 1
 
 
 def test_a_computed_set_without_people_shows_what_is_proven(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_by_default_the_first_two_in_rank_and_never_one_twice(db: Database, own:
 def test_runs_without_values_of_prompts_say_what_to_do(db: Database, own: ComputedSet) -> None:
     bare = replace(own, generators=tuple(replace(each, kinds={}) for each in own.generators))
     markup, *_ = section(db, bare, metric="fd")
-    assert "python -m compute frechet" in markup and "<img" not in markup
+    assert "likeness frechet" in markup and "<img" not in markup
 
 
 def test_drawn_generators_show_their_drawings(db: Database) -> None:

@@ -73,8 +73,8 @@ def text(markup: str) -> str:
 
 
 AGAIN = {
-    "own/my-model": "python -m compute run --suite mini --models 'FOLDER/My Model' # FOLDER: the one that holds it",
-    "org/name": f"python -m compute run --suite mini --models hub:Org/Name@{COMMIT}",
+    "own/my-model": "likeness run --suite mini --models 'FOLDER/My Model' # FOLDER: the one that holds it",
+    "org/name": f"likeness run --suite mini --models hub:Org/Name@{COMMIT}",
     "own/held": 'compute.evaluate(model, suite="mini", name="Held", preprocess=...) # model: Towers',
 }
 

@@ -35,7 +35,7 @@ def test_a_map_has_every_image_with_its_label_and_picture(stand_in_suite_cache) 
 def test_without_a_map_the_page_shows_the_command_that_makes_one(stand_in_suite_cache) -> None:
     db = stand_in_suite_cache.db
     site = SimpleNamespace(db=db, suite_cache=stand_in_suite_cache)
-    line = "python -m compute project --task mieb/stl10 --model "
+    line = "likeness project --task mieb/stl10 --model "
     assert image_map.command(db, about(stand_in_suite_cache, "mieb/stl10")).startswith(line)
     assert image_map.command(db, about(stand_in_suite_cache, "pairbench/coco-cj")) == ""
     related = {suite: page.correlations(stand_in_suite_cache.table(suite)) for suite in ("mieb", "pairbench")}
