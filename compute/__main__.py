@@ -23,7 +23,7 @@ from compute.cli.project import project
 from compute.cli.rank import rank
 from compute.cli.run import RunCommand, run
 from compute.cli.train import train
-from compute.types import BadInput, LikenessError
+from compute.types import ON_COMMAND_LINE, BadInput, LikenessError
 from compute.versions import without_package
 
 
@@ -32,6 +32,7 @@ class Commands(TyperGroup):
 
     def invoke(self, context: Any) -> Any:
         """Runs the command. A pipe that nobody reads any more ends it silently, as click does."""
+        told = ON_COMMAND_LINE.set(True)
         try:
             return self._invoke(context)
         except KeyboardInterrupt as error:
@@ -54,6 +55,8 @@ class Commands(TyperGroup):
             where = f"{error.filename}: " if error.filename else ""
             typer.echo(f"Error: {where}{message}. {remedy}, then run the same command again", err=True)
             raise typer.Exit(1) from error
+        finally:
+            ON_COMMAND_LINE.reset(told)
 
     def _invoke(self, context: Any) -> Any:
         if storage.is_url(os.environ.get("LIKENESS_RESULTS", "")):

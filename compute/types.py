@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +52,23 @@ def slug(text: str, *, default: str, marks: str = ".") -> str:
     outer = f"-{marks}"
     plain = re.sub(f"[^a-z0-9{re.escape(marks)}]+", "-", text.lower())
     return plain.strip(outer)[:60].strip(outer) or default
+
+
+ON_COMMAND_LINE: ContextVar[bool] = ContextVar("on_command_line", default=False)
+REPEATED = {"categories": "category", "weights": "weight"}  # arguments whose option takes one at a time
+
+
+def argument(name: str, value: Any = None) -> str:
+    """An argument as who reads the message writes it: `only` in Python, on the command line `--only`; with a value
+    `bounds=(0, 100)` and `--bounds 0,100`, `weights={'a': 1}` and `--weight a=1`."""
+    if not ON_COMMAND_LINE.get():
+        return name if value is None else f"{name}={value!r}"
+    option = f"--{REPEATED.get(name, name).replace('_', '-')}"
+    if value is None or value is True:
+        return option
+    if isinstance(value, Mapping):
+        return " ".join(f"{option} {shlex.quote(f'{key}={one}')}" for key, one in value.items())
+    return f"{option} {shlex.quote(value if isinstance(value, str) else ','.join(map(str, value)))}"
 
 
 class LikenessError(Exception):

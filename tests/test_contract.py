@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import redirect_stdout
 from functools import cache, partial
 from pathlib import Path
 from types import CellType, FunctionType, MethodType
@@ -676,11 +677,17 @@ def command_reference() -> str:
     """The Markdown of docs/commands.md, made by typer."""
     from typer.cli import MARKUP_MODE_KEY, get_docs_for_click
 
+    from leaderboard.host import options
+
     app = command_line()
     command = typer.main.get_command(app)
     context = typer.Context(command, obj={MARKUP_MODE_KEY: app.rich_markup_mode})
     text = get_docs_for_click(obj=command, ctx=context, name="likeness", title="Commands")
-    return text.strip().replace("&#x27;", "'").replace("&quot;", '"') + "\n"
+    text = text.strip().replace("&#x27;", "'").replace("&quot;", '"')
+    printed = io.StringIO()
+    with patch.dict(os.environ, {"COLUMNS": "100"}), redirect_stdout(printed), pytest.raises(SystemExit):
+        options.read(["--help"], program="likeness")
+    return f"{text}\n\n## The app: `likeness` alone, or `python app.py`\n\n```text\n{printed.getvalue().strip()}\n```\n"
 
 
 def test_the_command_reference_is_up_to_date() -> None:

@@ -28,6 +28,7 @@ class Comparison:
     b: str
     over: Literal["tasks", "items"]  # what the two were measured on together, and what the interval is about
     n: int  # shared tasks or items
+    of: int  # tasks that count, whether both have them or not
     difference: float  # a minus b; NaN: nothing is shared, or the tasks do not mix
     low: float  # of the 95% interval
     high: float
@@ -48,6 +49,8 @@ class Comparison:
             return f"{self.a} and {self.b} cannot be compared: {self.reason}."
         way = "" if self.higher_is_better else ", where lower is better"
         many = self.over if self.n != 1 else self.over.removesuffix("s")
+        if self.over == "tasks" and self.n < self.of:
+            many = f"of {self.of:,} tasks (coverage {self.n / self.of:.0%}; the others lack a score)"
         size = f"{self.a} minus {self.b}: {self.difference:+.4g} over {self.n:,} {many}{way}"
         if math.isnan(self.p):
             return f"{size}; whether by chance is not known, because {self.reason}."
@@ -116,6 +119,7 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
         b=table.models[b],
         over="tasks",
         n=len(shared),
+        of=len(columns),
         difference=difference,
         low=low,
         high=high,

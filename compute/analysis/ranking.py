@@ -36,7 +36,7 @@ from compute.analysis.table import WHOLE, ScoreTable
 from compute.arrays import Bools, Floats, Ints
 from compute.io.tables import padded
 from compute.rounding import decimals, printed_decimals, rounded
-from compute.types import ORIGINS, printable
+from compute.types import ORIGINS, argument, printable
 
 SLACK = 1e-9  # of a share of tasks, which is a quotient
 ALONE = "only one model has a rank"
@@ -208,14 +208,14 @@ class Ranking:
             )
         if (largest := self._likely_bound()) is not None:
             notes.append(
-                f"Intervals reach beyond 0 to {largest}, between which all scores lie. If no mean can, give these "
-                f"bounds: 0,{largest}."
+                f"Intervals reach beyond 0 to {largest}, between which all scores lie. If no mean can, give "
+                f"{argument('bounds', (0, largest))}."
             )
         if self.few.any():
             notes.append(
                 f"In brackets: a category has {FEW} tasks or fewer, and the interval covers at least 95%, usually more."
             )
-        if self.fixed:
+        if self.fixed and not np.isnan(self.mean_low).all():
             notes.append(f"The intervals are about the one task of {listed(self.fixed)} alone.")
         partial = np.flatnonzero((self.rank != UNRANKED) & (self.scored < self.table.counted.sum()))
         if len(partial):

@@ -38,6 +38,9 @@ def rank(
     shares: Annotated[
         bool, typer.Option("--shares", help="Values are shares of n right answers, so their errors are known.")
     ] = False,
+    transpose: Annotated[
+        bool, typer.Option("--transpose", help="The table has a row a task and a column a model.")
+    ] = False,
     html: Annotated[
         Path | None, typer.Option(help="Also write the board to this file, which needs no network.")
     ] = None,
@@ -61,6 +64,7 @@ def rank(
         coverage=coverage,
         bounds=limits,
         shares=shares,
+        transpose=transpose,
     )
     typer.echo(str(result))
     if html is not None:

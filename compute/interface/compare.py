@@ -52,6 +52,7 @@ def compare(
     categories: Mapping[str, Sequence[str]] | None = None,
     weights: Mapping[str, float] | None = None,
     lower_is_better: Sequence[str] = (),
+    transpose: bool = False,
     aggregate: str = CATEGORY_MEAN,
     shares: bool = False,
 ) -> Comparison:
@@ -80,6 +81,7 @@ def compare(
         categories=categories,
         weights=weights,
         lower_is_better=lower_is_better,
+        transpose=transpose,
         shares=shares,
     )
     table = reading.table(scores)

@@ -57,14 +57,16 @@ def correlate(
     only: Sequence[str] = (),
     ignore: Sequence[str] = (),
     lower_is_better: Sequence[str] = (),
+    transpose: bool = False,
 ) -> TaskCorrelations:
     """Correlations between the tasks of any table of scores, each over the models that have both scores.
 
-    scores, model, only, ignore and lower_is_better as in `compute.rank`; tasks of which lower is better are turned, so
-    that a positive correlation means that the tasks agree. method: kendall (tau-b), spearman or pearson. minimum: the
-    models that a correlation needs. Source: `compute.analysis.correlation`. Raises BadInput.
+    scores, model, only, ignore, lower_is_better and transpose as in `compute.rank`; tasks of which lower is better are
+    turned, so that a positive correlation means that the tasks agree. method: kendall (tau-b), spearman or pearson.
+    minimum: the models that a correlation needs. Source: `compute.analysis.correlation`. Raises BadInput.
     """
-    table = ScoreReading(model=model, only=only, ignore=ignore, lower_is_better=lower_is_better).table(scores)
+    reading = ScoreReading(model=model, only=only, ignore=ignore, lower_is_better=lower_is_better, transpose=transpose)
+    table = reading.table(scores)
     if len(table.tasks) < 2:
         raise BadInput(f"The table has {len(table.tasks)} task; a correlation needs two or more. Add columns")
     if len(table.models) < minimum:

@@ -15,7 +15,7 @@ from compute.analysis.lite.smaller import HeldOut, LostTask
 from compute.analysis.ranks.means import CATEGORY_MEAN, TASK_MEAN
 from compute.analysis.table import ScoreTable
 from compute.interface.score_reading import ScoreReading
-from compute.types import BadInput
+from compute.types import BadInput, argument
 
 FOR_HALVES = 8  # models, below which halves of them say nothing
 
@@ -69,6 +69,7 @@ def lite(
     categories: Mapping[str, Sequence[str]] | None = None,
     weights: Mapping[str, float] | None = None,
     lower_is_better: Sequence[str] = (),
+    transpose: bool = False,
     seed: int = 0,
 ) -> SmallerTable:
     """Chooses `tasks` tasks of any table that rank its models like all of them, after MIEB section 6.3.
@@ -87,6 +88,7 @@ def lite(
         categories=categories,
         weights=weights,
         lower_is_better=lower_is_better,
+        transpose=transpose,
     )
     table = reading.table(scores)
     if isinstance(tasks, bool) or not isinstance(tasks, int) or not 0 < tasks < len(table.tasks):
@@ -98,11 +100,13 @@ def lite(
     if whole < 3:
         raise BadInput(
             f"Only {whole} of {len(table.models)} models have a score on every task; choosing tasks needs 3 or more. "
-            "Leave out tasks that few models have (ignore)"
+            f"Leave out tasks that few models have ({argument('ignore')})"
         )
     suite = replace(table, aggregate=aggregate).weighted(weights)
     if (suite.task_weights != 1).any() or (suite.weights == 0).any():
-        raise BadInput("A smaller suite takes weights of categories, above 0. Leave tasks out by name (ignore)")
+        raise BadInput(
+            f"A smaller suite takes weights of categories, above 0. Leave tasks out by name ({argument('ignore')})"
+        )
     limits = smaller.thresholds(",".join(map(str, thresholds)))
     choice = smaller.choose(suite, size=tasks, thresholds=limits)
     chosen = choice.selection

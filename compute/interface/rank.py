@@ -11,8 +11,9 @@ import pandas as pd
 
 from compute.analysis.ranking import Ranking
 from compute.analysis.ranks.means import BORDA, CATEGORY_MEAN, TASK_MEAN
+from compute.analysis.table import shown
 from compute.interface.score_reading import ScoreReading
-from compute.types import BadInput
+from compute.types import BadInput, argument
 
 RULES = (CATEGORY_MEAN, TASK_MEAN, BORDA)
 
@@ -30,12 +31,13 @@ def rank(
     coverage: float = 1.0,
     bounds: tuple[float, float] | None = None,
     shares: bool = False,
+    transpose: bool = False,
 ) -> Ranking:
     """Ranks the models of any table of scores, with the intervals and tie classes of the board.
 
     scores: a frame or a file (CSV, TSV, Excel, JSON Lines, Parquet), a row a model and a column a task, or long with
     the columns model, task, value [, stderr, n, category, higher_is_better] (`score_reading`). model, only, ignore,
-    categories, lower_is_better, shares: how to read it (`ScoreReading` there). weights: by category or task,
+    categories, lower_is_better, shares, transpose: how to read it (`ScoreReading` there). weights: by category or task,
     others 1. aggregate: `category-mean`, the mean of category means; `task-mean`; or `borda`, points for every model
     beaten on a task, for tasks of unlike direction or unit. coverage: the least share of the counting tasks that a
     model needs for a rank. bounds: the least and largest possible mean, which intervals keep to.
@@ -45,10 +47,12 @@ def rank(
     if aggregate not in RULES:
         raise BadInput(f"No rule {aggregate!r}. Use one of {', '.join(RULES)}")
     if not 0 < coverage <= 1:
-        raise BadInput(f"coverage is a share of the tasks above 0 and at most 1, got {coverage:g}")
+        raise BadInput(f"{argument('coverage')} is a share of the tasks above 0 and at most 1, got {coverage:g}")
     limits = (-np.inf, np.inf) if bounds is None else (float(bounds[0]), float(bounds[1]))
     if not limits[0] < limits[1]:
-        raise BadInput(f"bounds are the least and the largest possible mean, got {limits[0]:g} and {limits[1]:g}")
+        raise BadInput(
+            f"{argument('bounds')} are the least and the largest possible mean, got {limits[0]:g} and {limits[1]:g}"
+        )
     reading = ScoreReading(
         model=model,
         only=only,
@@ -57,6 +61,7 @@ def rank(
         weights=weights,
         lower_is_better=lower_is_better,
         shares=shares,
+        transpose=transpose,
     )
     table = reading.table(scores)
     if len(table.models) < 2:
@@ -65,5 +70,13 @@ def rank(
     if aggregate == BORDA and not set((weights or {}).values()) <= {0, 1}:
         raise BadInput("Borda points take no weights but 0, which leaves tasks out. Or rank by a mean")
     least, most = (np.full(len(table.tasks), limit) for limit in limits)
-    chosen = replace(table, aggregate=aggregate, least=coverage, lower=least, upper=most)
-    return Ranking.of(chosen.weighted(weights))
+    chosen = replace(table, aggregate=aggregate, least=coverage, lower=least, upper=most).weighted(weights)
+    ways = [
+        [chosen.tasks[at] for at in np.flatnonzero(chosen.counted & (chosen.higher == way))] for way in (False, True)
+    ]
+    if aggregate != BORDA and all(ways):
+        raise BadInput(
+            f"Lower is better on {shown(ways[0])}, higher on {shown(ways[1])}: they have no mean. Rank by Borda "
+            f"points, {argument('aggregate', BORDA)}, or choose tasks of one kind ({argument('only')})"
+        )
+    return Ranking.of(chosen)

@@ -25,7 +25,7 @@ from compute.analysis.table import LARGEST, WHOLE, ScoreTable, shown
 from compute.arrays import Floats, Ints
 from compute.io.numbers import Numbers, has_decimal_comma, read_numbers
 from compute.io.tables import read_table
-from compute.types import BadInput, shortened, suggestion
+from compute.types import BadInput, argument, shortened, suggestion
 
 REQUIRED = ("model", "task", "value")  # of a long table
 OPTIONAL = ("stderr", "n", "category", "higher_is_better")
@@ -53,6 +53,11 @@ DESCRIPTION = re.compile(
 )
 ERROR_OF = re.compile(r"(.+?)(?:[ _](?:stderr|std_err|std|se|sem)|\s*±|\s*\((?:stderr|std|se|sem|±)\))", re.IGNORECASE)
 # Names of columns whose rows are tasks, and of models: gte-large, e5-mistral-7b, org/name.
+# Measures of which lower is better, as the last word of a task's name, or before a unit: FID-10k, val_loss, error rate.
+LOWER = ("FID", "KID", "CMMD", "LPIPS", "loss", "error", "latency", "perplexity")
+IS_LOWER = re.compile(
+    rf"(?:.*[ _./-])?(?:{'|'.join(LOWER)})(?:[ _-](?:rate|ms|s|\d+k?))?(?:\s*[(\[].*)?(?:\s*[↑↓])?", re.IGNORECASE
+)
 OF_TASKS = re.compile(r"(?:tasks?|datasets?|benchmarks?|scenarios?|metrics?|tests?|subsets?)", re.IGNORECASE)
 OF_A_MODEL = re.compile(
     r".+[-_ /](?:v?\d+(?:\.\d+)*[bm]?|base|large|small|xl|instruct|mini|turbo|v\d.*)\b.*|.+/.+", re.I
@@ -73,6 +78,7 @@ class ScoreReading:
     categories: Mapping[str, Sequence[str]] | None = None  # names of categories and their tasks, every task in one
     weights: Mapping[str, float] | None = None  # by category or task, others 1; here only the names in it count
     lower_is_better: Sequence[str] = ()  # tasks
+    transpose: bool = False  # a row a task and a column a model
     shares: bool = False  # every value is a share of `n` right answers: where no standard error is given, the binomial
 
     @property
@@ -89,13 +95,25 @@ class ScoreReading:
         notes: tuple[str, ...] = ()
         comma = None
         if not isinstance(scores, pd.DataFrame):
-            file = read_table(Path(scores))
+            if not isinstance(scores, str | Path):
+                raise BadInput(
+                    f"scores is a {type(scores).__name__}; give a pandas.DataFrame, such as pandas.DataFrame(scores) "
+                    "of columns, or the path of a table"
+                )
+            file = read_table(Path(scores), repeated=True)
             scores, comma, notes = file.frame, file.comma, file.notes
         frame = _named(scores)
+        if self.transpose:
+            first = self.model or frame.columns[0]
+            _check_names([first], frame.columns, what=argument("model"))
+            frame = _named(frame.set_index(first).T.rename_axis("model"))
         if not len(frame):
             raise BadInput("The table has no rows below its heading. Add one for every model")
-        roles = _roles(frame, self)
-        table = _long(frame, self, roles, comma) if roles else _wide(frame, self, comma)
+        shared = set(frame.columns[frame.columns.duplicated()])
+        frame = frame.loc[:, ~frame.columns.duplicated()]
+        reading = replace(self, model="") if self.transpose else self
+        roles = _roles(frame, reading)
+        table = _long(frame, reading, roles, comma, shared) if roles else _wide(frame, reading, comma, shared)
         table = _chosen(table, only=self.only, ignore=self.ignore, columns=frame.columns)
         table = _without_summaries(table, named=self.named)
         _check_units(table, named=self.named)
@@ -106,8 +124,16 @@ class ScoreReading:
                 f"The table has {len(table.models):,} models; at most {MOST_MODELS:,} can be compared. Choose some"
             )
         if self.lower_is_better:
-            _check_names(self.lower_is_better, table.tasks, what="lower is better")
-            table = replace(table, higher=table.higher & ~np.isin(table.tasks, list(self.lower_is_better)))
+            _check_names(self.lower_is_better, table.tasks, what=argument("lower_is_better"))
+        higher = table.higher & ~np.isin(table.tasks, list(self.lower_is_better))
+        said = [] if "higher_is_better" in roles else _lower_by_name(table.tasks, named=self.lower_is_better)
+        if said:
+            notes = (
+                *notes,
+                f"Lower is better, by their names: {shown(said)}. Where higher is, rename the column "
+                f"(names that say so: {', '.join(LOWER)}, ↓).",
+            )
+        table = replace(table, higher=higher & ~np.isin(table.tasks, said))
         if self.categories:
             table = _in_categories(table, self.categories)
         return replace(table, notes=(*table.notes, *notes, *_summaries(table)))
@@ -118,7 +144,6 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
     if frame.columns.nlevels > 1 or frame.index.nlevels > 1:
         raise BadInput("The table has several levels of columns or rows. Flatten it: frame.reset_index()")
     names = ["model" if name == "__index_level_0__" else str(name).strip() for name in frame.columns]  # pandas' index
-    _check_unlike(names)
     frame = frame.set_axis(names, axis=1)
     index = frame.index
     title = str(index.name).strip() if index.name is not None else "model"
@@ -127,18 +152,36 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _check_unlike(names: Sequence[str]) -> None:
-    """Raises BadInput for a name that two columns have."""
-    seen: set[str] = set()
-    for name in (name.strip() for name in names):
-        if name in seen:
-            raise BadInput(f"Two columns are named {shortened(name)!r}. Rename one of them")
-        seen.add(name)
+def _check_once(used: Iterable[str], shared: Collection[str]) -> None:
+    """Raises BadInput for a name that is used and that two columns have."""
+    for name in used:
+        if name in shared:
+            raise BadInput(
+                f"Two columns are named {shortened(name)!r}. Rename one of them, or leave both out "
+                f"({argument('ignore')})"
+            )
+
+
+def _lower_by_name(tasks: Sequence[str], *, named: Sequence[str]) -> list[str]:
+    """The tasks of which ↓ or LOWER says that lower is better, without those named so. Raises BadInput where ↑ says
+    the opposite of the name or the option."""
+    found = []
+    for task in tasks:
+        down, lower = "↓" in task, task in named or IS_LOWER.fullmatch(task) is not None
+        if "↑" in task and (down or lower):
+            other = argument("lower_is_better") if task in named else "↓" if down else "its name"
+            raise BadInput(
+                f"Is higher or lower better on {shortened(task)!r}? ↑ says higher, {other} says lower. Rename it"
+            )
+        if (down or lower) and task not in named:
+            found.append(task)
+    return found
 
 
 def _roles(frame: pd.DataFrame, reading: ScoreReading) -> dict[str, str]:
     """Of a long table, which column has which role; nothing for a wide one. Raises BadInput."""
-    known = {name.lower(): name for name in reversed(frame.columns) if name not in reading.ignore}
+    unused = (*reading.ignore, reading.model)
+    known = {name.lower(): name for name in reversed(frame.columns) if name not in unused}
     roles = {role: known[role] for role in ("task", "value", *OPTIONAL) if role in known}
     if {"task", "value"} <= {name.lower() for name in frame.columns}:
         return {
@@ -155,7 +198,8 @@ def _roles(frame: pd.DataFrame, reading: ScoreReading) -> dict[str, str]:
             has, lacks = ("task", "value") if "task" in known else ("value", "task")
             raise BadInput(
                 f"The table has a column {known[has]!r} but none named {lacks!r}; it has: {shown(known.values())}. "
-                f"A long table has the columns {', '.join(REQUIRED)}; of a wide one, ignore {known[has]!r}"
+                f"A long table has the columns {', '.join(REQUIRED)}; of a wide one, leave {known[has]!r} out "
+                f"({argument('ignore')})"
             )
     return {}
 
@@ -171,14 +215,16 @@ def _model_column(frame: pd.DataFrame, model: str) -> str:
             return name
     first = frame.columns[0]
     if pd.to_numeric(frame[first].astype(object), errors="coerce").notna().any():
-        raise BadInput(f"Which column names the models? Name it 'model', or say which it is (model). {has}")
+        raise BadInput(
+            f"Which column names the models? Name it 'model', or say which it is ({argument('model')}). {has}"
+        )
     rows, others = frame[first].astype("str").fillna(""), list(frame.columns[1:])
     models = [sum(OF_A_MODEL.fullmatch(name) is not None for name in names) for names in (rows, others)]
     if OF_TASKS.fullmatch(first) or (models[1] > len(others) / 2 and models[0] <= len(rows) / 10):
         raise BadInput(
             f"The table looks transposed: its rows seem to be tasks ({shown(rows, 2)}), its columns models "
-            f"({shown(others, 2)}). Give a row a model (in Python frame.set_index({first!r}).T); if {first!r} names "
-            "the models, say so (model)"
+            f"({shown(others, 2)}). If so, read it with {argument('transpose', True)}; if {first!r} names the models, "
+            f"with {argument('model', first)}"
         )
     return first
 
@@ -191,10 +237,10 @@ def _models(column: pd.Series) -> list[str]:
     return names.tolist()
 
 
-def _wide(frame: pd.DataFrame, reading: ScoreReading, comma: bool | None) -> ScoreTable:
+def _wide(frame: pd.DataFrame, reading: ScoreReading, comma: bool | None, shared: Collection[str]) -> ScoreTable:
     label = _model_column(frame, reading.model)
-    _check_names(reading.ignore, frame.columns, what="ignore")
-    _check_names(reading.only, [name for name in frame.columns if name != label], what="only")
+    _check_names(reading.ignore, frame.columns, what=argument("ignore"))
+    _check_names(reading.only, [name for name in frame.columns if name != label], what=argument("only"))
     if reading.shares:
         raise BadInput("Shares need the number of answers behind each: give a long table with the column n")
     models = _models(frame[label])
@@ -218,6 +264,7 @@ def _wide(frame: pd.DataFrame, reading: ScoreReading, comma: bool | None) -> Sco
         for name in columns
         if name in {*tasks, *errors} - left_out and errors.get(name, name) in {*tasks} - left_out
     ]
+    _check_once((label, *read), shared)
     decimal = has_decimal_comma((frame[name] for name in read), separator=comma)
     faults = _BadCells(models=models)
     numbers = {name: faults.numbers(frame[name], decimal) for name in read}
@@ -250,7 +297,9 @@ def _errors_said(behind: Sequence[str], columns: Sequence[str]) -> list[str]:
     )
 
 
-def _long(frame: pd.DataFrame, reading: ScoreReading, roles: Mapping[str, str], comma: bool | None) -> ScoreTable:
+def _long(
+    frame: pd.DataFrame, reading: ScoreReading, roles: Mapping[str, str], comma: bool | None, shared: Collection[str]
+) -> ScoreTable:
     label = _model_column(frame, reading.model)
     metric = next((name for name in frame.columns if name.lower() == "metric" and name not in reading.ignore), "")
     if metric and frame.groupby(roles["task"])[metric].nunique().max() > 1:
@@ -258,6 +307,7 @@ def _long(frame: pd.DataFrame, reading: ScoreReading, roles: Mapping[str, str], 
         frame = frame.assign(**{roles["task"]: cells})
     elif metric not in roles.values():
         metric = ""
+    _check_once((label, metric, *roles.values()), shared)
     notes = _unused(
         [name for name in frame.columns if name not in (label, metric, *roles.values(), *reading.ignore)], roles
     )
@@ -333,7 +383,8 @@ def _unused(extra: Sequence[str], roles: Mapping[str, str]) -> list[str]:
         near = suggestion(name, [role for role in OPTIONAL if role not in roles])
         if near:
             raise BadInput(
-                f"A long table knows no column {shortened(name)!r}.{near} Rename it, or leave it out (ignore)"
+                f"A long table knows no column {shortened(name)!r}.{near} Rename it, or leave it out "
+                f"({argument('ignore')})"
             )
     return [f"Columns that are not used: {shown(extra)}."] if extra else []
 
@@ -397,14 +448,14 @@ class _BadCells:
             more = f" And {len(self.found) - NAMED:,} cells more." if len(self.found) > NAMED else ""
             raise BadInput(
                 f"{'. '.join(self.found[:NAMED])}.{more} Leave a cell empty where there is no score, or the column out "
-                "(ignore)"
+                f"({argument('ignore')})"
             )
 
 
 def _chosen(table: ScoreTable, *, only: Sequence[str], ignore: Sequence[str], columns: Collection[str]) -> ScoreTable:
     """The table with the chosen tasks. Raises BadInput for names it does not have."""
-    _check_names(only, table.tasks, what="only")
-    _check_names(ignore, (*columns, *table.tasks), what="ignore")
+    _check_names(only, table.tasks, what=argument("only"))
+    _check_names(ignore, (*columns, *table.tasks), what=argument("ignore"))
     keep = [index for index, task in enumerate(table.tasks) if task not in ignore and (not only or task in set(only))]
     if len(keep) == len(table.tasks):
         return table
@@ -417,7 +468,9 @@ def _without_summaries(table: ScoreTable, *, named: Collection[str]) -> ScoreTab
     if not sums and not facts:
         return table
     why = [f"{shown(sums)} (sums of others)"] * bool(sums) + [f"{shown(facts)} (facts of the models)"] * bool(facts)
-    note = f"Left out by their names: {', '.join(why)}. To count one, rename it, or list the tasks (only)."
+    note = (
+        f"Left out by their names: {', '.join(why)}. To count one, rename it, or list the tasks ({argument('only')})."
+    )
     return replace(_chosen(table, only=(), ignore=[*sums, *facts], columns=()), notes=(note, *table.notes))
 
 
@@ -449,8 +502,7 @@ def _check_units(table: ScoreTable, *, named: Collection[str]) -> None:
         ):
             raise BadInput(
                 f"The column {shortened(task)!r} has scores such as {small[0]:g} and {large[0]:g}: are they shares and "
-                "percent? Write one unit. If they have one unit, name the column in an option: its weight, such as "
-                f"{shortened(task)}=1"
+                f"percent? Write one unit. If they have one unit, say so by naming it: {argument('weights', {task: 1})}"
             )
 
 
@@ -466,7 +518,9 @@ def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -
                 raise BadInput(f"The task {task!r} is in two categories, {first!r} and {category!r}. Choose one")
     for task in table.tasks:
         if task not in code_of:
-            raise BadInput(f"The task {task!r} is in no category. Add it to one, or leave it out (ignore)")
+            raise BadInput(
+                f"The task {task!r} is in no category. Add it to one, or leave it out ({argument('ignore')})"
+            )
     names = [str(name) for name in categories]
     return _categorised(table, [names[code_of[task]] for task in table.tasks], order=names)
 
@@ -481,7 +535,11 @@ def _categorised(table: ScoreTable, of_task: Sequence[str], *, order: Sequence[s
 def _summaries(table: ScoreTable) -> list[str]:
     """A sentence where columns are named as if they were means of the others, or ranks."""
     named = [task for task in table.tasks if SUMMARY.fullmatch(task)]
-    return [f"Counted as tasks: {shown(named)}. Leave them out (ignore) if they sum up the others."] if named else []
+    return (
+        [f"Counted as tasks: {shown(named)}. Leave them out ({argument('ignore')}) if they sum up the others."]
+        if named
+        else []
+    )
 
 
 def _check_names(names: Iterable[str], known: Collection[str], *, what: str) -> None:

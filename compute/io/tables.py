@@ -98,13 +98,15 @@ def read_table(
     ending: str = "",
     columns: Collection[str] = (),
     uneven: bool = False,
+    repeated: bool = False,
     most_bytes: int = MOST_BYTES,
     most_rows: int | None = None,
 ) -> TableFile:
     """The table in a file or in bytes, which need a `name`; `ending` stands for that of the name.
 
     `columns` are the only ones read of a Parquet file, in any case of letters. Rows of another width than the heading
-    are left out where `uneven`. Raises BadInput in one sentence that names the file and what to do, or all such rows.
+    are left out where `uneven`; columns may share a name where `repeated`. Raises
+    BadInput in one sentence that names the file and what to do, or all such rows.
     """
     title = name or Path(source).name
     try:
@@ -117,13 +119,13 @@ def read_table(
                 return _parquet(source, title, columns, most_bytes=most_bytes)
             file.seek(0)
             if start.startswith(b"PK\x03\x04") or ending == EXCEL:
-                table = _excel(file, title, most_bytes=most_bytes)
+                table = _excel(file, title, repeated=repeated, most_bytes=most_bytes)
             elif ending in (*TEXTS, *JSONS):
                 text, notes = _decoded(file, title, most_bytes=most_bytes)
                 if ending in JSONS:
                     table = _json_lines(text, title, notes, most_rows=most_rows)
                 else:
-                    table = _text(text, title, notes, tabs=ending == ".tsv", most_rows=most_rows)
+                    table = _text(text, title, notes, repeated=repeated, tabs=ending == ".tsv", most_rows=most_rows)
             else:
                 raise BadInput(f"{title} is no table: its name must end in {', '.join(ENDINGS)}. Save it as CSV")
     except FileNotFoundError as error:
@@ -207,7 +209,7 @@ def _decoded(file: IO[bytes], title: str, *, most_bytes: int) -> tuple[io.TextIO
 
 
 def _text(
-    file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, tabs: bool, most_rows: int | None
+    file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, repeated: bool, tabs: bool, most_rows: int | None
 ) -> TableFile:
     first = "\n"
     while first and not first.strip():
@@ -250,7 +252,7 @@ def _text(
     frame = pd.concat(frames, ignore_index=True) if frames else _texts([], len(names))
     return TableFile(
         title=title,
-        frame=_named(frame, names, title),
+        frame=_named(frame, names, title, repeated=repeated),
         comma={",": False, ";": True}.get(separator),
         uneven=tuple(uneven),
         notes=notes,
@@ -261,21 +263,21 @@ def _texts(rows: Sequence[Sequence[str]], width: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=range(width), dtype="str")
 
 
-def _named(frame: pd.DataFrame, names: Sequence[str], title: str) -> pd.DataFrame:
+def _named(frame: pd.DataFrame, names: Sequence[str], title: str, *, repeated: bool) -> pd.DataFrame:
     """The frame with its names; last columns without a name or any content, as spreadsheets add them, are left out."""
     width = len(names)
     while width and not names[width - 1] and not frame[width - 1].str.strip().any():
         width -= 1
     frame, names = frame.iloc[:, :width], names[:width]
-    check_names(names, title)
+    check_names(names, title, repeated=repeated)
     return frame.set_axis(names, axis=1)
 
 
-def check_names(names: Sequence[str], title: str) -> None:
+def check_names(names: Sequence[str], title: str, *, repeated: bool = False) -> None:
     if not any(names):
         raise BadInput(f"{title} has no columns: its first line names them. Is it empty?")
     name, count = Counter(names).most_common(1)[0]
-    if count > 1:
+    if count > 1 and not repeated:
         raise BadInput(f"{title} has two columns {shortened(name)!r}: rename one")
 
 
@@ -320,7 +322,7 @@ def _json_lines(file: io.TextIOWrapper, title: str, notes: tuple[str, ...], *, m
     return TableFile(title=title, frame=pd.DataFrame(typed), notes=notes)
 
 
-def _excel(file: IO[bytes], title: str, *, most_bytes: int) -> TableFile:
+def _excel(file: IO[bytes], title: str, *, repeated: bool, most_bytes: int) -> TableFile:
     import openpyxl
 
     try:
@@ -329,24 +331,34 @@ def _excel(file: IO[bytes], title: str, *, most_bytes: int) -> TableFile:
         if size > most_bytes:
             raise BadInput(f"{title} unpacks to {size / 1e6:,.0f} MB, more than {most_bytes / 1e6:,.0f} MB. Split it")
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        sheets = []  # those with anything in them, and their first two rows
         for sheet in book.worksheets:
             sheet.reset_dimensions()  # they need not be true
             rows = filter(any, (_cells(row) for row in sheet.iter_rows()))
-            if names := next(rows, []):
+            if first := list(islice(rows, 2)):
+                sheets.append((sheet, rows, first))
+            if len(first) == 2 and len(first[0]) > 1:  # others are notes, if there is such a sheet
                 break
         else:
+            sheets = sheets[:1]
+        if not sheets:
             raise BadInput(f"{title} has no sheet with a table")
+        sheet, rows, (names, *second) = sheets[-1]
         if len(names) > MOST_COLUMNS:
             raise BadInput(f"{title} has more than {MOST_COLUMNS:,} columns")
-        listed = list(rows)
-        notes = [f"{title}: only the sheet {sheet.title!r} is read."] if len(book.worksheets) > 1 else []
+        listed = [*second, *rows]
+        others = [one.title for one in book.worksheets if one is not sheet]
+        notes = [
+            f"{title}: only the sheet {sheet.title!r} is read, the first that is a table; the others are "
+            f"{', '.join(map(repr, others[:NAMED]))}. To read another, put it first."
+        ] * bool(others)
     except BadInput:
         raise
     except Exception as error:  # whatever a damaged workbook raises
         raise BadInput(f"{title} is no Excel workbook, or a damaged one ({error}). Save it as .xlsx or CSV") from error
     uneven = tuple((at, row) for at, row in enumerate(listed, 1) if len(row) > len(names))
     whole = [[*row, *[""] * (len(names) - len(row))] for row in listed if len(row) <= len(names)]
-    frame = _named(_texts(whole, len(names)), names, title)
+    frame = _named(_texts(whole, len(names)), names, title, repeated=repeated)
     return TableFile(title=title, frame=frame, uneven=uneven, notes=tuple(notes))
 
 

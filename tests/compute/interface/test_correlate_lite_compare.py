@@ -115,6 +115,8 @@ def test_what_is_not_known_is_said() -> None:
     apart = pd.DataFrame({"model": ["x", "y"], "t": [0.5, None], "u": [None, 0.5]})
     nothing = compute.compare("x", "y", scores=apart)
     assert math.isnan(nothing.difference) and nothing.reason == "no shared task"
+    some = compute.compare("x", "y", scores=apart.assign(v=[0.7, 0.6], w=[0.7, 0.5]))
+    assert (some.n, some.of) == (2, 4) and "2 of 4 tasks (coverage 50%" in str(some)
     unlike = compute.compare("m1", "m2", scores=table(), lower_is_better=["t1"])
     assert math.isnan(unlike.difference) and "direction" in unlike.reason
     assert unlike.parts["difference"].notna().all()

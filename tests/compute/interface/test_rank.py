@@ -73,6 +73,7 @@ def test_few_tasks_a_single_task_and_equal_scores_are_said() -> None:
     one = compute.rank(table(tasks=1))
     assert (one.rank_low == -1).all() and set(one.classes) == {""}
     assert all("one task" in reason for reason in one.unknown)
+    assert not any("intervals are about" in note for note in one.notes), "there is none"
     known = compute.rank(table(tasks=1).assign(**{"task 0_stderr": 0.01}))
     assert (known.rank_low > 0).all() and known.fixed == ("the table",)
     np.testing.assert_allclose(known.mean_high - known.mean, stats.norm.ppf(0.975) * 0.01)
@@ -179,6 +180,6 @@ def test_a_page_shows_the_digits_that_say_something() -> None:
 def test_intervals_beyond_the_scale_name_its_bounds() -> None:
     frame = table(tasks=2, apart=0.03)
     frame[["task 0", "task 1"]] = frame[["task 0", "task 1"]].clip(0, 0.99) * 100
-    assert any("0,100" in note for note in compute.rank(frame).notes)
+    assert any("bounds=(0, 100)" in note for note in compute.rank(frame).notes)
     for other, options in ((frame, {"bounds": (0, 100)}), (frame.assign(**{"task 0": -0.4}), {})):
         assert not any("bounds" in note for note in compute.rank(other, **options).notes)

@@ -60,7 +60,11 @@ def test_faults_are_one_line(scores: Path, tmp_path: Path) -> None:
         (("--category", "R=fid a", "--category", "R=fid b"), "twice"),
         (("--weight", "R=much"), "'much'"),
         (("--bounds", "1"), "--bounds"),
-        (("--ignore", "license", "--lower-is-better", "fid a"), "Borda"),
+        (("--bounds", "1,0"), "--bounds are"),
+        (("--weight", "retrieval=1"), "retrieval"),
+        (("--category", "R=fid a"), "(--ignore)"),
+        (("--only", "fid"), "(--only)"),
+        (("--ignore", "license", "--lower-is-better", "fid a"), "--aggregate borda"),
     ):
         assert_refused(run(scores, *options), BadInput, word)
     assert_refused(run(tmp_path / "absent.csv"), BadInput, "absent.csv")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -147,8 +148,8 @@ FAULTS = (
     ("model,a\nx,51.2%\ny,50.1%\nz,0.53\n", ("Row 3 ('z')", "'0.53'", "percent")),
     ('model,a\nx,"50,5"\ny,50.4\n', ("Row 1 ('x')", "comma")),
     ("model\ta\nx\t1,204\n", ("'1,204'", "thousands")),
-    ("model,cats,cars\na,0.936,75\nb,0.94,80\nc,91,60\n", ("'cats'", "0.936 and 91", "cats=1")),
-    ("Task,gte-large,e5-base\nArguAna,1,2\nSTS12,3,4\n", ("transposed", "'Task'")),
+    ("model,cats,cars\na,0.936,75\nb,0.94,80\nc,91,60\n", ("0.936 and 91", "weights={'cats': 1}")),
+    ("Task,gte-large,e5-base\nArguAna,1,2\nSTS12,3,4\n", ("transposed", "transpose=True", "model='Task'")),
     ("name,gte-large,e5-base\nArguAna,1,2\nSTS12,3,4\n", ("transposed", "'name'")),
     ("model,a,b\nx,1,2\ny,inf,2\n", ("Row 2 ('y')", "'a'", "finite")),
     ("model,a\nx,1\ny,2\nx,3\n", ("Rows 1 and 3", "'x'")),
@@ -184,6 +185,43 @@ def test_a_fault_is_named_in_one_line(tmp_path: Path) -> None:
             ScoreReading().table(tmp_path / name)
     with pytest.raises(BadInput, match=r"Row 1 \('x'\), column 'a'"):
         ScoreReading().table(pd.DataFrame({"model": ["x", "y"], "a": [True, False]}))
+
+
+def test_a_transposed_table_is_turned() -> None:
+    turned = WIDE.set_index("model").T.rename_axis("Task").reset_index()
+    for options in ({}, {"model": "Task"}):
+        table = ScoreReading(transpose=True, **options).table(turned)
+        assert (table.models, table.tasks) == (("clip", "dino", "tiny"), ("a", "b", "c"))
+        np.testing.assert_array_equal(table.values, ScoreReading().table(WIDE).values)
+    assert ScoreReading(model="Task").table(turned).models == ("a", "b", "c"), "who says so means it"
+    with pytest.raises(BadInput, match=r"dict; give a pandas.DataFrame"):
+        ScoreReading().table({"model": ["x"]})
+
+
+def test_columns_that_share_a_name_matter_where_they_are_used(tmp_path: Path) -> None:
+    path = write(tmp_path, "model,note,a,note,b\nx,u,1,v,2\ny,u,2,v,1\n")
+    for options in ({"ignore": ["note"]}, {"only": ["a", "b"]}):
+        assert ScoreReading(**options).table(path).tasks == ("a", "b")
+    with pytest.raises(BadInput, match=r"named 'note'.*\(ignore\)"):
+        ScoreReading().table(path)
+
+
+def test_arrows_and_names_say_where_lower_is_better() -> None:
+    def read(*names: str, **options: Any) -> ScoreTable:
+        return ScoreReading(**options).table(pd.DataFrame({"model": ["x", "y"]} | dict.fromkeys(names, [1.0, 2.0])))
+
+    lower = ("FID", "fid-10k", "KID ↓", "val_loss", "error rate", "Latency (ms)", "LPIPS", "ours ↓")
+    higher = ("CLIPScore", "F1 ↑", "lossless", "error detection")
+    table = read(*lower, *higher)
+    assert table.higher.tolist() == [False] * len(lower) + [True] * len(higher)
+    (said,) = table.notes
+    assert all(name in said for name in ("FID, ", "latency", "↓"))
+    assert not read("a", "FID", lower_is_better=["a", "FID"]).notes, "what the caller says needs no note"
+    long = pd.DataFrame({"model": ["x", "y"], "task": "FID", "value": [1.0, 2.0], "higher_is_better": True})
+    assert ScoreReading().table(long).higher.all()
+    for name, options in (("FID ↑", {}), ("a ↑↓", {}), ("a ↑", {"lower_is_better": ["a ↑"]})):
+        with pytest.raises(BadInput, match="higher or lower"):
+            read("b", name, **options)
 
 
 def test_names_that_the_table_does_not_have_get_a_suggestion() -> None:

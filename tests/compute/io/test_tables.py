@@ -63,6 +63,7 @@ def test_workbooks_show_cells_as_their_sheet_does(tmp_path: Path) -> None:
     path = tmp_path / "book.xlsx"
     with pd.ExcelWriter(path) as book:
         pd.DataFrame().to_excel(book, sheet_name="empty", index=False)
+        pd.DataFrame({"Read me first": ["Scores of May", "By us"]}).to_excel(book, sheet_name="note", index=False)
         frame = pd.DataFrame({"model": ["a", "b"], "x": [0.5, 0.25], "n": [3, None], "yes": [True, False]})
         frame.to_excel(book, sheet_name="scores", index=False, startrow=2)
         book.sheets["scores"]["B4"].number_format = "0.0%"
@@ -71,7 +72,7 @@ def test_workbooks_show_cells_as_their_sheet_does(tmp_path: Path) -> None:
         {"model": "a", "x": "50%", "n": "3", "yes": "true"},
         {"model": "b", "x": "0.25", "n": "", "yes": "false"},
     ]
-    assert "'scores'" in table.notes[0]
+    assert "'scores'" in table.notes[0] and "'empty', 'note'" in table.notes[0]
 
 
 def test_images_stay_in_a_parquet_file(tmp_path: Path) -> None:
