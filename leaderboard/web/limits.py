@@ -56,13 +56,12 @@ SHARE = 0.75  # of these bytes for one client: a class behind one address sends 
 BODIES = 200  # of one client at once, however small: a class behind one address opens six connections each
 IDLE = 10.0  # seconds without a byte, after which a body is dropped
 SLOWEST = 20_000  # bytes a second, on average; a sender may fall behind by IDLE seconds
-READING = 400.0  # seconds a body may take: a photograph of 8 MB at SLOWEST
 MOST_VALUES = 50_000  # of an event's JSON; the pages send dozens. 24 MB of brackets would fill 700 MB of memory
 LONGEST_IMAGE = LARGEST_IMAGE * 4 // 3 + 200  # characters of a data URI
 LARGEST_NUMBER = 2**53  # JSON's whole numbers are exact below it
 PART = 32_768  # bytes that are handed to the server at once; it stores no second part before the first is sent
-STALL = 30.0  # seconds that a reader may take for one part
-GRACE, SLOWEST_READER = 60.0, 8_000.0  # a whole answer: seconds, and in addition one for so many bytes
+STALL = 30.0  # seconds that a reader may fall behind SLOWEST_READER, or take for one part
+SLOWEST_READER = 8_000.0  # bytes a second, on average
 
 
 class Refused(Exception):
@@ -263,8 +262,7 @@ class ClientLimits:
         if stated.isdecimal() and int(stated[:20]) > most:
             raise too_large
         clock = asyncio.get_running_loop().time
-        start = clock()
-        async with asyncio.timeout_at(start + IDLE) as deadline:
+        async with asyncio.timeout(IDLE) as deadline:
             async for part in request.stream():
                 if len(received) + len(part) > most:
                     raise too_large
@@ -276,8 +274,7 @@ class ClientLimits:
                 self.bytes[client] += len(part)
                 # Each byte buys time, but not more than IDLE seconds ahead: a sender that stops, or drips after a fast
                 # start, is dropped as soon as one that drips from the first byte.
-                bought = deadline.when() + len(part) / SLOWEST
-                deadline.reschedule(min(bought, clock() + IDLE, start + READING))
+                deadline.reschedule(min(deadline.when() + len(part) / SLOWEST, clock() + IDLE))
 
 
 def is_foreign(headers: Headers, *, named: frozenset[str] = frozenset()) -> bool:
@@ -333,7 +330,7 @@ def paced(send: Send, transport: Any) -> Send:
     uvicorn takes a body as it comes and stores what the client does not read yet, as long as it is connected. Only the
     time in which the client takes nothing counts: a stream may be silent for as long as it likes.
     """
-    clock, left, ended = asyncio.get_running_loop().time, GRACE, False
+    clock, left, ended = asyncio.get_running_loop().time, STALL, False
 
     async def send_part(message: Message) -> None:
         nonlocal left, ended
@@ -341,13 +338,13 @@ def paced(send: Send, transport: Any) -> Send:
             return
         began = clock()
         try:
-            async with asyncio.timeout(max(0.0, min(STALL, left))):
+            async with asyncio.timeout(max(0.0, left)):
                 await send(message)
         except TimeoutError:
             ended = True
             if transport is not None:
                 transport.abort()  # `close` would wait for the reader
-        left += len(message.get("body", b"")) / SLOWEST_READER - (clock() - began)
+        left = min(STALL, left + len(message.get("body", b"")) / SLOWEST_READER - (clock() - began))
 
     async def send_parts(message: Message) -> None:
         body = message.get("body", b"")

@@ -723,6 +723,5 @@ def test_a_silent_stream_is_not_disconnected(monkeypatch: pytest.MonkeyPatch) ->
         return StreamingResponse(parts())
 
     monkeypatch.setattr(limits, "STALL", 0.1)
-    monkeypatch.setattr(limits, "GRACE", 0.1)
     with serving(ClientLimits(Starlette(routes=[Route("/", silent)]))) as port:
         assert b"last" in read_all(ask(port, "/"))
