@@ -12,7 +12,6 @@ from threading import Thread, main_thread
 from typing import Any
 
 import gradio as gr
-from fastapi.exceptions import RequestValidationError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -40,8 +39,7 @@ from leaderboard.pages import MOVED, VIEWS
 from leaderboard.search import index as search
 from leaderboard.web import connections, static
 from leaderboard.web.access import Access
-from leaderboard.web.errors import invalid
-from leaderboard.web.gradio_app import GradioErrors, Lifespan, StatelessBlocks
+from leaderboard.web.gradio_app import ERRORS, Lifespan, StatelessBlocks, UnknownEvents
 from leaderboard.web.limits import ClientLimits
 from leaderboard.web.pages import Answers, Pages
 
@@ -110,8 +108,9 @@ def build(
         opens_on=opens_on,
     )
     if data:
-        data.renew(db, then=partial(_make, suite_cache))
-    RebuiltData(db, then=partial(_make, suite_cache)).start()
+        data.renew(db)
+    db.after_swap = partial(_make, suite_cache)
+    RebuiltData(db).start()
     Thread(target=_warm, args=(suite_cache,), daemon=False).start()  # not cut off within a library's own code at exit
     launch = {
         "theme": theme(),
@@ -124,8 +123,8 @@ def build(
         "app_kwargs": {
             "openapi_url": None,  # it lists Gradio's own routes; gradio_api/info describes the endpoints
             "routes": served,
-            "middleware": [pages, Middleware(GradioErrors, blocks=blocks)],
-            "exception_handlers": {RequestValidationError: invalid},
+            "middleware": [pages, Middleware(UnknownEvents, blocks=blocks)],
+            "exception_handlers": ERRORS,
         },
     }
     mcp.Tools(blocks).into(launch)

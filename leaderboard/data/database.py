@@ -129,6 +129,7 @@ class Database:
 
     def __init__(self, path: Path = DATABASE) -> None:
         self._now = OpenDatabase(path)
+        self.after_swap: Callable[[], None] = lambda: None  # in the thread that swaps; a failure is logged
         self._lock = threading.Lock()
         self.is_closed = False
         self._pinned: ContextVar[OpenDatabase | None] = ContextVar("pinned", default=None)
@@ -194,6 +195,10 @@ class Database:
             idle = not before.users
         if idle:
             self._end(before)
+        try:
+            self.after_swap()
+        except Exception:
+            log.exception("A step after the swap failed")
 
     def _end(self, opening: OpenDatabase) -> None:
         """Closes a file that was replaced."""

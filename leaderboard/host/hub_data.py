@@ -16,7 +16,6 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -122,7 +121,6 @@ class HubData:
         self._etag = ""  # of the file
         self._refused: dict[str, str] = {}  # why, by ETag
         self._db: Database | None = None
-        self._then: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
         self._checked, self._end = threading.Event(), threading.Event()
 
@@ -169,10 +167,10 @@ class HubData:
             )
         return self.path
 
-    def renew(self, db: Database, *, then: Callable[[], None] = lambda: None) -> None:
-        """Swaps every newer file into `db` from now on; `then` is called after it, in the thread that fetches."""
+    def renew(self, db: Database) -> None:
+        """Swaps every newer file into `db` from now on."""
         with self._lock:
-            self._db, self._then = db, then
+            self._db = db
             if self.path not in (None, db.path):  # fetched after `start` gave up waiting
                 db.swap(self.path)
 
@@ -207,10 +205,6 @@ class HubData:
                 " ".join(str(error).split())[:300],
             )
             return False
-        try:
-            self._then()
-        except Exception:
-            log.exception("A step after the renewal failed")
         return True
 
     def _check_regularly(self) -> None:

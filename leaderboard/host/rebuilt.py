@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+import time
 from pathlib import Path
 
 from compute.types import DatabaseError, LikenessError
@@ -19,26 +19,21 @@ Stamp = tuple[int, int, int]  # modification time in ns, bytes, inode
 class RebuiltData:
     """Looks at the database's file every few seconds, and swaps in each new one; a broken one changes nothing.
 
-    A file is opened once two looks in a row saw the same, so not while it is being copied there. `then` is called after
-    a swap. Only the path that `db` reads at the start is looked at, and only as long as `db` reads it: data of the hub
-    that arrives later has its own renewal.
+    A file is opened once two looks in a row saw the same, so not while it is being copied there. Only the path that
+    `db` reads at the start is looked at, and only as long as `db` reads it: data of the hub that arrives later has its
+    own renewal.
     """
 
-    def __init__(self, db: Database, *, then: Callable[[], None] = lambda: None, every: float = EVERY) -> None:
-        self._db, self._then, self._every = db, then, every
+    def __init__(self, db: Database) -> None:
+        self._db = db
         self._path = db.path
         self._opened = self._before = _stamp(self._path)
         if self._opened and f"{self._opened[0]:x}" != db.version:
             self._opened = None  # replaced since it was opened
-        self._end = threading.Event()
 
     def start(self) -> None:
         """Looks from now on, in a thread of its own."""
         threading.Thread(target=self._look_regularly, name="rebuilt-data", daemon=True).start()
-
-    def close(self) -> None:
-        """Ends the looks."""
-        self._end.set()
 
     def look(self) -> bool:
         """Looks once; whether a new file was swapped in. Raises nothing: what is wrong with a file is in the log."""
@@ -53,10 +48,6 @@ class RebuiltData:
             log.warning("%s was replaced, but the new file is not used: %s", self._path.name, error)
             return False
         log.info("%s was rebuilt, and its figures are shown from now on", self._path.name)
-        try:
-            self._then()
-        except Exception:
-            log.exception("A step after the swap failed")
         return True
 
     def _check(self, fresh: Database) -> None:
@@ -65,7 +56,8 @@ class RebuiltData:
             raise DatabaseError("another file is shown by now")
 
     def _look_regularly(self) -> None:
-        while not self._end.wait(self._every) and not self._db.is_closed:
+        while not self._db.is_closed:
+            time.sleep(EVERY)
             try:
                 self.look()
             except Exception:

@@ -97,8 +97,3 @@ def guarded(answer: Handler, *, snapshot: Callable[[], AbstractContextManager[An
             return refusal(explain(error, action=f"Request to {request.url.path}"), status, cache="")
 
     return respond
-
-
-async def invalid(request: Request, error: Exception) -> Response:
-    """The answer to values of the wrong form at one of Gradio's routes, whose own answer repeats them."""
-    return refusal("This address takes other values than it was sent. Reload the page and try again", 422)

@@ -22,15 +22,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import gradio as gr
 from fastapi import HTTPException
+from fastapi.exceptions import RequestValidationError
 from gradio.block_function import BlockFunction
 from gradio.queueing import Event, Queue
 from gradio.route_utils import FnIndexInferError
 from gradio.routes import App
 from gradio.server_messages import ProcessCompletedMessage
 from gradio.state_holder import SessionState, StateHolder
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from leaderboard.web.errors import FAILED
 from leaderboard.web.responses import refusal
@@ -49,11 +50,8 @@ MOST_MESSAGES, UNREAD = 500, 128  # that nobody has read of one session, and ses
 UNREADABLE = "The page sent values that this app cannot read. Reload the page and try again"
 IN_THE_PAGE = "This event runs in the page alone"
 LONGEST = 300  # characters of a sentence: Gradio's quotes the value and lists all choices
-ROUTE = re.compile(r"/gradio_api/+(?P<path>.*)", re.DOTALL)
-ANSWER = re.compile(r"call/(?:v2/)?[^/]+/(?P<event>[^/]+)/?")
+READ = re.compile(r"/gradio_api/+(queue/data|call/(v2/)?[^/]+/(?P<event>[^/]+))/?\Z")
 UNKNOWN = "There is no such event here. It is over, or the server was restarted: send the request again"
-NOT_READ = "The server cannot read this request. Reload the page; programs find the endpoints under gradio_api/info"
-LOOKUPS = (KeyError, TypeError, ValueError, FnIndexInferError)  # Gradio's, of names that lead nowhere
 log = logging.getLogger(__name__)
 
 
@@ -296,51 +294,42 @@ class StatelessBlocks(gr.Blocks):
 # ---- what cannot be read
 
 
-class GradioErrors:
-    """Answers 404 where an event is unknown to `blocks`, which Gradio finds out only after it has begun to answer.
-
-    Handlers catch their own errors, so what arrives here is Gradio's: another name that leads nowhere is answered with
-    400 and one line in the log, any other failure with 500 and its traceback.
-    """
+class UnknownEvents:
+    """Answers 404 where a request reads an event, or a session's events, that `blocks` does not know: Gradio finds that
+    out only after it has begun to answer."""
 
     def __init__(self, app: ASGIApp, blocks: StatelessBlocks) -> None:
         self.app, self.blocks = app, blocks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Passes on what is not Gradio's."""
-        route = ROUTE.search(scope["path"]) if scope["type"] == "http" else None
-        if route is None:
-            await self.app(scope, receive, send)
-            return
-        started = False
-
-        async def watch(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        answer: Response | None = None
+        """Passes on all others."""
+        known, read = True, READ.search(scope["path"]) if scope["type"] == "http" and scope["method"] == "GET" else None
+        if read and read["event"]:
+            known = self.blocks._queue.knows(event=read["event"])
+        elif read and (session := Request(scope).query_params.get("session_hash")) is not None:
+            known = self.blocks._queue.knows(session=session)
         try:
-            if self._is_known(route["path"], Request(scope)):
-                await self.app(scope, receive, watch)
-            else:
-                answer = refusal(UNKNOWN, 404)
-        except ClientDisconnect:
-            return
-        except LOOKUPS as error:
-            log.warning("%s %r cannot be read: %s", scope["method"], route["path"][:60], type(error).__name__)
-            answer = refusal(NOT_READ, 400)
-        except Exception:
-            log.exception("%s %r failed", scope["method"], route["path"][:60])
-            answer = refusal(FAILED, 500)
-        if answer is not None and not started:
-            await answer(scope, receive, send)
+            await (self.app if known else refusal(UNKNOWN, 404))(scope, receive, send)
+        except RuntimeError as error:  # Starlette's, where Gradio fails after it has begun to answer
+            if not isinstance(error.__cause__, LOOKUPS):
+                raise
 
-    def _is_known(self, path: str, request: Request) -> bool:
-        """Whether there is the event, or the session with events, that the request names."""
-        if request.method == "GET" and path.rstrip("/") == "queue/data":
-            session = request.query_params.get("session_hash")
-            return session is None or self.blocks._queue.knows(session=session)
-        if request.method == "GET" and (answer := ANSWER.fullmatch(path)):
-            return self.blocks._queue.knows(event=answer["event"])
-        return True
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    """For values of the wrong form, which Gradio's own answer repeats."""
+    return refusal("This address takes other values than it was sent. Reload the page and try again", 422)
+
+
+async def _unreadable(request: Request, error: Exception) -> Response:
+    """For names that lead nowhere. Handlers catch their own errors, so what arrives here is Gradio's."""
+    log.warning("%s %r cannot be read: %s", request.method, request.url.path[-60:], type(error).__name__)
+    return refusal("The server cannot read this request. Reload the page; gradio_api/info lists what it takes", 400)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """For any other error, whose traceback the server logs."""
+    return refusal(FAILED, 500)
+
+
+LOOKUPS = (KeyError, TypeError, ValueError, FnIndexInferError)  # Gradio's, of names that lead nowhere
+ERRORS = {RequestValidationError: _invalid, **dict.fromkeys(LOOKUPS, _unreadable), Exception: _failed}

@@ -53,7 +53,6 @@ LARGEST = (
 LARGEST_OTHER = 64_000
 IN_FLIGHT = 200_000_000  # bytes of all bodies that are being received or processed
 SHARE = 0.75  # of these bytes for one client: a class behind one address sends 18 large photographs at once
-BODIES = 200  # of one client at once, however small: a class behind one address opens six connections each
 IDLE = 10.0  # seconds without a byte, after which a body is dropped
 SLOWEST = 20_000  # bytes a second, on average; a sender may fall behind by IDLE seconds
 MOST_VALUES = 50_000  # of an event's JSON; the pages send dozens. 24 MB of brackets would fill 700 MB of memory
@@ -136,6 +135,7 @@ def gates() -> dict[str, Gate]:
     A tool of MCP sends an event of its own, so it has its turns beside theirs.
     """
     return {
+        "body": Gate(200),  # however small: a class opens six connections each
         "page": Gate(32, waiting=600),
         "compute": Gate(2, waiting=200),
         "tool": Gate(2, waiting=30),
@@ -166,7 +166,6 @@ class ClientLimits:
     def __init__(self, app: ASGIApp, *, access: Access = Access(), in_flight: int = IN_FLIGHT) -> None:  # noqa: B008
         self.app, self.access, self.gates = app, access, gates()
         self.bytes: Counter[str] = Counter()  # of bodies, by client
-        self._bodies: Counter[str] = Counter()
         self._in_flight = in_flight
         self._checking = asyncio.Lock()  # one event at a time: each takes three times its size
 
@@ -181,6 +180,7 @@ class ClientLimits:
             scope = self._admitted(scope)
             async with AsyncExitStack() as stack:
                 if method in ("POST", "PUT", "PATCH"):
+                    await stack.enter_async_context(self.gates["body"].turn(client))
                     receive = await stack.enter_async_context(self._received(Request(scope, receive), client))
                 await stack.enter_async_context(self.gates[kind_of(method, path)].turn(client))
                 if transport is None or not transport.is_closing():
@@ -224,10 +224,7 @@ class ClientLimits:
         is_event = EVENT.search(path) is not None
         if is_event and "multipart" in request.headers.get("content-type", "").lower():
             raise Refused("An event is JSON. Files are sent to live/input", 400)
-        if self._bodies[client] >= BODIES:
-            raise Refused("You are sending a lot at once. Wait until some of it has arrived", 429, retry_after=5)
         received = bytearray()
-        self._bodies[client] += 1
         size = 0
         try:
             try:
@@ -251,9 +248,8 @@ class ClientLimits:
             yield replay
         finally:
             self.bytes[client] -= size
-            self._bodies[client] -= 1
-            if not self._bodies[client]:
-                del self._bodies[client], self.bytes[client]
+            if not self.bytes[client]:
+                del self.bytes[client]
 
     async def _receive(self, request: Request, received: bytearray, *, most: int, client: str) -> None:
         size = f"{most // 1_000_000} MB" if most >= 1_000_000 else f"{most // 1000} kB"

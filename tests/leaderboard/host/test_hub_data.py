@@ -164,7 +164,8 @@ def test_the_first_copy_is_fetched_and_a_new_commit_is_swapped_in(
     assert data.refresh() and data.path.read_bytes() == database.read_bytes()
     assert stored(data) == [data.path]
     db, told = Database(data.path), []
-    data.renew(db, then=lambda: told.append(db.path))
+    db.after_swap = lambda: told.append(db.path)
+    data.renew(db)
     hub.publish(other.read_bytes(), commit="b")
     assert data.refresh() and NEW in models(db) and told == [db.path] == [data.path]
     assert data.status.startswith(f"The data set {REPO}, commit bbbbbbb, content ") and data.status.endswith(" UTC.")
@@ -257,14 +258,14 @@ def test_what_arrives_after_the_start_gave_up_is_swapped_in(
     hub: Hub, data: HubData, database: Path, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.publish(other.read_bytes(), commit="a")
-    hub.wait, swapped = threading.Event(), threading.Event()
+    hub.wait = threading.Event()
     monkeypatch.setattr(hub_data, "PATIENCE", 0.01)
     assert data.start() is None
     db = Database(database)
-    data.renew(db, then=swapped.set)
+    data.renew(db)
     assert NEW not in models(db)
     hub.wait.set()
-    assert swapped.wait(30) and NEW in models(db) and "commit aaaaaaa" in data.status
+    assert data._checked.wait(30) and NEW in models(db) and "commit aaaaaaa" in data.status
 
 
 # What the environment says

@@ -32,7 +32,8 @@ def rebuild(path: Path, sql: str = "UPDATE models SET title = 'Rebuilt' WHERE ke
 
 def test_a_rebuild_is_shown_and_open_pages_are_told(path: Path) -> None:
     db, told = Database(path), []
-    rebuilt = RebuiltData(db, then=lambda: told.append(db.version))
+    db.after_swap = lambda: told.append(db.version)
+    rebuilt = RebuiltData(db)
     client = client_of(SuiteCache(db))
     opened = client.get("/data/board/unisim-core").json()
     rank = f"/data/rank/unisim-core?w=IQA:2&version={opened['version']}"

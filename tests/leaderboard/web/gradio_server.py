@@ -14,7 +14,7 @@ import gradio as gr
 import httpx
 from starlette.middleware import Middleware
 
-from leaderboard.web.gradio_app import FairQueue, GradioErrors, QueueLimits, StatelessBlocks
+from leaderboard.web.gradio_app import ERRORS, FairQueue, QueueLimits, StatelessBlocks, UnknownEvents
 
 
 @asynccontextmanager
@@ -93,8 +93,8 @@ def gradio_server(limits: QueueLimits = QueueLimits()) -> Iterator[GradioServer]
         gr.Button().click(lambda: gr.update(choices=["a", "b"], value="b"), None, choice, api_name="more", queue=False)
         choice.change(lambda value: value, choice, shown, api_name="strict", queue=False)
         choice.input(lambda value: value, choice, shown, api_name="free", queue=False, preprocess=False)
-    middleware = [Middleware(GradioErrors, blocks=blocks)]
-    serve = {"middleware": middleware, "lifespan": blocks.serve(nothing)}
+    middleware = [Middleware(UnknownEvents, blocks=blocks)]
+    serve = {"middleware": middleware, "exception_handlers": ERRORS, "lifespan": blocks.serve(nothing)}
     blocks._queue.limits = limits
     _, url, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1", app_kwargs=serve)
     try:
