@@ -103,7 +103,8 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
         few = not reason and bool(variance.fewest_tasks(parts)[0] <= variance.FEW)
         fixed = tuple(names[part.category] for part in parts if part.tasks == 1)
         if not reason:
-            between, dof = (matrix[0, [1]] for matrix in variance.of_differences(parts))
+            both = variance.of_differences(parts)
+            between, dof = both.variance[0, [1]], both.dof[0, [1]]
             count = np.array([len(shared)])
             p = 2 * float(
                 variance.one_sided(difference=np.array([difference]), variance=between, dof=dof, tasks=count)[0]

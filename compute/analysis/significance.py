@@ -29,13 +29,14 @@ from numpy.typing import ArrayLike
 
 from compute.analysis.ranks import variance
 from compute.analysis.ranks.means import rank
-from compute.arrays import Bools, Floats, Ints
+from compute.arrays import Bools, Floats
 
 ALPHA = 0.05
 NOT_SIGNIFICANT = 1.6  # of t: below the one-sided quantile of 95 percent, 1.645 or more
 DRAWS, FEWEST_DRAWS = 399, 39  # random signs for each task; the level is exact where draws + 1 is a multiple of 20
 HELD = 8_000_000  # values of draws x pairs held at once, beyond which there are fewer draws
 MOST_FOR_PRIOR = 10_000  # pairs that show what all have in common
+ROWS, CACHED = 128, 65_536  # models whose pairs, and values, are computed at once
 ENOUGH_TASKS = 5  # of a category, for random signs
 FEW_MODELS = 5
 SEED = 20261126
@@ -49,90 +50,84 @@ def decisions(*, mean: Floats, parts: Sequence[variance.CategoryVariance], highe
     column; and p [models, models], one-sided, 0.5 if clearly above 5 percent, NaN where unknown or of a model with
     itself. A model of unknown variance is neither better nor worse than any other.
     """
-    between, dof = variance.of_differences(parts)
-    p = _of_pairs(mean, between, dof, scored=sum(part.scored for part in parts))
-    better = np.zeros(p.shape, bool)
     known = np.flatnonzero(variance.known_rows(parts))
     known = known[np.argsort(mean[known], kind="stable")]  # the order of the table decides nothing, not even a draw
+    inner, better, p = np.ix_(known, known), np.zeros(2 * [len(mean)], bool), np.full(2 * [len(mean)], np.nan)
     if len(known) > 1:
-        inner = np.ix_(known, known)
-        pairs = np.flatnonzero(np.triu(np.ones(2 * [len(known)], bool), 1))  # of the flat matrix
-        spread, own, found = between[inner], 2 * p[inner].flat[pairs], np.zeros(len(known) ** 2, bool)
-        if len(known) < FEW_MODELS or not spread.flat[pairs].any():
-            found[pairs] = holm(own)
+        mean_of, parts = mean[known], [part.rows(known) for part in parts]
+        between = variance.of_differences(parts)
+        own = _of_pairs(mean_of, between, scored=sum(part.scored for part in parts))
+        p[inner] = own
+        if len(known) < FEW_MODELS or not between.variance.any():
+            pairs = np.triu_indices(len(known), 1)
+            found = np.zeros(own.shape, bool)
+            found[pairs] = holm(2 * own[pairs])
         else:
-            unit = np.sqrt(spread.flat[pairs].max())  # draws are held in single precision, whatever the scores' size
-            deviations = [(part.deviations[known] / unit, part.dof[known]) for part in parts]
-            tested = _step_down(mean[known] / unit, spread / unit**2, deviations, pairs=pairs)
-            found[pairs] = tested & (own <= ALPHA)
-        found = found.reshape(spread.shape)
+            found = _step_down(mean_of, between, parts) & (2 * own <= ALPHA)
         better[inner] = found | found.T
     place = rank(mean, higher=higher)
     return better & (place[:, None] < place), p
 
 
-def _of_pairs(mean: Floats, between: Floats, dof: Floats, *, scored: Floats) -> Floats:
-    p = np.where(np.isnan(between), np.nan, 0.5)
+def _of_pairs(mean: Floats, between: variance.Differences, *, scored: Floats) -> Floats:
+    p = np.full(between.variance.shape, 0.5)
     np.fill_diagonal(p, np.nan)
     gap = np.subtract.outer(mean, mean)
     # The distribution function is slow, and what no number of degrees of freedom makes significant is not asked for.
-    at = np.nonzero(np.triu(gap**2 > NOT_SIGNIFICANT**2 * between, 1))
+    at = np.nonzero(np.triu(gap**2 > NOT_SIGNIFICANT**2 * between.variance, 1))
     p[at] = p.T[at] = variance.one_sided(
-        difference=gap[at], variance=between[at], dof=dof[at], tasks=np.minimum(scored[at[0]], scored[at[1]])
+        difference=gap[at],
+        variance=between.variance[at],
+        dof=between.dof[at],
+        tasks=np.minimum(scored[at[0]], scored[at[1]]),
     )
     return p
 
 
-def _step_down(mean: Floats, between: Floats, parts: Sequence[tuple[Floats, Floats]], *, pairs: Ints) -> Bools:
-    """Which pairs the step-down max-t test finds: bool [pairs].
+def _step_down(mean: Floats, between: variance.Differences, parts: Sequence[variance.CategoryVariance]) -> Bools:
+    """Which pairs the step-down max-t test finds: bool [models, models], in at least one of the two orders.
 
-    mean [models]; between [models, models], variances of differences; parts: of each category, the deviations
-    [models, tasks] and degrees of freedom [models]; pairs: their positions in the flat matrix.
+    mean [models], in order; between: the variance of their differences; parts: of their means.
     """
-    dof = _degrees_of_freedom(parts)
+    pairs = np.flatnonzero(np.triu(np.ones(between.variance.shape, bool), 1))
     at = pairs[:: 1 + len(pairs) // MOST_FOR_PRIOR]
-    at = at[(between.flat[at] > 0) & np.isfinite(dof.flat[at])]
-    prior, common = _prior(between.flat[at], dof.flat[at]) if len(at) else (np.inf, between.flat[pairs].max())
-    # Of what is common, in a pair's variance: nothing where that is known exactly.
-    share = np.isfinite(dof).astype(float) if np.isinf(prior) else prior / (prior + dof)
-    moderated = share * common + (1 - share) * between
-    squared_t = (np.subtract.outer(mean, mean) ** 2 / moderated).flat[pairs]
-    drawn, left = _drawn(parts, share * common, 1 - share, pairs), np.arange(len(pairs))
-    found = np.zeros(len(pairs), bool)
-    while len(left):
-        largest = np.sort(drawn.max(axis=1))
-        more = squared_t[left] > largest[-int(ALPHA * (len(largest) + 1))]
+    unit = between.variance.flat[pairs].max()  # draws are held in single precision, whatever the scores' size
+    at = at[(between.variance.flat[at] > 0) & np.isfinite(between.plain_dof.flat[at])]
+    prior, common = _prior(between.variance.flat[at] / unit, between.plain_dof.flat[at]) if len(at) else (np.inf, 1.0)
+    draws = int(np.clip(HELD // len(pairs), FEWEST_DRAWS, DRAWS))
+    moved, means = _flipped(parts, draws, unit=np.sqrt(unit))
+    # Rows are compared with those from them on, some at a time, so that what is computed fits the processor's cache.
+    blocks = [(slice(start, start + ROWS), slice(start, None)) for start in range(0, len(mean), ROWS)]
+    shapes = [between.variance[block].shape for block in blocks]
+    ends = np.cumsum([rows * on for rows, on in shapes])
+    squared_t, drawn = np.empty(ends[-1]), np.empty((draws, ends[-1]), np.float32)
+    for block, shape, end in zip(blocks, shapes, ends, strict=True):
+        part = slice(end - shape[0] * shape[1], end)
+        # Of what is common, in a pair's variance: nothing where that is known exactly.
+        dof = between.plain_dof[block]
+        share = np.isfinite(dof).astype(float) if np.isinf(prior) else prior / (prior + dof)
+        base, own = share * common, 1 - share
+        gap = np.subtract.outer(mean[block[0]], mean[block[1]])
+        squared_t[part] = (gap**2 / (unit * base + own * between.variance[block])).ravel()
+        base += own * (between.flipped[block] / unit)
+        _draw(
+            moved, means, base.astype(np.float32), own.astype(np.float32), block, drawn[:, part].reshape(draws, *shape)
+        )
+    found, largest = np.zeros(ends[-1], bool), drawn.argmax(axis=1)
+    while True:
+        limit = np.sort(drawn[np.arange(draws), largest])[-int(ALPHA * (draws + 1))]
+        more = ~found & (squared_t > limit)
         if not more.any():
             break
-        found[left[more]] = True
-        left, drawn = left[~more], drawn[:, ~more]
-    return found
-
-
-def _degrees_of_freedom(parts: Sequence[tuple[Floats, Floats]]) -> Floats:
-    """Satterthwaite's, of the variance of every pair's difference: [models, models], at least 1.
-
-    inf where all of it is the noise of fixed tasks, which is known.
-    """
-    total, squares = 0.0, 0.0
-    for deviations, dof in parts:
-        if deviations.shape[1] == 1:
-            total += np.add.outer(deviations[:, 0] ** 2, deviations[:, 0] ** 2)
-            continue
-        v = _squared_distances(deviations)
-        total += v
-        squares += v**2 / np.minimum.outer(dof, dof)
-    return np.maximum(np.divide(total**2, squares, out=np.where(total > 0, np.inf, 1.0), where=squares > 0), 1.0)
-
-
-def _squared_distances(x: Floats) -> Floats:
-    """Between every two rows: [rows, rows]."""
-    x = x - x.mean(axis=0)  # cancels in every difference; left in, the products would lose digits to it
-    squares = np.einsum("ij,ij->i", x, x)
-    out = x @ (-2 * x.T)
-    out += squares
-    out += squares[:, None]
-    return np.maximum(out, 0, out=out)
+        found |= more
+        stale, gone = np.flatnonzero(found[largest]), np.flatnonzero(found)
+        for draw in stale:  # the largest of what is left
+            drawn[draw, gone] = 0
+            largest[draw] = drawn[draw].argmax()
+    out = np.zeros(between.variance.shape, bool)
+    for block, shape, end in zip(blocks, shapes, ends, strict=True):
+        out[block] = found[end - shape[0] * shape[1] : end].reshape(shape)
+    return out
 
 
 def _prior(own: Floats, dof: Floats) -> tuple[float, float]:
@@ -154,38 +149,52 @@ def _prior(own: Floats, dof: Floats) -> tuple[float, float]:
     return float(2 * half), float(np.exp(logs.mean() + digamma(half) - np.log(half)))
 
 
-def _drawn(parts: Sequence[tuple[Floats, Floats]], base: Floats, share: Floats, pairs: Ints) -> Floats:
-    """The squared t of every pair among equal models: [draws, pairs], with variances base + share * (the draw's own).
+def _flipped(parts: Sequence[variance.CategoryVariance], draws: int, *, unit: float) -> tuple[Floats, Floats]:
+    """The means of equal models [draws, models], and what each category's takes off the spread [draws, models, parts].
 
-    A draw multiplies each task's deviations by 1 or -1 (`_signs`). Its own variance of a pair comes from the flipped
-    deviations, whose squares are those of the deviations and whose mean alone differs. Deviations are from a mean over
-    few tasks, which makes their squares too small by a factor of 1 - 1/n.
+    A draw multiplies each task's deviations by 1 or -1 (`_signs`). The squares of flipped deviations are those of the
+    deviations, and their mean alone differs. Deviations are from a mean over few tasks, which makes their squares too
+    small by a factor of 1 - 1/n.
     """
     generator = np.random.default_rng(SEED)
-    draws, models = int(np.clip(HELD // len(pairs), FEWEST_DRAWS, DRAWS)), len(base)
-    moved, means, squares = np.zeros((draws, models)), [], np.zeros_like(base)
+    moved, means = np.zeros((draws, len(parts[0].scored))), []
     # Signs go by size, so that the order of tasks and categories in the table decides nothing.
-    for deviations, _ in sorted(parts, key=lambda part: float((part[0] ** 2).sum())):
+    for deviations in sorted((part.deviations / unit for part in parts), key=lambda x: float((x**2).sum())):
         x = deviations[:, np.argsort((deviations**2).sum(axis=0), kind="stable")]
         n = x.shape[1]
         if n == 1:  # only the noise of the score varies, independently, and how far is known
-            moved += generator.normal(size=(draws, models)) * x[:, 0]
-            squares += np.add.outer(x[:, 0] ** 2, x[:, 0] ** 2)
+            moved += generator.normal(size=moved.shape) * x[:, 0]
             continue
         mean = np.sqrt(n / (n - 1)) * _signs(generator, draws, n) @ x.T
         moved += mean
+        mean -= mean.mean(axis=1, keepdims=True)  # cancels in every difference; left in, products would lose digits
         means.append(mean / np.sqrt(n - 1))
-        squares += _squared_distances(x) * (n / (n - 1)) ** 2
-    share, base = share.astype(np.float32), (base + share * squares).astype(np.float32)
-    each = np.stack(means, axis=2, dtype=np.float32) if means else np.zeros((draws, models, 1), np.float32)
-    out = np.empty((draws, len(pairs)), np.float32)
-    for draw, row in enumerate(moved.astype(np.float32)):
-        variances = base - share * _squared_distances(each[draw])
-        gap = np.subtract.outer(row, row)
+    each = np.stack(means, axis=2, dtype=np.float32) if means else np.zeros((*moved.shape, 1), np.float32)
+    return moved.astype(np.float32), each
+
+
+def _draw(moved: Floats, means: Floats, base: Floats, share: Floats, block: tuple[slice, slice], out: Floats) -> None:
+    """Writes to `out` [draws, *pairs] the squared t among equal models of a block's rows and columns.
+
+    Its variance is base - share * (what the draw's means take off), of the block.
+    """
+    rows, on = block
+    at_once = max(1, CACHED // base.size)
+    for start in range(0, len(moved), at_once):
+        draws = slice(start, start + at_once)
+        one, other = means[draws, rows], means[draws, on]
+        # |a - b|^2 as one product, of (a, |a|^2, 1) and (-2 b, 1, |b|^2).
+        one = np.concatenate([one, (one**2).sum(axis=2, keepdims=True), np.ones_like(one[..., :1])], axis=2)
+        other = np.concatenate(
+            [-2 * other, np.ones_like(other[..., :1]), (other**2).sum(axis=2, keepdims=True)], axis=2
+        )
+        variances = one @ other.swapaxes(1, 2)
+        variances *= share
+        np.subtract(base, variances, out=variances)
+        np.maximum(variances, np.finfo(np.float32).tiny, out=variances)
+        gap = np.subtract(moved[draws, rows, None], moved[draws, None, on], out=out[draws])
         gap *= gap
-        gap /= np.maximum(variances, np.finfo(np.float32).tiny, out=variances)
-        out[draw] = gap.reshape(-1)[pairs]
-    return out
+        gap /= variances
 
 
 def _signs(generator: np.random.Generator, draws: int, n: int) -> Floats:

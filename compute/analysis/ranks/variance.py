@@ -27,7 +27,7 @@ it, its one score has no known error, or the row has a score on one of its sever
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,6 +62,10 @@ class CategoryVariance:
     scored: Ints  # [rows], those with a score; of clusters, where there are any
     deviations: Floats  # [rows, tasks or clusters]; a row's squares sum to v, those of two rows' difference to its v
     state: Ints  # [rows], KNOWN or why not
+
+    def rows(self, at: Ints) -> CategoryVariance:
+        """Some rows of it."""
+        return replace(self, scored=self.scored[at], deviations=self.deviations[at], state=self.state[at])
 
     @property
     def weight(self) -> Floats:
@@ -161,25 +165,35 @@ def of_means(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
     return np.where(known, total, np.nan), np.where(known, dof, np.nan)
 
 
-def of_differences(parts: Sequence[CategoryVariance]) -> tuple[Floats, Floats]:
-    """Variance of the difference of every two rows' means and its degrees of freedom: two [rows, rows].
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """Of the difference of every two rows' means: each [rows, rows], NaN where either row's variance is unknown."""
 
-    Where a pair's scores differ by the same on every task the variance is 0. NaN where either row's is unknown.
-    """
+    variance: Floats  # 0 where the scores differ by the same on every task
+    dof: Floats  # with each category's v at its upper limit
+    plain_dof: Floats  # with each v as it is, at least 1; inf where all of it is the noise of fixed tasks
+    flipped: Floats  # the sum of v (n / (n - 1))^2 over categories of n tasks or clusters, of fixed tasks v
+
+
+def of_differences(parts: Sequence[CategoryVariance]) -> Differences:
+    """How far the difference of every two rows' means varies."""
     rows = len(parts[0].scored)
-    total, dof = np.empty((rows, rows)), np.empty((rows, rows))
+    found = Differences(**{field.name: np.empty((rows, rows)) for field in fields(Differences)})
+    matrices = [getattr(found, field.name) for field in fields(Differences)]
     # Some rows at a time with those from them on, the rest by symmetry: the matrices of ten categories over hundreds of
     # rows do not fit the processor's cache, and to move them takes longer than to compute them.
     prepared = [_Prepared.of(part) for part in parts]
     for start in range(0, rows, BLOCK):
         block = slice(start, start + BLOCK)
-        total[block, start:], dof[block, start:] = _of_block(prepared, start)
-        total[start:, block], dof[start:, block] = total[block, start:].T, dof[block, start:].T
+        for matrix, values in zip(matrices, _of_block(prepared, start), strict=True):
+            matrix[block, start:] = values
+            matrix[start:, block] = values.T
     unknown = ~known_rows(parts)
-    for matrix in (total, dof):
-        matrix[unknown] = np.nan
-        matrix[:, unknown] = np.nan
-    return total, dof
+    if unknown.any():
+        for matrix in matrices:
+            matrix[unknown] = np.nan
+            matrix[:, unknown] = np.nan
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +206,7 @@ class _Prepared:
     rounding: Floats  # squares before what all rows share was taken off
     weight: Floats | float  # as CategoryVariance has it; one number where all rows have the same
     per_dof: Floats | float  # 1 / df
+    flipped: float  # (n / (n - 1))^2
 
     @classmethod
     def of(cls, part: CategoryVariance) -> _Prepared:
@@ -207,30 +222,37 @@ class _Prepared:
             rounding=rounding,
             weight=_one_if_alike(part.weight),
             per_dof=_one_if_alike(1 / part.dof),
+            flipped=(x.shape[1] / max(x.shape[1] - 1, 1)) ** 2,
         )
 
 
-def _of_block(parts: Sequence[_Prepared], start: int) -> tuple[Floats, Floats]:
+def _of_block(parts: Sequence[_Prepared], start: int) -> tuple[Floats, Floats, Floats, Floats]:
     """Of `of_differences`, the rows of a block from `start` against all rows from `start` on."""
     block, on = slice(start, start + BLOCK), slice(start, None)
     shape = (len(parts[0].squares[block]), len(parts[0].squares[on]))
-    total, upper, squares = (np.zeros(shape) for _ in range(3))  # sums of v, u v and (u v)^2 / df
+    # Sums of v, u v, (u v)^2 / df, v^2 / df and of v in draws.
+    total, upper, upper_squares, squares, flipped = (np.zeros(shape) for _ in range(5))
     for part in parts:
         v = np.add.outer(part.squares[block], part.squares[on])
         if part.fixed:
-            total += v
-            upper += v
+            for sum_ in (total, upper, flipped):
+                sum_ += v
             continue
         v -= part.deviations[block] @ (2 * part.deviations[on]).T
+        weight, per_dof = _of_fewer(part.weight, block, on), _of_fewer(part.per_dof, block, on)
         total += v
-        v *= _of_fewer(part.weight, block, on)
-        upper += v
+        flipped += part.flipped * v
+        upper += weight * v
         v *= v
-        v *= _of_fewer(part.per_dof, block, on)
+        v *= per_dof
         squares += v
+        v *= weight**2
+        upper_squares += v
     rounding = NO_SPREAD * sum(part.rounding for part in parts)
     total[total <= np.add.outer(rounding[block], rounding[on])] = 0.0
-    return total, np.divide(upper**2, squares, out=np.full(shape, np.inf), where=squares > 0)
+    dof = np.divide(upper**2, upper_squares, out=np.full(shape, np.inf), where=upper_squares > 0)
+    plain = np.divide(total**2, squares, out=np.where(total > 0, np.inf, 1.0), where=squares > 0)
+    return total, dof, np.maximum(plain, 1.0), np.maximum(flipped, 0.0)
 
 
 def _one_if_alike(values: Floats) -> Floats | float:

@@ -47,7 +47,8 @@ def satterthwaite(each, count):
 def test_the_difference_of_two_rows_is_the_paired_t_test():
     rng = np.random.default_rng(2)
     scores = rng.random((3, 6)) + 5 * rng.random(6)
-    between, dof = variance.of_differences(parts_of(scores, np.zeros(6, int)))
+    found = variance.of_differences(parts_of(scores, np.zeros(6, int)))
+    between, dof = found.variance, found.dof
     for a, b in ((0, 1), (1, 2), (2, 0)):
         test = ttest_rel(scores[a], scores[b])
         gap = scores[a].mean() - scores[b].mean()
@@ -88,7 +89,7 @@ def test_rows_of_different_tasks_have_the_variance_of_both():
     rng = np.random.default_rng(4)
     scores = rng.random((2, 8))
     scores[0, :4] = scores[1, 4:] = NAN
-    between, _ = variance.of_differences(parts_of(scores, np.zeros(8, int)))
+    between = variance.of_differences(parts_of(scores, np.zeros(8, int))).variance
     assert_allclose(between[0, 1], scores[0, 4:].var(ddof=1) / 4 + scores[1, :4].var(ddof=1) / 4)
 
 
@@ -100,8 +101,8 @@ def test_score_noise_is_counted_once():
     with_errors, dof = variance.of_means(parts_of(scores, codes, stderr=stderr))
     several, _ = variance.of_means(parts_of(scores[:, :4], codes[:4]))
     assert_allclose(with_errors, several / 4 + 0.1**2 / 4)
-    between, _ = variance.of_differences(parts_of(scores, codes, stderr=stderr))
-    apart, _ = variance.of_differences(parts_of(scores[:, :4], codes[:4]))
+    between = variance.of_differences(parts_of(scores, codes, stderr=stderr)).variance
+    apart = variance.of_differences(parts_of(scores[:, :4], codes[:4])).variance
     assert_allclose(between[0, 1], apart[0, 1] / 4 + 2 * 0.1**2 / 4)
     assert (dof > 3).all()  # the noise of a fixed task is known exactly
 
@@ -121,14 +122,14 @@ def test_what_is_not_known_is_said_with_its_reason():
     own, dof = variance.of_means(parts)
     assert_array_equal(np.isnan(own), [False, True, True, True])
     assert_array_equal(np.isnan(dof), [False, True, True, True])
-    between, _ = variance.of_differences(parts)
+    between = variance.of_differences(parts).variance
     assert np.isnan(between).sum() == 15
     assert_array_equal(variance.fewest_tasks(parts), [2, 1, 2, 2])
 
 
 def test_equal_differences_take_the_sign_test():
     scores = np.random.default_rng(6).random((1, 5)) + np.array([[0.0], [0.25], [0.0]])
-    between, _ = variance.of_differences(parts_of(scores, np.zeros(5, int)))
+    between = variance.of_differences(parts_of(scores, np.zeros(5, int))).variance
     assert_array_equal(between, np.zeros((3, 3)))
     nothing = {"variance": np.zeros(2), "dof": np.full(2, np.inf), "tasks": np.full(2, 5)}
     assert_allclose(variance.one_sided(difference=np.array([0.25, 0.0]), **nothing), [0.5**5, 0.5])
@@ -143,8 +144,9 @@ def test_tasks_that_share_their_data_count_once():
     for parts in (twice, apart):
         for ours, theirs in zip(variance.of_means(parts), variance.of_means(once), strict=True):
             assert_allclose(ours, theirs)
-        for ours, theirs in zip(variance.of_differences(parts), variance.of_differences(once), strict=True):
-            assert_allclose(ours, theirs, atol=1e-12)
+        ours, theirs = variance.of_differences(parts), variance.of_differences(once)
+        assert_allclose(ours.variance, theirs.variance, atol=1e-12)
+        assert_allclose(ours.dof, theirs.dof)
     one = parts_of(scores, [0] * 6, clusters=np.zeros(6, int))
     assert np.isnan(variance.of_means(one)[0]).all()
     assert variance.unknown_because(one, names=["A"])[0]
