@@ -297,7 +297,6 @@ def bind(
     blank: Callable[..., tuple] | None = None,
     lists: Mapping[str, Listed] | None = None,
     lists_at_start: bool = True,
-    completed: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda query: query,
 ) -> Bound:
     """Ties a page's controls to its address and its outputs.
 
@@ -308,8 +307,7 @@ def bind(
     not exist: that parameter is None then, and nothing is drawn in its place. `lists` gives, by parameter, the titles
     and keys of a control that lists what is in the database: a page built on an older file opens with today's. Without
     `lists_at_start` they take long to make: the controls were built empty, and are filled whenever the page is opened.
-    `completed` adds defaults to the query of an address that depend on the rest of it. Each answer comes from one file
-    of the database.
+    Each answer comes from one file of the database.
     """
     message, lists = message or message_box(), lists or {}
     built = site.db.version if lists_at_start else ""
@@ -342,7 +340,7 @@ def bind(
         query = dict(request.query_params)
         preset = query.get("preset", "")
         with site.db.snapshot():
-            values, note = parse(current(), completed({**(presets or {}).get(preset, {}), **query}))
+            values, note = parse(current(), {**(presets or {}).get(preset, {}), **query})
             if presets is not None and preset and preset not in presets:
                 note = f"There is no ready-made view {preset[:40]!r}; the default is shown instead. {note}".strip()
             choices = {} if site.db.version == built else {name: {"choices": make()} for name, make in lists.items()}

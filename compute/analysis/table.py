@@ -20,7 +20,8 @@ from compute.arrays import Bools, Floats, Ints
 from compute.types import ORIGINS, BadInput, Metric, Score, Suite, Task, shortened, suggestion
 
 WHOLE = "the table"  # its name, and that of its one category, where nothing else is given
-ALL = "all"  # origins together: one row a model, of the first origin in ORIGINS that has it
+ALL = "all"  # origins together: one row a model, of the usual origin, else of the first in ORIGINS that has it
+USUAL = "usual"  # the origin with the most models that have every task; of equals the first in ORIGINS
 HUMAN = "human"  # the rule of suites that people rank
 LARGEST = 1e100  # beyond it squares of scores overflow
 UNLIKE = 10.0  # times the largest score of one task that of another is, from which on it is said
@@ -102,6 +103,25 @@ class ScoreTable:
     def chosen(self) -> Bools:
         """Which tasks count where their category has a weight: bool [tasks]."""
         return self.task_weights > 0
+
+    @property
+    def usual_origin(self) -> str:
+        """The origin whose ranks can best be known: most models have every task; of equals the first in ORIGINS."""
+        complete = ~np.isnan(self.values[:, self.chosen]).any(axis=1)
+        present = [origin for origin in ORIGINS if origin in self.origins]
+        models = {origin: sum(complete & (np.array(self.origins) == origin)) for origin in present}
+        return max(present, key=lambda origin: models[origin], default=ORIGINS[0])
+
+    def rows_of(self, origin: str) -> list[int]:
+        """Indices of the rows of one origin, or of USUAL or ALL."""
+        usual = self.usual_origin
+        first = {name: at for at, name in enumerate(dict.fromkeys((usual, *ORIGINS)))}
+        wanted = {ALL: ORIGINS, USUAL: (usual,)}.get(origin, (origin,))
+        rows: dict[str, int] = {}
+        for at in sorted(range(len(self.models)), key=lambda at: first.get(self.origins[at], 0)):
+            if self.origins[at] in wanted:
+                rows.setdefault(self.models[at], at)
+        return sorted(rows.values())
 
     def rows(self, chosen: Sequence[int] | Ints) -> ScoreTable:
         """The table of some rows, in their order."""
@@ -207,8 +227,7 @@ def shown(names: Iterable[str], most: int = 12) -> str:
 def of_suite(frames: Mapping[str, pd.DataFrame], *, origin: str) -> ScoreTable:
     """The headline scores of a suite's tasks that count, of `store.suite_frames`: a row a model with a score of
     `origin`. Raises BadInput for a suite that people rank, and for an unknown origin."""
-    if origin not in (*ORIGINS, ALL):
-        raise BadInput(f"No origin {origin!r}. Use one of {', '.join((*ORIGINS, ALL))}.")
+    check_origin(origin)
     about = frames["about"].iloc[0]
     if about["aggregate"] == HUMAN:
         raise BadInput(f"{about['key']} is ranked by people, not by a mean over tasks. Choose another suite.")
@@ -216,12 +235,15 @@ def of_suite(frames: Mapping[str, pd.DataFrame], *, origin: str) -> ScoreTable:
     long = frames["values"]
     metric = dict(zip(columns["key"], columns["metric"], strict=True))
     long = long[(long["task"].map(metric) == long["metric"]) & long["origin"].isin(ORIGINS)]
-    if origin != ALL:
-        long = long[long["origin"] == origin]
-    order = long["origin"].map(ORIGINS.index)
-    long = long[order == order.groupby(long["model"]).transform("min")]
     table = of_long(about, columns=columns, long=long, averages=frames["averages"])
+    table = table.rows(table.rows_of(origin))
     return replace(table, hours=frames["hours"].set_index("task")["hours"].reindex(list(table.tasks)).to_numpy(float))
+
+
+def check_origin(origin: str) -> None:
+    """Raises BadInput for an unknown origin."""
+    if origin not in (*ORIGINS, ALL, USUAL):
+        raise BadInput(f"No origin {origin!r}. Use one of {', '.join((*ORIGINS, ALL, USUAL))}.")
 
 
 def of_scores(

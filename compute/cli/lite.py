@@ -13,7 +13,7 @@ def lite(
     suite: Annotated[str, typer.Option(help="Which suite to make smaller: likeness list suites.")] = "mieb",
     size: Annotated[int | None, typer.Option(help="How many tasks; 51 is the size of MIEB-lite.")] = None,
     hours: Annotated[float | None, typer.Option(help="Instead: GPU hours per model, from imported timings.")] = None,
-    origin: Origin = "published",
+    origin: Origin = "usual",
     thresholds: Annotated[str, typer.Option(help="Mean correlations above which tasks are dropped.")] = "0.5,0.45",
     method: Annotated[str, typer.Option(help="Correlation of tasks: spearman, pearson or kendall.")] = "spearman",
     exclude: Annotated[str, typer.Option(help="Task keys never to choose, comma-separated.")] = "",

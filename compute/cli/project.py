@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from compute import paths
+from compute.analysis.table import USUAL
 from compute.cli.models import named_models
 from compute.cli.workspace import (
     Data,
@@ -29,7 +30,7 @@ from compute.types import BadInput
 def project(
     suites: Annotated[str, typer.Option(help="Suites of one map, comma-separated; empty: every shipped map.")] = "",
     noun: Annotated[str, typer.Option(help="tasks or models.")] = "tasks",
-    origin: Origin = "published",
+    origin: Origin = "usual",
     seed: Annotated[int, typer.Option(help="Of UMAP; the same seed gives the same map.")] = 0,
     neighbors: Annotated[int | None, typer.Option(help="UMAP's n_neighbors; default 10, for images 15.")] = None,
     min_dist: Annotated[float, typer.Option(help="UMAP's min_dist.")] = 0.1,
@@ -88,9 +89,7 @@ def project(
         scores = suite_scores(database, suites=recipe.suites, origin=origin)
         frame = maps.project(scores, recipe, progress=_stage)
     else:
-        frame = maps.shipped(
-            lambda some: suite_scores(database, suites=some, origin="published"), seed=seed, progress=_stage
-        )
+        frame = maps.shipped(lambda some: suite_scores(database, suites=some, origin=USUAL), seed=seed, progress=_stage)
     if to == "-":
         typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
         return

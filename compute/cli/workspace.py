@@ -65,7 +65,7 @@ ReadResults = Annotated[
     ),
 ]
 Database = Annotated[Path | None, typer.Option(help="Default: the app's.")]
-Origin = Annotated[str, typer.Option(help="published, imported, computed or all.")]
+Origin = Annotated[str, typer.Option(help="published, imported, computed, all, or usual: the most complete.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")]
 BatchSize = Annotated[int | None, typer.Option(help="Items per batch; halved when memory runs out.", min=1)]
 

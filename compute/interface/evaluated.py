@@ -17,7 +17,7 @@ from compute import paths
 from compute.analysis.comparison import Comparison
 from compute.analysis.intervals import interval
 from compute.analysis.ranked_model import RankedModel
-from compute.analysis.table import ALL, HUMAN, ScoreTable, of_scores, of_suite
+from compute.analysis.table import ALL, HUMAN, USUAL, ScoreTable, check_origin, of_scores, of_suite
 from compute.catalog import Catalog
 from compute.database import store
 from compute.database.build import bring_up_to_date
@@ -138,8 +138,9 @@ class Evaluation:
         name, scope, mean, mean_low, mean_high, tasks, of_tasks, reason."""
         return standing.means_of(self._table)
 
-    def rank(self, origin: str = "published") -> RankedModel:
-        """The model's rank among the rows of an origin (published, imported, computed, all) of the same suite.
+    def rank(self, origin: str = USUAL) -> RankedModel:
+        """The model's rank among the rows of an origin of the same suite: published, imported, computed, all, or
+        usual, the one with the most models that have every task.
 
         Its own row of that origin is left out. The interval covers at least 95%, as on the board. A rank is None, with
         the reason, where tasks or other rows are missing; `notes` say how far the two origins can be compared.
@@ -149,8 +150,10 @@ class Evaluation:
         if self.suite.aggregate != HUMAN:
             arranged = self._arranged(origin)
             others = arranged if arranged.models else None
-        elif origin not in (*ORIGINS, ALL):
-            raise BadInput(f"No origin {origin!r}. Use one of {', '.join((*ORIGINS, ALL))}.")
+            if origin == USUAL:
+                origin = arranged.origins[0] if arranged.models else ALL
+        else:
+            check_origin(origin)
         return standing.rank_of(
             self._table,
             others,

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import gradio as gr
 import numpy as np
 
+from compute.analysis.table import USUAL
 from compute.live.inputs import LARGEST_IMAGE
 from compute.rounding import rounded
 from compute.types import BadInput, suggestion
@@ -107,7 +108,8 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
         Args:
             suite: key of a suite, such as mieb or unisim-core; list_suites names them.
             limit: how many rows from the top, 1 to 1000.
-            origin: published, imported or computed. Empty: as the board opens, published rows where there are any.
+            origin: published, imported or computed. Empty: as the board opens, the origin with the
+                most models that have every task.
             license: only models under these licences, commas between, such as mit,apache-2.0; unknown: not stated.
             released: only models of these years, commas between, such as 2024,2025; unknown: not stated.
             trained: only models with these answers, commas between: yes, no, unknown.
@@ -196,8 +198,7 @@ def _leaderboard(
     origins = origins_in_order(row.origin for row in table.rows)
     if origin and origin not in origins:
         raise BadInput(f"{suite} has no rows of origin {origin!r}; it has: {', '.join(origins)}")
-    shown = [origin] if origin else ["published"] if "published" in origins else origins
-    rows = _rows(suite_cache, table, [at for at, row in enumerate(table.rows) if row.origin in shown])
+    rows = _rows(suite_cache, table, table.rows_of(origin or USUAL))
     for name, chosen in (filters or {}).items():
         present = {_filtered(name, row) for row in rows}
         if chosen - present:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.ranking import Ranking
-from compute.analysis.table import ALL, COLUMNS, ScoreTable, of_long, wide
+from compute.analysis.table import COLUMNS, ScoreTable, of_long, wide
 from compute.types import ORIGINS, BadInput, UnknownKey
 from leaderboard.data import cut as cuts
 from leaderboard.data import model_queries, suite_queries
@@ -27,13 +27,8 @@ PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, beside those of leaderboard.
 
 
 def origins_in_order(origins: Iterable[str]) -> list[str]:
-    """Each origin once; where only one can be shown, it is the first: published before imported before computed."""
+    """Each origin once: published before imported before computed."""
     return sorted(set(origins), key=ORIGINS.index)
-
-
-def displayed_origin(origins: Iterable[str]) -> str:
-    """The origin that is shown where only one can be; else `published`."""
-    return next(iter(origins_in_order(origins)), ORIGINS[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,9 +162,13 @@ class BoardTable:
         return "no" if len(facts["trained_on"]) and own_facts(facts["options"]) is None else "unknown"
 
     def rows_of(self, origin: str) -> list[int]:
-        """Indices of the rows of one origin; of ALL, one row a model, from its displayed origin."""
-        rows = [index for index, row in enumerate(self.rows) if origin in (ALL, row.origin)]
-        return self._one_a_model(rows, key=self._origin_index)
+        """Indices of the rows of one origin, or of USUAL or ALL."""
+        return self.scores.rows_of(origin)
+
+    @cached_property
+    def origin(self) -> str:
+        """The origin that is shown first, and where only one can be."""
+        return self.scores.usual_origin
 
     def fullest_rows(self, *, column: int | None = None) -> np.ndarray:
         """Indices of one row a model, its fullest (as in `rows_of` of equals); with `column`, of those with a score."""
@@ -194,12 +193,12 @@ class BoardTable:
             first.setdefault(self.rows[index].model, index)
         return sorted(first.values())
 
-    def _fullest_first(self, columns: np.ndarray | slice) -> Callable[[int], tuple[int, int]]:
+    def _fullest_first(self, columns: np.ndarray | slice) -> Callable[[int], tuple[int, tuple[bool, int]]]:
         scores = (~np.isnan(self.scores.values[:, columns])).sum(axis=1)
         return lambda row: (-int(scores[row]), self._origin_index(row))
 
-    def _origin_index(self, row: int) -> int:
-        return ORIGINS.index(self.rows[row].origin)
+    def _origin_index(self, row: int) -> tuple[bool, int]:
+        return self.rows[row].origin != self.origin, ORIGINS.index(self.rows[row].origin)
 
 
 def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:

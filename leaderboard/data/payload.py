@@ -49,6 +49,7 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
     return {
         "version": db.version,
         "suite": suite_facts(table),
+        "origin": table.origin,
         "suites": [
             {
                 "key": row.key,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from compute.analysis.table import ALL, USUAL
 from compute.catalog.own import suite as own_suite
 
 TRAINED, SUSPECT, DISPUTED = 1, 2, 4  # bits of a figure's marks
@@ -15,6 +16,8 @@ SIGNS = (
     (SUSPECT, "?", "suspect figure"),
     (DISPUTED, "‡", "another table prints another number"),
 )
+ORIGIN_TITLES = {"published": "Paper", "imported": "Public results", "computed": "Computed here"}
+ORIGIN_CHOICES = [("Most complete", USUAL), *((title, key) for key, title in ORIGIN_TITLES.items()), ("All", ALL)]
 SYNTHETIC_MARK = re.compile(r"\s*\(synthetic\)", re.IGNORECASE)
 SYNTHETIC_NOTE = (
     "Synthetic: every item is generated from a fixed seed. These scores show that the pipeline works, and "

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from compute.analysis.table import ALL, ScoreTable
+from compute.analysis.table import ALL, USUAL, ScoreTable
 from compute.arrays import Floats
 from compute.types import ORIGINS, BadInput
 
@@ -31,13 +31,13 @@ class Recipe:
 
     noun: str = "tasks"  # one of NOUNS
     suites: tuple[str, ...] = ("mieb",)
-    origin: str = "published"
+    origin: str = USUAL
     seed: int = 0
     n_neighbors: int = 10
     min_dist: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.noun not in NOUNS or self.origin not in (*ORIGINS, ALL) or not self.suites:
+        if self.noun not in NOUNS or self.origin not in (*ORIGINS, ALL, USUAL) or not self.suites:
             raise BadInput(
                 "A map shows tasks or models, of one suite or more, from published, imported, computed "
                 f"or all figures; got {self.noun}, {self.origin}, {', '.join(self.suites) or 'no suite'}"

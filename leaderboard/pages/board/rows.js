@@ -67,10 +67,9 @@ export function originsOf(payload) {
   return [...ORIGINS.keys()].filter((origin) => present.has(origin));
 }
 
-/** The origins shown when nothing was chosen: the published rows where there are others too; [] shows every row. */
+/** The origins shown when nothing was chosen: where there are several, the one whose ranks can best be known; [] shows every row. */
 export function defaultOrigin(payload) {
-  const origins = originsOf(payload);
-  return origins.length > 1 && origins.includes('published') ? ['published'] : [];
+  return originsOf(payload).length > 1 ? [payload.origin] : [];
 }
 
 /** Rows of the origins shown, whatever else is hidden: how many there are, and how many have another rank than the suite gives. */

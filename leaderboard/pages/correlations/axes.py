@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from compute.analysis.table import ScoreTable
+from compute.analysis.table import USUAL, ScoreTable
 from compute.types import ORIGINS, BadInput
-from leaderboard.data.board_table import TRAINED, BoardTable, SuiteColumn, displayed_origin, origins_in_order
+from leaderboard.data.board_table import TRAINED, BoardTable, SuiteColumn, origins_in_order
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations.query import ALL, CorrelationQuery
 
@@ -41,6 +41,11 @@ class AxisTable:
     # trained on a data set of any of its tasks
     marks: np.ndarray
 
+    @property
+    def shown_origins(self) -> list[str]:
+        """The origins of the scores."""
+        return [ORIGINS[at] for at in np.unique(self.origins[self.origins >= 0])]
+
     def of_axes(self, indices: np.ndarray) -> AxisTable:
         """The same models over some of the axes, in the order of `indices`."""
         return replace(
@@ -55,20 +60,10 @@ class AxisTable:
 Columns = tuple[tuple[Axis, ...], np.ndarray, np.ndarray]  # axes, values [rows, axes], marks [rows, axes]
 
 
-def with_origin(suite_cache: SuiteCache, address: Mapping[str, str]) -> Mapping[str, str]:
-    """A query string with the origin of the figures that its suites have, where it names none and none of these suites
-    has published ones, as those of one's own data."""
-    known = suite_cache.suites()
-    suites = [suite for suite in address.get("suites", "").split(",") if suite in known]
-    if "origin" in address or not suites:
-        return address
-    return {**address, "origin": displayed_origin(_origins(suite_cache, suites))}
-
-
 def check_origin(suite_cache: SuiteCache, query: CorrelationQuery) -> None:
     """Raises BadInput where no chosen suite has figures of the chosen origin, naming those that there are."""
     origins = origins_in_order(_origins(suite_cache, query.suites))
-    if query.origin not in (ALL, *origins):
+    if query.origin not in (ALL, USUAL, *origins):
         raise BadInput(
             f"The chosen suites have no {query.origin} figures, but {' and '.join(origins) or 'none'}. Choose other "
             "figures or suites"
@@ -82,8 +77,7 @@ def _origins(suite_cache: SuiteCache, suites: Iterable[str]) -> set[str]:
 def gather(suite_cache: SuiteCache, query: CorrelationQuery) -> AxisTable:
     """The chosen suites over the union of their models, matched by key. Raises BadInput where no column is left.
 
-    With origin `all` a model's row in a suite is its published one, else its imported, else its computed one: within a
-    suite two origins of one model never mix.
+    Within a suite two origins of one model never mix.
     """
     blocks, keys = [], set()
     for suite in query.suites:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 import gradio as gr
 import numpy as np
 
 from compute.analysis.correlation import ENOUGH, extreme_pairs
-from compute.types import ORIGINS, suggestion
+from compute.analysis.table import USUAL
+from compute.types import suggestion
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.components import figure_bridge, lazy_tables
-from leaderboard.html.labels import SIGNS, explained, explained_signs, is_synthetic, suite_choices
+from leaderboard.html.labels import ORIGIN_CHOICES, SIGNS, explained, explained_signs, is_synthetic, suite_choices
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box, payload_of, static_html
 from leaderboard.pages.correlations import figures, routes
-from leaderboard.pages.correlations.axes import Axis, with_origin
+from leaderboard.pages.correlations.axes import Axis
 from leaderboard.pages.correlations.matrix import AxisPair, CorrelationMatrix, matrix_of, pair, unrelated_suites
 from leaderboard.pages.correlations.query import (
     GROUPS,
@@ -42,7 +42,6 @@ MEANING = {
     "spearman": "Spearman's ρ is the correlation of the ranks that two columns give",
     "pearson": "Pearson's r is the correlation of the scores themselves",
 }
-FIGURES = [(name.capitalize(), name) for name in (*ORIGINS, "all")]
 STARTS = (
     ("UniSim-Bench Figure 3a", "unisim-3a"),
     ("UniSim-Bench Figure 3b", "unisim-3b"),
@@ -73,7 +72,7 @@ def draw(site: Site) -> None:
         level = gr.Radio([(name.capitalize(), name) for name in LEVELS], value="categories", label="Compare", scale=3)
         method = gr.Dropdown([(name, key) for key, name in METHODS.items()], value="spearman", label="Method", scale=1)
         group = gr.Dropdown([(name.capitalize(), name) for name in GROUPS], value="all", label="Models", scale=2)
-        origin = gr.Dropdown(FIGURES, value="published", label="Figures", scale=1)
+        origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores", scale=1)
     with gr.Accordion("More choices", open=False), gr.Row(elem_classes="pg-controls"):
         order = gr.Radio(
             [("Like beside like", "clustered"), ("As in the paper", "paper")], value="clustered", label="Order", scale=1
@@ -150,7 +149,6 @@ def draw(site: Site) -> None:
         message=message,
         blank=blank,
         lists=lists,
-        completed=partial(with_origin, site.suite_cache),
     )
     join = "(first, second) => [first && second && first !== second ? `${first},${second}` : '']"
     for control in (first, second):
@@ -218,6 +216,7 @@ def legend(matrix: CorrelationMatrix) -> str:
         short_names=explained(axis.label for axis in axes),
         groups=figures.group_colours([axis.group for axis in axes]) if len(axes) > figures.WRITTEN else {},
         widths=figures.WIDTHS,
+        origins=matrix.table.shown_origins,
     )
 
 
@@ -249,7 +248,7 @@ def opened_pair(site: Site, matrix: CorrelationMatrix, *, keys: str) -> tuple:
         pair=opened,
         names=names,
         order=np.argsort(opened.values[:, 0] * (-1 if opened.x.higher else 1), kind="stable"),  # best first
-        with_origins=matrix.query.origin == "all",
+        with_origins=len(matrix.table.shown_origins) > 1,
         signs=[(sign, meaning) for bit, sign, meaning in SIGNS if (opened.marks & bit).any()],
     )
     return *selects, sentence, gr.update(value=scatter, visible=True), table

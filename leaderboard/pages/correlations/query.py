@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from compute.analysis.table import USUAL
 from compute.types import ORIGINS, BadInput
 from leaderboard.web.parameters import Choice, MultiChoice, Number, Parameter, Text, missing, parse
 
@@ -33,7 +34,6 @@ PRESETS: Mapping[str, Mapping[str, str]] = {
     "across": {
         "suites": "unisim-core,unisim-ood,pairbench,mieb",
         "level": "categories",
-        "origin": ALL,
         "minimum": "5",
         "order": "paper",
     },
@@ -49,7 +49,7 @@ class CorrelationQuery:
     method: str = "spearman"
     group: str = ALL
     models: tuple[str, ...] = ()  # empty: all of the group
-    origin: str = "published"
+    origin: str = USUAL
     means: str = "figures"
     order: str = "clustered"
     minimum: int = 4  # models a cell needs
@@ -63,7 +63,7 @@ def parameters(*, suites: Sequence[str], models: Sequence[str]) -> tuple[Paramet
         Choice(key="level", default=usual.level, choices=LEVELS),
         Choice(key="method", default=usual.method, choices=tuple(METHODS)),
         Choice(key="group", default=usual.group, choices=GROUPS),
-        Choice(key="origin", default=usual.origin, choices=(*ORIGINS, ALL)),
+        Choice(key="origin", default=usual.origin, choices=(USUAL, *ORIGINS, ALL)),
         Choice(key="order", default=usual.order, choices=ORDERS),
         Choice(key="means", default=usual.means, choices=MEANS),
         Number(key="minimum", default=usual.minimum, low=3, high=50, whole=True),

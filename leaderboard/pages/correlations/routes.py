@@ -17,7 +17,6 @@ from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.memo import memoised
 from leaderboard.page import Site
 from leaderboard.pages.correlations import query as correlation_query
-from leaderboard.pages.correlations.axes import with_origin
 from leaderboard.pages.correlations.matrix import CorrelationMatrix, matrix_of, why_blank
 from leaderboard.pages.correlations.query import CorrelationQuery
 from leaderboard.web.responses import compress, disposition, respond
@@ -37,8 +36,7 @@ def routes(site: Site) -> list[Route]:
     )
 
     def query_of(request: Request) -> CorrelationQuery:
-        address = with_origin(suite_cache, correlation_query.spelt_out(request.query_params))
-        return correlation_query.read(parameters(), address)
+        return correlation_query.read(parameters(), request.query_params)
 
     listed = memoised(
         lambda query: compress(payload.encode(listing(matrix_of(suite_cache, query))), quality=4),
@@ -96,7 +94,7 @@ def listing(matrix: CorrelationMatrix) -> dict[str, Any]:
 def sheet(matrix: CorrelationMatrix) -> bytes:
     """The pairs as CSV with their keys."""
     frame = pd.DataFrame(rows(matrix), columns=[*HEADS, "first_key", "second_key"])
-    frame = frame.assign(method=matrix.query.method, origin=matrix.query.origin)
+    frame = frame.assign(method=matrix.query.method, origin=" and ".join(matrix.table.shown_origins))
     return csv_bytes(frame)
 
 

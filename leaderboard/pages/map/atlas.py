@@ -17,7 +17,7 @@ import pandas as pd
 from cachetools import LRUCache
 
 from compute.analysis.maps.suites import COLUMNS, Recipe
-from compute.analysis.table import ALL
+from compute.analysis.table import ALL, USUAL
 from compute.paths import IMPORTED_FROM, PACKAGE
 from compute.types import ORIGINS, BadInput, LikenessError
 from leaderboard.data import suite_queries
@@ -66,7 +66,7 @@ def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
     return (
         Choice(key="of", default=usual.noun, choices=("tasks", "models")),
         MultiChoice(key="suites", default=usual.suites, choices=keys, least=1, noun="suite"),
-        Choice(key="origin", default=usual.origin, choices=(*ORIGINS, ALL)),
+        Choice(key="origin", default=usual.origin, choices=(USUAL, *ORIGINS, ALL)),
         Choice(key="colour", default="cluster", choices=tuple(dict.fromkeys(sum(COLOURS.values(), ())))),
         Number(key="neighbours", default=usual.n_neighbors, low=2, high=100, whole=True),
         Number(key="distance", default=usual.min_dist, low=0, high=1),

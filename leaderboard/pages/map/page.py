@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.maps.suites import Neighbour, neighbours
-from compute.analysis.table import ALL, of_suite
+from compute.analysis.table import USUAL, of_suite
 from compute.database import store
 from compute.rounding import rounded
-from compute.types import ORIGINS, BadInput
+from compute.types import BadInput
 from leaderboard.data import suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.components import figure_bridge
 from leaderboard.html.formatting import blank, number, parameters_text
-from leaderboard.html.labels import suite_choices
+from leaderboard.html.labels import ORIGIN_CHOICES, suite_choices
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import Site, View, bind, citations, heading, message_box, typed
 from leaderboard.pages.map import atlas as maps
@@ -76,9 +76,7 @@ def draw(site: Site) -> None:
     with gr.Row(elem_classes="pg-controls"):
         noun = gr.Radio([("Tasks", "tasks"), ("Models", "models")], value="tasks", label="Map of", scale=2)
         suite = gr.Dropdown(ranked(), multiselect=True, value=[], label="Suites", scale=3)
-        origin = gr.Dropdown(
-            [(name.capitalize(), name) for name in (*ORIGINS, ALL)], value="published", label="Figures", scale=1
-        )
+        origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores", scale=1)
         colour = gr.Dropdown(
             [(title, key) for key, title in TITLES.items()], value="cluster", label="Colour by", scale=2
         )

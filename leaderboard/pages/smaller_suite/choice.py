@@ -10,7 +10,7 @@ import pandas as pd
 
 from compute.analysis.lite import smaller
 from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement, whole
-from compute.analysis.table import ScoreTable, of_suite
+from compute.analysis.table import ALL, USUAL, ScoreTable, of_suite
 from compute.database import store
 from compute.types import ORIGINS, LikenessError
 from leaderboard.data import suite_queries
@@ -42,7 +42,7 @@ def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
     choosable = suites[suites["aggregate"] != "human"]
     return (
         Choice(key="suite", default="mieb", choices=tuple(choosable["key"]), noun="suite"),
-        Choice(key="origin", default="published", choices=(*ORIGINS, "all")),
+        Choice(key="origin", default=USUAL, choices=(USUAL, *ORIGINS, ALL)),
         Choice(key="by", default="tasks", choices=BY),
         Number(key="size", default=SIZE, low=1, high=200, whole=True),
         Number(key="hours", default=5, low=0.01, high=1000),
@@ -81,7 +81,9 @@ class SmallerSuites:
         if suite not in OWN:
             return None
         try:
-            return smaller.between(self.scores(suite, origin), self.scores(OWN[suite], origin))
+            scores = self.scores(suite, origin)
+            own = scores.origins[0] if origin == USUAL and scores.origins else origin
+            return smaller.between(scores, self.scores(OWN[suite], own))
         except LikenessError:
             return None
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import gradio as gr
 
-from compute.types import ORIGINS
+from compute.analysis.table import USUAL
 from leaderboard.data import model_queries, suite_queries
+from leaderboard.html.labels import ORIGIN_CHOICES
 from leaderboard.html.templates import macro
 from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.smaller_suite import figures
@@ -20,7 +21,6 @@ SENTENCE = (
     "tasks are added here one at a time, each category first, always the one that brings the order of models nearest "
     "to the whole suite's."
 )
-FIGURES = [(name.capitalize(), name) for name in (*ORIGINS, "all")]
 
 
 def draw(site: Site) -> None:
@@ -42,7 +42,7 @@ def draw(site: Site) -> None:
     curve = gr.Plot(show_label=False, container=False)
     with gr.Row(elem_classes="pg-controls"):
         of = gr.Dropdown(choosable(), value="mieb", label="Of")
-        origin = gr.Dropdown(FIGURES, value="published", label="Figures")
+        origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores")
         by = gr.Dropdown([("Tasks", "tasks"), ("Hours", "hours")], value="tasks", label="Limit by")
         size = gr.Number(SIZE, minimum=1, maximum=200, precision=0, label="Tasks")
         hours = gr.Number(5, minimum=0.01, maximum=1000, label="Hours a model")

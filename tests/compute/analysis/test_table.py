@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -65,11 +64,19 @@ def full(model: str, origin: str, *numbers: float) -> dict[tuple[str, str, str],
     return {(model, origin, task): number for task, number in zip("abcd", numbers, strict=True)}
 
 
-def test_all_takes_a_models_first_origin_whole() -> None:
-    given = full("m", "imported", 1, 2, 3, 4) | {("m", "published", "a"): 9.0} | full("k", "computed", 5, 6, 7, 8)
-    scores = of_suite(frames(given), origin="all")
-    assert scores.models == ("k", "m") and scores.origins == ("computed", "published")
-    assert scores.values[1, 0] == 9 and np.isnan(scores.values[1, 1:]).all()
+def test_the_usual_origin_has_most_complete_models_and_comes_first_of_all() -> None:
+    partial = {("m", "published", "a"): 9.0, ("l", "published", "a"): 9.0}
+    given = full("m", "imported", 1, 2, 3, 4) | partial | full("k", "computed", 5, 6, 7, 8)
+    usual = of_suite(frames(given), origin="usual")
+    assert usual.models == ("m",) and usual.values.tolist() == [[1, 2, 3, 4]]
+    everything = of_suite(frames(given), origin="all")
+    assert everything.models == ("k", "l", "m") and everything.origins == ("computed", "published", "imported")
+
+
+def test_of_origins_with_equally_many_complete_models_the_papers_is_usual() -> None:
+    given = full("m", "imported", 1, 2, 3, 4) | full("k", "published", 1, 2, 3, 4) | {("l", "imported", "a"): 1.0}
+    assert of_suite(frames(given), origin="usual").origins == ("published",)
+    assert of_suite(frames({("m", "imported", "a"): 1.0}), origin="usual").origins == ("imported",)
 
 
 def test_unknown_origin_and_peoples_suites_are_refused() -> None:

@@ -18,7 +18,7 @@ from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.correlations import matrix as correlation_matrix
 from leaderboard.pages.correlations import query as correlation_query
-from leaderboard.pages.correlations.axes import with_origin
+from leaderboard.pages.correlations.axes import gather
 from leaderboard.pages.correlations.matrix import CorrelationMatrix, matrix_of
 from leaderboard.pages.correlations.query import CorrelationQuery, read
 from leaderboard.pages.correlations.routes import listing, rows, sheet
@@ -126,19 +126,9 @@ def test_no_suite_falls_back_to_the_default_with_one_sentence(parameters) -> Non
 
 
 @pytest.mark.parametrize(
-    ("address", "origin"),
-    [
-        ({"suites": "mini"}, "computed"),
-        ({"suites": "mini", "origin": "imported"}, "imported"),
-        ({"suites": "mini,mieb"}, "published"),
-        ({}, "published"),
-        ({"suites": "no-such-suite"}, None),
-    ],
-    ids=["without published figures", "as named", "with published figures", "no suite", "unknown"],
+    ("address", "origins"),
+    [({"suites": "mini"}, ["computed"]), ({"suites": "mini,mieb"}, ["published", "computed"]), ({}, ["published"])],
+    ids=["without published scores", "two suites", "the default"],
 )
-def test_a_view_opens_on_the_figures_that_its_suites_have(suite_cache, parameters, address, origin) -> None:
-    completed = with_origin(suite_cache, address)
-    if origin is None:
-        assert completed == address
-    else:
-        assert read(parameters, completed).origin == origin
+def test_a_view_opens_on_the_scores_that_its_suites_have(suite_cache, parameters, address, origins) -> None:
+    assert gather(suite_cache, read(parameters, address)).shown_origins == origins
