@@ -94,7 +94,8 @@ def test_a_rank_among_computed_rows_is_that_of_the_means(scores: Evaluation, wor
     assert rank.rank_low <= rank.rank <= rank.rank_high and scores.database().parent == scores.results
     assert "5 of 5 tasks have a score" in str(rank)
     assert str(rank).startswith(f"Rank {rank.rank} of 2 on small")
-    published = scores.rank()
+    assert scores.rank().rank == rank.rank
+    published = scores.rank("published")
     assert published.rank is None and "rank('computed')" in published.reason
     with pytest.raises(BadInput, match="'theirs'"):
         scores.rank("theirs")

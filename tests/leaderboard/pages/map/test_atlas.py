@@ -18,7 +18,7 @@ from leaderboard.pages.map import atlas as maps
 from leaderboard.pages.map.atlas import Atlas, MapFailed, read, recipe_of
 from leaderboard.web.parameters import parse
 
-USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "published", "neighbours": 10, "distance": 0.1, "seed": 0}
+USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "usual", "neighbours": 10, "distance": 0.1, "seed": 0}
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from leaderboard.pages.map import page
 from leaderboard.pages.map.atlas import Atlas, recipe_of
 from leaderboard.pages.map.points import names_of
 
-USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "published", "neighbours": 10, "distance": 0.1, "seed": 0}
+USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "usual", "neighbours": 10, "distance": 0.1, "seed": 0}
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ USUAL = {"of": "tasks", "suites": ["mieb"], "origin": "published", "neighbours":
 def test_every_point_can_be_coloured_and_selected(site, noun: str, suites: list[str], colour: str) -> None:
     recipe = recipe_of(**{**USUAL, "of": noun, "suites": suites})
     made = Atlas(site.db).find(recipe)
-    facts = page.described_points(site, made, noun=noun, suites=recipe.suites, origin="published")
+    facts = page.described_points(site, made, noun=noun, suites=recipe.suites, origin="usual")
     near = page.nearest(site, recipe, frozenset(facts["key"]))
     figure = page.chart(site, made, facts, recipe, page.colour_of(recipe, colour), near)
     meta = figure.layout.meta
@@ -58,7 +58,7 @@ def test_neighbours_are_those_of_the_data(site, noun: str) -> None:
     """Distances against scikit-learn's, correlations against scipy's."""
     recipe = recipe_of(**{**USUAL, "of": noun})
     near = page.nearest(site, recipe, frozenset(Atlas(site.db).find(recipe).points["key"]))
-    parts = [of_suite(store.suite_frames(site.db.ask, suite="mieb"), origin="published")]
+    parts = [of_suite(store.suite_frames(site.db.ask, suite="mieb"), origin="usual")]
     models, tasks, scores = join(parts)
     first = next(iter(near))
     assert [other.distance for other in near[first]] == sorted(other.distance for other in near[first])
@@ -78,7 +78,7 @@ def test_neighbours_are_those_of_the_data(site, noun: str) -> None:
 
 def test_the_table_lists_every_point_and_escapes(site) -> None:
     made = Atlas(site.db).find(recipe_of(**USUAL))
-    facts = page.described_points(site, made, noun="tasks", suites=("mieb",), origin="published")
+    facts = page.described_points(site, made, noun="tasks", suites=("mieb",), origin="usual")
     assert page.table(facts, "tasks").count("task?task=") == len(facts)
     facts.loc[0, "name"] = "<img onerror=x>"
     assert "<img" not in page.table(facts, "tasks")
