@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -115,6 +115,35 @@ class ModelEstimate:
     def vectors(self) -> int | None:
         """Bytes of the vectors to store; None where the model says no size, or makes none."""
         return self.items * self.model.embed_dim * self.bytes_each if self.embeds and self.model.embed_dim else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ItemCounts:
+    """What some tasks take, whatever the model: distinct items, as far as they can be counted without the files."""
+
+    images: int
+    texts: int
+    questions: int  # to a judge, over all tasks that ask
+    bytes: int  # of the data sets whose size is known
+    unsized: int  # data sets of unknown size
+    uncounted: int  # tasks of which nothing says how many items they have
+
+
+def item_counts(tasks: Iterable[Task], *, needs: Callable[[Task], Need]) -> ItemCounts:
+    """The items of tasks that share what they show, each once, and the data sets; nothing is fetched or read."""
+    data = []
+    for task in tasks:
+        with suppress(LikenessError):  # it has published figures only
+            data.append(TaskEstimate(task=task, need=replace(needs(task), present=False)))
+    sizes = downloads(data).values()
+    return ItemCounts(
+        images=_not_read(data, "image"),
+        texts=_not_read(data, "text"),
+        questions=sum(one.need.questions or 0 for one in data),
+        bytes=sum(size or 0 for size in sizes),
+        unsized=sum(size is None for size in sizes),
+        uncounted=sum(not (one.need.images or one.need.texts or one.need.questions) for one in data),
+    )
 
 
 def makes_vectors(row: Model) -> bool:

@@ -1,8 +1,8 @@
-"""Which rows of a suite are on the front of score and cost: by size, by release date, by encode time."""
+"""Which rows of a suite are on the front of score and cost: by size, memory, dimension or release date."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 import numpy as np
@@ -11,20 +11,20 @@ from compute.analysis.pareto import ON, Front, front
 from compute.analysis.ranking import Ranking
 from leaderboard.data.board_table import BoardTable
 
-
-def sizes(table: BoardTable) -> np.ndarray:
-    """Parameters of each row's model in millions [rows], NaN where not known."""
-    return _facts(table, table.models["parameters_m"].to_dict())
+SIZE, MEMORY, DIMENSION, AGE = "size", "memory", "dimension", "age"
+COSTS = {SIZE: "parameters_m", MEMORY: "memory_mb", DIMENSION: "embed_dim", AGE: "released"}
 
 
-def released(table: BoardTable) -> np.ndarray:
-    """Day of release of each row's model [rows], counted from the year 1, a month's first where no day is known."""
-    return _facts(table, {key: _day(text) for key, text in table.models["released"].items()})
-
-
-def times(table: BoardTable, ms: Mapping[str, float]) -> np.ndarray:
-    """Milliseconds of one device for an image, by row [rows]; NaN where none was measured."""
-    return _facts(table, ms)
+def costs(table: BoardTable, key: str) -> np.ndarray:
+    """One of COSTS of each row's model [rows], NaN where it is not known: millions of parameters, memory in units of
+    2^20 bytes, numbers in a vector (of one vector an item alone), days since the year 1 (a month counts as its first).
+    """
+    facts = table.models[COSTS[key]]
+    if key == AGE:
+        facts = facts.map(lambda text: date.fromisoformat(f"{text}-01"[:10]).toordinal() if text else np.nan)
+    elif key == DIMENSION:
+        facts = facts.mask(table.models["late_interaction"].isin([True]))
+    return facts.astype(float)[[row.model for row in table.rows]].to_numpy()
 
 
 def front_of(ranked: Ranking, *, rows: Sequence[int], cost: np.ndarray) -> Front:
@@ -41,7 +41,7 @@ def front_of(ranked: Ranking, *, rows: Sequence[int], cost: np.ndarray) -> Front
 def on_size_front(table: BoardTable, ranked: Ranking) -> dict[int, int]:
     """The rows on the front of score and parameters among the rows of their origin, in the order of the table; of each,
     how many models of no larger size have a higher mean and cannot be tested."""
-    cost, out = sizes(table), {}
+    cost, out = costs(table, SIZE), {}
     for origin in {row.origin for row in table.rows}:
         rows = table.rows_of(origin)
         of_origin = front_of(ranked, rows=rows, cost=cost)
@@ -49,14 +49,3 @@ def on_size_front(table: BoardTable, ranked: Ranking) -> dict[int, int]:
             if state == ON:
                 out[int(row)] = int(untested)
     return dict(sorted(out.items()))
-
-
-def _facts(table: BoardTable, known: Mapping[str, float | None]) -> np.ndarray:
-    return np.array([known.get(row.model, np.nan) for row in table.rows], float)
-
-
-def _day(text: str | None) -> float:
-    try:
-        return float(date.fromisoformat(f"{text}-01"[:10]).toordinal())
-    except ValueError:
-        return np.nan

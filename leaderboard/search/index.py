@@ -32,7 +32,7 @@ PAGE_WORDS = {
     "compare": "upload own images camera similarity playground demo",
     "correlations": "heatmap redundant tasks agreement",
     "map": "embedding neighbours clusters umap",
-    "cost": "parameters small fast speed latency release date pareto front efficiency",
+    "cost": "parameters small memory dimension vectors release date pareto front efficiency hours budget",
     "judges": "symmetry order flip position bias vlm as a judge",
     "generators": "text-to-image fid human preference backbones",
     "choose": "recommend best model for shortlist which",

@@ -252,10 +252,15 @@ def test_size_and_cost_follow_their_controls(visit: Callable) -> None:
     page.get_by_label("Release date", exact=True).check()
     wait_query(page, "axis", "age")
     page.locator(".pg-lead", has_text="known release date").wait_for()
-    page.get_by_label("Encode time per image").check()
-    page.locator(".pg-lead", has_text="none of these has been run here").wait_for()
+    hours = page.get_by_text("hours of one device at")
+    assert "at 100 items" in hours.inner_text()
+    page.get_by_label("Items a second").fill("16")
+    page.get_by_label("Items a second").press("Enter")
+    wait_query(page, "rate", "16")
+    page.get_by_text("at 16 items a second").wait_for()
+    page = settle(visit("cost?suite=mini&axis=memory"))
     page.locator("#cost-figure .main-svg").first.wait_for(state="hidden")
-    page = settle(visit("cost?suite=mini&axis=time"))
+    assert "has known memory" in page.locator(".pg-lead").inner_text()
     assert "Synthetic" in page.locator(".pg-warning").inner_text()
 
 

@@ -121,7 +121,7 @@ export function createLegend(board) {
         ...(ties ? [entry('A', 'tie class: no model in it is significantly worse than its first')] : []),
         ...(sure ? [entry('2–5', 'range of the rank: contains it in at least 95% of cases')] : []),
         ...(ranking.few.some(Boolean) ? [entry('(2–5)', 'the range rests on few tasks')] : []),
-        ...(ranking.front?.length ? [el('span', {}, el('b', {}, FRONT.sign), ` ${FRONT.words}: `, el('a', { href: `cost?suite=${encodeURIComponent(payload.suite.key)}` }, 'size, age and cost'))] : []),
+        ...(ranking.front?.length ? [el('span', {}, el('b', {}, FRONT.sign), ` ${FRONT.words}: `, el('a', { href: `cost?suite=${encodeURIComponent(payload.suite.key)}` }, 'size and cost'))] : []),
         ...(unknown.length ? [el('span', {}, `${sure ? 'Some ranks have' : 'Ranks have'} no range or class here: ${unknown.length < 3 ? unknown.join(', or ') : 'a rank’s cell says why'}.`)] : []),
         ...(sure && ranking.fixed.length ? [el('span', {}, `Intervals say nothing beyond the one task of ${ranking.fixed.join(', ')}.`)] : []),
         el('span', { class: 'lk-quiet' }, 'A cell opens its sources.'));

@@ -11,9 +11,10 @@ import plotly.graph_objects as go
 
 from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.rounding import rounded_array
+from leaderboard.data.fronts import AGE
 from leaderboard.html.formatting import number, span
 from leaderboard.html.plot_style import PALETTE, UNGROUPED, label_sides, plain, unmarked
-from leaderboard.pages.cost.suite_front import AGE, STATES, Point, SuiteFront
+from leaderboard.pages.cost.suite_front import STATES, Point, SuiteFront
 
 MARKS = {
     ON: {"color": PALETTE[0], "symbol": "circle", "size": 10},
@@ -97,12 +98,14 @@ def _sides(suite_front: SuiteFront, points: Sequence[Point]) -> list[str]:
 def _facts(suite_front: SuiteFront, point: Point) -> list[str]:
     ends = "" if math.isnan(point.low) else f" ({span(point.low, point.high, digits=suite_front.digits)})"
     beaten = (
-        f"{unmarked(point.beaten_by[0][1])} is {suite_front.axis.no_more} and proved better" if point.beaten_by else ""
+        f"{unmarked(point.beaten_by[0][1])}, {suite_front.axis.no_more}, is significantly better"
+        if point.beaten_by
+        else STATES[point.state].lower()
     )
     return [
-        suite_front.axis.write(point.cost),
+        point.shown,
         f"{number(point.mean, digits=suite_front.digits)}{ends}",
-        beaten or STATES[point.state].lower(),
+        beaten,
     ]
 
 

@@ -1,4 +1,4 @@
-"""Score against size, age and encode time: which models no cheaper model is proved to beat."""
+"""Score against size, memory, dimension and release date, and what it takes to run a suite."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from typing import Any
 
 import gradio as gr
 
+from leaderboard.data import model_queries
+from leaderboard.data.memo import memoised
 from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, macros
-from leaderboard.page import Site, View, bind, citations, heading, message_box
+from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box
 from leaderboard.pages.cost import figures
-from leaderboard.pages.cost.suite_front import AXES, SIZE, STATES, TIME, CostQuery, SuiteFronts, parameters
+from leaderboard.pages.cost.suite_front import AXES, RATE, SIZE, STATES, CostQuery, SuiteFronts, parameters, suite_items
 
 FIGURE = "cost-figure"
 SENTENCE = (
-    "Scores against parameters, release date and measured encode time, and which models no smaller, older or faster "
-    "model is proved to beat: the Pareto front with its uncertainty."
+    "Scores against parameters, memory, embedding dimension and release date: which models no smaller or older one is "
+    "significantly better than. Below, what it takes to run the suite."
 )
-MEAN, MOST_USED = ("The suite's mean", ""), ("The most used", "")
+MEAN = ("The suite's mean", "")
 
 
 def draw(site: Site) -> None:
-    """The answer, the picture, its controls, the notes and the table."""
+    """The answer, the picture, its controls, the table, the notes and the calculator."""
     suite_fronts, texts = SuiteFronts(site.suite_cache), macros("pages/cost/page.html")
-    lists = {
-        "suite": lambda: suite_choices(suite_fronts.suites()),
-        "device": lambda: [MOST_USED, *((device, device) for device in suite_fronts.devices())],
-    }
-    heading(title="Size, age and cost", sentence=SENTENCE, cite=citations(site))
+    times = memoised(lambda: model_queries.image_times(site.db), of=site.db)
+    lists = {"suite": lambda: suite_choices(suite_fronts.suites())}
+    heading(title="Size & cost", sentence=SENTENCE, cite=citations(site))
     message = message_box()
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Comparing scores and costs …</p>", apply_default_css=False)
     figure = gr.Plot(show_label=False, container=False, elem_id=FIGURE)
@@ -35,8 +35,10 @@ def draw(site: Site) -> None:
         suite = gr.Dropdown([], value=None, label="Suite", scale=2)
         category = gr.Dropdown([MEAN], value="", label="Score", scale=2)
         axis = gr.Radio([(each.title, key) for key, each in AXES.items()], value=SIZE, label="Against", scale=3)
-        device = gr.Dropdown([MOST_USED], value="", label="Device", visible=False, scale=1)
     foot = gr.HTML("", apply_default_css=False)
+    with gr.Row(elem_classes="pg-controls"):
+        rate = gr.Number(RATE, minimum=0.01, maximum=1e6, label="Items a second", scale=0, min_width=200)
+    cost = gr.HTML("", apply_default_css=False)
 
     def page(**values: Any) -> tuple:
         query = CostQuery(**values)
@@ -45,22 +47,28 @@ def draw(site: Site) -> None:
         drawn = bool(suite_front.with_cost)
         return (
             gr.update(choices=choices, value=suite_front.category),
-            gr.update(visible=query.axis == TIME),
             texts.answer(suite_front, query.category),
             gr.update(value=figures.chart(suite_front) if drawn else None, visible=drawn),
-            texts.notes(suite_front) + texts.table(suite_front, STATES),
+            texts.table(suite_front, STATES) + texts.notes(suite_front),
+            *calculator(**values),
         )
+
+    def calculator(*, suite: str, rate: float, **_: Any) -> tuple:
+        from compute.engine.estimate import size
+
+        return (texts.calculator(suite_items(suite), suite=suite, rate=rate, times=times(), size=size),)
 
     def blank(**_: Any) -> tuple:
         links = [(title, f"cost?suite={key}") for title, key in lists["suite"]()]
-        return gr.skip(), gr.skip(), macro("index")([("", links)]), gr.update(value=None, visible=False), ""
+        return gr.skip(), macro("index")([("", links)]), gr.update(value=None, visible=False), "", ""
 
     bind(
         site,
         parameters=parameters(),
-        controls=[suite, category, axis, device],
-        outputs=[category, device, head, figure, foot],
+        controls=[suite, category, axis, rate],
+        outputs=[category, head, figure, foot, cost],
         draw=page,
+        parts=(PartialRedraw(keys=("rate",), outputs=[cost], draw=calculator),),
         message=message,
         blank=blank,
         lists=lists,
@@ -70,7 +78,7 @@ def draw(site: Site) -> None:
 
 COST = View(
     key="cost",
-    title="Size, age and cost",
+    title="Size & cost",
     sentence=SENTENCE,
     group="Insights",
     draw=draw,

@@ -14,7 +14,7 @@ from compute.analysis.ranking import Ranking
 from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data import item_queries, model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable
-from leaderboard.data.fronts import front_of, sizes
+from leaderboard.data.fronts import SIZE, costs, front_of
 from leaderboard.data.own_models import commands, own_facts
 from leaderboard.data.payload import human_ranking
 from leaderboard.data.suite_cache import SuiteCache
@@ -214,7 +214,7 @@ def _size_front(table: BoardTable, ranked: Ranking, index: int) -> dict[str, Any
     have a higher mean and cannot be tested; None if not known."""
     rows = table.rows_of(table.rows[index].origin)
     at = rows.index(index)
-    front = front_of(ranked, rows=rows, cost=sizes(table))
+    front = front_of(ranked, rows=rows, cost=costs(table, SIZE))
     if front.states[at] not in (ON, OFF):
         return None
     model = table.rows[rows[front.beaten_by[at][0]]].model if front.beaten_by[at] else ""
