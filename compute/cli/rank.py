@@ -25,6 +25,10 @@ def rank(
     category: Annotated[
         list[str] | None, typer.Option(help="A category and its tasks: NAME=TASK,TASK. Give it once for each.")
     ] = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="Tasks that share their data, which intervals count as one: NAME=TASK,TASK, once for each."),
+    ] = None,
     weight: Annotated[
         list[str] | None, typer.Option(help="The weight of a category or task: NAME=NUMBER; others have 1.")
     ] = None,
@@ -58,6 +62,7 @@ def rank(
         only=names(only),
         ignore=names(ignore),
         categories={name: names(tasks) for name, tasks in _pairs(category, "--category NAME=TASK,TASK")},
+        groups={name: names(tasks) for name, tasks in _pairs(group, "--group NAME=TASK,TASK")},
         weights={name: _number(text) for name, text in _pairs(weight, "--weight NAME=NUMBER")},
         lower_is_better=names(lower_is_better),
         aggregate=aggregate,

@@ -60,9 +60,9 @@ def compare(
 
     Without `scores`, a is what `compute.evaluate` returns, and b the same or the key of a model (`Evaluation.compare`).
     With `scores`, a and b are models of that table, compared over the tasks that both have by a t test; other
-    arguments as in `compute.rank`. The interval is about other tasks of these kinds,
-    of which these count as a sample. It and p are about this pair by itself; the first note says whether the two differ
-    on the table as a whole, as `compute.rank` does. Source: `compute.analysis.comparison.compared`. Raises BadInput.
+    arguments as in `compute.rank`. The interval is about other tasks of these kinds, of which these count as a sample.
+    It and p are about this pair by itself; where it is significant, the first note says whether it is so on the table
+    as a whole, as `compute.rank` does. Source: `compute.analysis.comparison.compared`. Raises BadInput.
     """
     if scores is None:
         if isinstance(a, str):
@@ -90,7 +90,7 @@ def compare(
         raise BadInput(f"{a!r} is compared with itself. Name two models")
     chosen = replace(table, aggregate=aggregate).weighted(weights)
     found = compared(chosen, first, second)
-    board = () if chosen.unlike_tasks else Ranking.of(chosen).pair(first, second)
+    board = Ranking.of(chosen).pair(first, second) if found.better else ()  # else the table cannot say more
     return replace(found, notes=(*board, *table.notes, *chosen.unlike_scales))
 
 

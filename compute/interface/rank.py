@@ -25,6 +25,7 @@ def rank(
     only: Sequence[str] = (),
     ignore: Sequence[str] = (),
     categories: Mapping[str, Sequence[str]] | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
     weights: Mapping[str, float] | None = None,
     lower_is_better: Sequence[str] = (),
     aggregate: str = CATEGORY_MEAN,
@@ -38,9 +39,10 @@ def rank(
     scores: a frame or a file (CSV, TSV, Excel, JSON Lines, Parquet), a row a model and a column a task, or long with
     the columns model, task, value [, stderr, n, category, higher_is_better] (`score_reading`). model, only, ignore,
     categories, lower_is_better, shares, transpose: how to read it (`ScoreReading` there). weights: by category or task,
-    others 1. aggregate: `category-mean`, the mean of category means; `task-mean`; or `borda`, points for every model
-    beaten on a task, for tasks of unlike direction or unit. coverage: the least share of the counting tasks that a
-    model needs for a rank. bounds: the least and largest possible mean, which intervals keep to.
+    others 1. groups: names of groups and their tasks, which share their data: each group counts as one task in the
+    intervals, not in the mean. aggregate: `category-mean`, the mean of category means; `task-mean`; or `borda`, points
+    for every model beaten on a task, for tasks of unlike direction or unit. coverage: the least share of the counting
+    tasks that a model needs for a rank. bounds: the least and largest possible mean, which intervals keep to.
 
     Source of the statistics: `compute.analysis.ranking`. Raises BadInput in one sentence.
     """
@@ -58,6 +60,7 @@ def rank(
         only=only,
         ignore=ignore,
         categories=categories,
+        groups=groups,
         weights=weights,
         lower_is_better=lower_is_better,
         shares=shares,

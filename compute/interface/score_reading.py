@@ -76,6 +76,7 @@ class ScoreReading:
     only: Sequence[str] = ()  # the tasks to take; empty: all
     ignore: Sequence[str] = ()  # columns (of a wide table) or tasks to leave out
     categories: Mapping[str, Sequence[str]] | None = None  # names of categories and their tasks, every task in one
+    groups: Mapping[str, Sequence[str]] | None = None  # names of groups and their tasks, which share their data
     weights: Mapping[str, float] | None = None  # by category or task, others 1; here only the names in it count
     lower_is_better: Sequence[str] = ()  # tasks
     transpose: bool = False  # a row a task and a column a model
@@ -84,8 +85,9 @@ class ScoreReading:
     @property
     def named(self) -> frozenset[str]:
         """Everything that an argument names as a task."""
-        in_categories = (task for tasks in (self.categories or {}).values() for task in tasks)
-        return frozenset((*self.only, *self.lower_is_better, *in_categories, *(self.weights or ())))
+        together = (*(self.categories or {}).values(), *(self.groups or {}).values())
+        members = (task for tasks in together for task in tasks)
+        return frozenset((*self.only, *self.lower_is_better, *members, *(self.weights or ())))
 
     def table(self, scores: pd.DataFrame | str | Path) -> ScoreTable:
         """A frame, or a file (`compute.io.tables`), as arrays.
@@ -136,6 +138,11 @@ class ScoreReading:
         table = replace(table, higher=higher & ~np.isin(table.tasks, said))
         if self.categories:
             table = _in_categories(table, self.categories)
+        if self.groups:
+            group = _members(self.groups, table.tasks, noun="group")
+            alone = range(len(self.groups), len(self.groups) + len(table.tasks))
+            clusters = [group.get(task, other) for task, other in zip(table.tasks, alone, strict=True)]
+            table = replace(table, clusters=np.array(clusters, np.int64))
         return replace(table, notes=(*table.notes, *notes, *_summaries(table)))
 
 
@@ -506,16 +513,22 @@ def _check_units(table: ScoreTable, *, named: Collection[str]) -> None:
             )
 
 
-def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -> ScoreTable:
+def _members(named: Mapping[str, Sequence[str]], known: Collection[str], *, noun: str) -> dict[str, int]:
+    """The number of the category or group that each named task is in. Raises BadInput for a task in two."""
     code_of: dict[str, int] = {}
-    for code, (category, tasks) in enumerate(categories.items()):
+    for code, (name, tasks) in enumerate(named.items()):
         if isinstance(tasks, str) or not tasks:
-            raise BadInput(f"The category {category!r} needs a list of tasks, got {tasks!r}")
-        _check_names(tasks, table.tasks, what=f"category {category}")
+            raise BadInput(f"The {noun} {name!r} needs a list of tasks, got {tasks!r}")
+        _check_names(tasks, known, what=f"{noun} {name}")
         for task in tasks:
             if code_of.setdefault(task, code) != code:
-                first = list(categories)[code_of[task]]
-                raise BadInput(f"The task {task!r} is in two categories, {first!r} and {category!r}. Choose one")
+                first = list(named)[code_of[task]]
+                raise BadInput(f"The task {task!r} is in the {noun} {first!r} and in {name!r}. Choose one")
+    return code_of
+
+
+def _in_categories(table: ScoreTable, categories: Mapping[str, Sequence[str]]) -> ScoreTable:
+    code_of = _members(categories, table.tasks, noun="category")
     for task in table.tasks:
         if task not in code_of:
             raise BadInput(

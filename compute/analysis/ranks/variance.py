@@ -15,7 +15,8 @@ case it holds 87 percent. So v is taken at its upper limit df v / q there, q the
 That changes nothing where all categories have as many tasks.
 
 Tasks that share their data are one cluster (`clusters`). What is drawn at random are then the clusters of a category:
-the deviations of a cluster's tasks are summed before they are squared, and n counts clusters.
+the deviations of a cluster's tasks are summed before they are squared, and n counts clusters. A category of one cluster
+counts as one fixed task.
 
 The same holds for the difference of two rows, task by task: what a hard task takes from both cancels in it. The noise
 of two rows on one fixed task is taken as independent.
@@ -122,13 +123,14 @@ def by_category(
 def _one_category(
     category: int, x: Floats, stderr: Floats, weights: Floats, printed: Bools, clusters: Ints | None
 ) -> CategoryVariance:
-    tasks = x.shape[1]
+    tasks = x.shape[1] if clusters is None else len(np.unique(clusters))
     scored = ~np.isnan(x)
     count = scored.sum(axis=1)
     if tasks == 1:
-        noise = weights * stderr
-        known, lacking = (count == 0) | (noise[:, 0] > 0), NO_ERROR
-        deviations = np.where(scored, noise, 0.0)
+        # Of tasks that share their data the errors are taken as wholly dependent.
+        noise = np.where(scored, weights * np.where(stderr > 0, stderr, np.nan), 0.0).sum(axis=1, keepdims=True)
+        known, lacking = (count == 0) | (noise[:, 0] > 0), NO_ERROR if x.shape[1] == 1 else ONE_CLUSTER
+        count, deviations = np.minimum(count, 1), noise
     else:
         mean = np.where(scored, x, 0.0).sum(axis=1) / np.maximum(count, 1)
         scale = np.sqrt((weights**2).sum(axis=1) / np.maximum(count - 1, 1))

@@ -98,6 +98,18 @@ def test_categories_and_weights_make_the_mean() -> None:
     np.testing.assert_allclose(left_out.mean, x[:, 1:].mean(axis=1))
 
 
+def test_a_group_of_tasks_counts_once_in_intervals_and_task_by_task_in_means() -> None:
+    frame = table()
+    first = frame.columns[1]
+    copies = frame.assign(**{"copy 1": frame[first], "copy 2": frame[first]})
+    alone, together = compute.rank(copies), compute.rank(copies, groups={"copies": [first, "copy 1", "copy 2"]})
+    np.testing.assert_allclose(together.mean, values_of(copies).mean(axis=1))
+    assert (together.mean_high - together.mean_low > alone.mean_high - alone.mean_low).all()
+    assert together.table.clusters is not None and len(set(together.table.clusters)) == len(frame.columns) - 1
+    whole = compute.rank(frame, groups={"all": list(frame.columns[1:])})  # as one task whose error is not known
+    assert (whole.rank_low == -1).all() and "share their data" in whole.unknown[0]
+
+
 def test_lower_may_be_better_everywhere_and_in_some_tasks_only_by_borda_points() -> None:
     frame = table()
     names = list(frame.columns[1:])

@@ -150,3 +150,7 @@ def test_tasks_that_share_their_data_count_once():
     one = parts_of(scores, [0] * 6, clusters=np.zeros(6, int))
     assert np.isnan(variance.of_means(one)[0]).all()
     assert variance.unknown_because(one, names=["A"])[0]
+    known = parts_of(scores, [0] * 6, stderr=np.full(scores.shape, 0.1), clusters=np.zeros(6, int))
+    task = parts_of(scores[:, :1], [0], stderr=np.full((3, 1), 0.1))  # a category of one cluster counts as one task
+    for ours, theirs in zip(variance.of_means(known), variance.of_means(task), strict=True):
+        assert_allclose(ours, theirs)
