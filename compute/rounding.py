@@ -75,3 +75,12 @@ def decimals(values: np.ndarray) -> int:
     known = values[~np.isnan(values)]
     spread = (np.ptp(known) or np.abs(known).max() or 1.0) if len(known) else 1.0
     return int(np.clip(2 - np.floor(np.log10(spread)), 0, 6))
+
+
+def size(count: int | None) -> str:
+    """Bytes as people read them: `605 MB`."""
+    if count is None:
+        return "size unknown"
+    step = min(4, max(0, (len(str(count)) - 1) // 3))
+    value, unit = count / 1000**step, ("bytes", "kB", "MB", "GB", "TB")[step]
+    return f"{value:.0f} {unit}" if value >= 10 or not step else f"{value:.1f} {unit}"

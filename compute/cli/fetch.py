@@ -53,9 +53,9 @@ def _bring(row: Model, *, room: int, lines: bool) -> None:
 
 def check(row: Model, *, whole: int, missing: int, room: int) -> None:
     """Raises NotHere where the loaded weights would take more than `room` bytes, or the missing part the disk."""
-    from compute.engine.estimate import size as in_words
     from compute.live.pool import GROWTH
     from compute.live.roster import SPARE_DISK, free_disk
+    from compute.rounding import size as in_words
 
     takes = round(whole * GROWTH)
     if 0 < room < takes:

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
-from compute import models, tasks
+from compute import tasks
 from compute.content.items import Column
 from compute.content.messages import Question, Reply
 from compute.engine import measure
@@ -18,19 +17,17 @@ from compute.engine.plan import Job, Plan, by_comparison
 from compute.engine.workspace import Bench
 from compute.features import encoding
 from compute.features.subject import ABILITY, pairs_of
-from compute.models import ADAPTERS, abilities
-from compute.models.files.downloads import Published
-from compute.models.files.weights import cached_folder, own_folder
+from compute.models import abilities, endpoint_variable
+from compute.models.loading import size_of_weights
 from compute.procedures import probe
 from compute.tasks.data import Data, Probe
 from compute.tasks.source import Need
-from compute.types import CannotDo, LikenessError, Model, NotHere, Task
+from compute.types import CannotDo, LikenessError, Model, Task
 
 # Data that is here is counted exactly, by reading it; above this many bytes that takes minutes, and the catalogue's
 # count is given.
 EXACT_BELOW = 2 << 30
 FLOAT = 4  # bytes of a stored number
-HALF_ABOVE = 1000  # million parameters: larger checkpoints are stored in half precision
 KINDS = ("image", "text", "pair")  # what is encoded
 
 
@@ -208,7 +205,7 @@ def _work(
 ) -> ModelEstimate:
     """Everything once, whatever number of tasks shows it: by content where the items were read, else by what the
     catalogue says of tasks that show the same."""
-    size, present = weights(row)
+    size, present = size_of_weights(row)
     shown = [data[key] for key in dict.fromkeys(job.task.key for job in jobs)]
     kinds = [kind for kind in KINDS if set(ABILITY[kind]) <= set(row.abilities)]
     encoded, comparisons, questions, unknown = dict.fromkeys(KINDS, 0), 0, 0, 0
@@ -366,49 +363,6 @@ def _stored(row: Model, kind: str, keys: np.ndarray, bench: Bench) -> int:
     return int(store.shelf(home, kind).has(keys).sum()) if len(keys) else 0
 
 
-def weights(row: Model) -> tuple[int | None, bool]:
-    """Bytes of a model's weights, those from addresses too, and whether all are here.
-
-    Of what is not, what its publisher says, else what the row's parameters make likely.
-    """
-    own: int | None = 0
-    present = True
-    if row.weights and not endpoint_variable(row):
-        try:
-            folder = own_folder(row) or cached_folder(row)
-        except NotHere:
-            folder = None
-        own, present = (_bytes(folder), True) if folder else (by_parameters(row), False)
-    sizes = [own]
-    for file in published(row):
-        there = file.path.exists()
-        sizes.append(_bytes(file.path) if there else file.size)
-        present = present and there
-    return (by_parameters(row) if None in sizes else sum(size or 0 for size in sizes)), present
-
-
-def _bytes(path: Path) -> int:
-    return sum(file.stat().st_size for file in (path, *path.rglob("*")) if file.is_file())
-
-
-def endpoint_variable(row: Model) -> str:
-    """The environment variable with the address of the endpoint that a model is asked through; empty: it runs here."""
-    return ADAPTERS[row.adapter].variable if row.adapter in ADAPTERS else ""
-
-
-def published(row: Model) -> tuple[Published, ...]:
-    try:
-        return models.published_files(row)
-    except LikenessError:  # no adapter of this name
-        return ()
-
-
-def by_parameters(row: Model) -> int | None:
-    """Bytes that the row's weights should have: four a parameter, of large ones two; None where nothing says."""
-    bytes_each = FLOAT / 2 if (row.parameters_m or 0) > HALF_ABOVE else FLOAT
-    return round(row.parameters_m * 1e6 * bytes_each) if row.parameters_m else None
-
-
 def downloads(data: Sequence[TaskEstimate]) -> dict[tuple[str, str], int | None]:
     """Bytes to fetch of each data set and revision that is not here, each split once; None where not known."""
     here = {(task.need.repo, split) for task in data if task.need.present for split in task.need.parts}
@@ -423,12 +377,3 @@ def downloads(data: Sequence[TaskEstimate]) -> dict[tuple[str, str], int | None]
         if not need.parts:
             whole[key] = max(need.bytes or 0, whole.get(key, 0))
     return {key: max(sum(parts.values()), whole.get(key, 0)) or None for key, parts in splits.items()}
-
-
-def size(count: int | None) -> str:
-    """Bytes as people read them: `605 MB`."""
-    if count is None:
-        return "size unknown"
-    step = min(4, max(0, (len(str(count)) - 1) // 3))
-    value, unit = count / 1000**step, ("bytes", "kB", "MB", "GB", "TB")[step]
-    return f"{value:.0f} {unit}" if value >= 10 or not step else f"{value:.1f} {unit}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from compute.engine.estimate import ModelEstimate, TaskEstimate, downloads, endpoint_variable, published, size
+from compute.engine.estimate import ModelEstimate, TaskEstimate, downloads
 from compute.engine.plan import Plan, counted
 from compute.io.tables import padded
-from compute.models import ADAPTERS
+from compute.models import ADAPTERS, endpoint_variable
 from compute.progress import duration
-from compute.rounding import rounded
+from compute.rounding import rounded, size
 
 
 def lines(plan: Plan, data: Sequence[TaskEstimate], work: Sequence[ModelEstimate], *, results: Path | str) -> list[str]:
@@ -75,7 +75,7 @@ def _model_lines(one: ModelEstimate) -> list[str]:
         revision = f" @ {row.revision[:7]}" if row.revision else ""
         files = f"here {size(one.weights)}" if one.present else f"to fetch, {_about(one.weights)}"
         weights = f"{row.weights}{revision}: {files}"
-    elif published(row) or (row.adapter in ADAPTERS and ADAPTERS[row.adapter].weights):
+    elif row.adapter in ADAPTERS and (ADAPTERS[row.adapter].weights or tuple(ADAPTERS[row.adapter].published(row))):
         files = f"here {size(one.weights)}" if one.present else f"to fetch, {_about(one.weights)}"
         weights = f"its package's own, in torch's cache: {files}"
     else:

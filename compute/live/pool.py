@@ -15,14 +15,14 @@ from typing import Any
 
 from compute import models
 from compute.catalog.own.models import source_of
-from compute.engine.estimate import size as in_words
-from compute.engine.estimate import weights as weights_of
 from compute.features import encoding
 from compute.models.files import weights
 from compute.models.files.weights import ChangedFiles
 from compute.models.judges.answer_log import Forgetful
 from compute.models.judges.endpoint import Endpoint
+from compute.models.loading import size_of_weights
 from compute.processes import resident
+from compute.rounding import size as in_words
 from compute.types import BadInput, LikenessError, Model, NotHere
 
 CGROUP, MEMINFO = Path("/sys/fs/cgroup"), Path("/proc/meminfo")
@@ -69,7 +69,7 @@ def load(row: Model) -> Any:
 
 def memory_of(row: Model) -> int | None:
     """Bytes of memory that the loaded model will take, about; None if unknown."""
-    size_on_disk, _ = weights_of(row)
+    size_on_disk, _ = size_of_weights(row)
     return round(size_on_disk * GROWTH) if size_on_disk is not None else None
 
 

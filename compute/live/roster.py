@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 
 from compute import models
 from compute.catalog.own import models as own_models
-from compute.engine.estimate import by_parameters, size
-from compute.engine.estimate import weights as weights_of
 from compute.live import questions
 from compute.live.pool import GROWTH, Pool
 from compute.models.files import weights
 from compute.models.judges import endpoint
+from compute.models.loading import size_by_parameters, size_of_weights
+from compute.rounding import size
 from compute.types import BadInput, Model
 from compute.versions import install_command
 
@@ -215,9 +215,9 @@ def _lacks_own_files(row: Model) -> bool:
 
 
 def _by_size(row: Model, *, network: Callable[[], bool], room: int) -> Availability:
-    need, is_downloaded = weights_of(row) if row.weights else (by_parameters(row), True)
+    need, is_downloaded = size_of_weights(row) if row.weights else (size_by_parameters(row), True)
     if is_downloaded and not models.is_downloaded(row):  # a stopped download, or files that belong in torch's cache
-        need, is_downloaded = by_parameters(row), False
+        need, is_downloaded = size_by_parameters(row), False
     if need is not None and need * GROWTH > room:
         return _impossible(
             bytes=need,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from compute.models import abilities
 from compute.models.loading import (
     NOTES,
+    endpoint_variable,
     fetch,
     hardware,
     hardware_for,
@@ -14,7 +15,6 @@ from compute.models.loading import (
     is_identified,
     load,
     load_trainable,
-    published_files,
     required_files,
 )
 from compute.models.registry import ADAPTERS
@@ -23,6 +23,7 @@ __all__ = (
     "ADAPTERS",
     "NOTES",
     "abilities",
+    "endpoint_variable",
     "fetch",
     "hardware",
     "hardware_for",
@@ -32,6 +33,5 @@ __all__ = (
     "is_identified",
     "load",
     "load_trainable",
-    "published_files",
     "required_files",
 )

@@ -12,12 +12,12 @@ from compute import versions
 from compute.models.abilities import not_computable
 from compute.models.adapter import Adapter, Comparer, Encoder, Hardware, Judge
 from compute.models.files import weights
-from compute.models.files.downloads import Published
 from compute.models.files.weights import OPTIONAL, RequiredFiles, digest
 from compute.models.own.own_model import ADAPTER, NOTE
 from compute.models.registry import ADAPTERS
 from compute.types import BadInput, CannotDo, Model, NotHere
 
+HALF_ABOVE = 1000  # million parameters: larger checkpoints are stored in half precision
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 # Options that describe a row and change no number. `not_computable` says why nothing here can load the model, `caution`
 # what a user should know before running it: both are sentences, shown wherever the row is. `features_of` names the
@@ -79,9 +79,40 @@ def is_downloaded(row: Model) -> bool:
     )
 
 
-def published_files(row: Model) -> tuple[Published, ...]:
-    """The files that the row needs from addresses, as far as is known before the first is fetched."""
-    return tuple(_resolved(row)[0].published(row))
+def size_of_weights(row: Model) -> tuple[int | None, bool]:
+    """Bytes of a model's weights, those from addresses too, and whether all are here.
+
+    Of what is not, what its publisher says, else what the row's parameters make likely.
+    """
+    own: int | None = 0
+    present = True
+    if row.weights and not endpoint_variable(row):
+        try:
+            folder = weights.own_folder(row) or weights.cached_folder(row)
+        except NotHere:
+            folder = None
+        own, present = (_bytes(folder), True) if folder else (size_by_parameters(row), False)
+    sizes = [own]
+    for file in ADAPTERS[row.adapter].published(row) if row.adapter in ADAPTERS else ():
+        there = file.path.exists()
+        sizes.append(_bytes(file.path) if there else file.size)
+        present = present and there
+    return (size_by_parameters(row) if None in sizes else sum(size or 0 for size in sizes)), present
+
+
+def size_by_parameters(row: Model) -> int | None:
+    """Bytes that the row's weights should have: four a parameter, of large ones two; None where nothing says."""
+    bytes_each = 2 if (row.parameters_m or 0) > HALF_ABOVE else 4
+    return round(row.parameters_m * 1e6 * bytes_each) if row.parameters_m else None
+
+
+def endpoint_variable(row: Model) -> str:
+    """The environment variable with the address of the endpoint that a model is asked through; empty: it runs here."""
+    return ADAPTERS[row.adapter].variable if row.adapter in ADAPTERS else ""
+
+
+def _bytes(path: Path) -> int:
+    return sum(file.stat().st_size for file in (path, *path.rglob("*")) if file.is_file())
 
 
 def required_files(row: Model) -> RequiredFiles | None:

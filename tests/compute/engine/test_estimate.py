@@ -20,7 +20,9 @@ from compute.engine.workspace import Bench
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.judges.answer_log import AnswerLog
+from compute.models.loading import size_of_weights
 from compute.procedures.shared import sampling
+from compute.rounding import size
 from compute.tasks import mieb
 from compute.tasks.source import Need, Source
 from compute.types import Model, NotHere
@@ -106,18 +108,18 @@ def test_weights_are_sized_from_the_cache_or_from_parameters(tmp_path: Path, mon
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     row = Model(key="a/b", title="", weights="A/b", revision="d" * 40, parameters_m=1.5)
-    assert estimate.weights(row) == (6_000_000, False)
-    assert estimate.weights(replace(row, parameters_m=None)) == (None, False)
-    assert estimate.weights(replace(row, weights="")) == (0, True)
+    assert size_of_weights(row) == (6_000_000, False)
+    assert size_of_weights(replace(row, parameters_m=None)) == (None, False)
+    assert size_of_weights(replace(row, weights="")) == (0, True)
     snapshot = tmp_path / "models--A--b" / "snapshots" / ("d" * 40)
     snapshot.mkdir(parents=True)
     (snapshot / "model.safetensors").write_bytes(bytes(1234))
-    assert estimate.weights(row) == (1234, True)
+    assert size_of_weights(row) == (1234, True)
     (tmp_path / "models--A--b" / "refs").mkdir()
     (tmp_path / "models--A--b" / "refs" / "main").write_text("d" * 40)
-    assert estimate.weights(replace(row, revision="")) == (1234, True)
-    assert estimate.weights(replace(row, weights=str(snapshot), revision="")) == (1234, True)
-    assert estimate.weights(replace(row, weights="A/c", revision="")) == (6_000_000, False)
+    assert size_of_weights(replace(row, revision="")) == (1234, True)
+    assert size_of_weights(replace(row, weights=str(snapshot), revision="")) == (1234, True)
+    assert size_of_weights(replace(row, weights="A/c", revision="")) == (6_000_000, False)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +132,7 @@ def test_weights_are_sized_from_the_cache_or_from_parameters(tmp_path: Path, mon
     ],
 )
 def test_sizes_are_said_as_people_do(count: int | None, said: str) -> None:
-    assert estimate.size(count) == said
+    assert size(count) == said
 
 
 def runs_of(world: World, model: str, *only: str) -> None:
@@ -277,12 +279,12 @@ def test_what_a_package_fetches_for_itself_is_counted(tmp_path: Path, monkeypatc
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     row = shipped().model("lpips-alex")
     megabytes = AlexNet_Weights.DEFAULT.meta["_file_size"]
-    assert estimate.weights(row) == (pytest.approx(megabytes * 2**20, abs=1), False)
-    [file] = models.published_files(row)
+    assert size_of_weights(row) == (pytest.approx(megabytes * 2**20, abs=1), False)
+    [file] = models.ADAPTERS[row.adapter].published(row)
     file.path.parent.mkdir(parents=True)
     file.path.write_bytes(bytes(77))
-    assert estimate.weights(row) == (77, True)
-    assert estimate.weights(shipped().model("dreamsim-ensemble"))[1] is False
+    assert size_of_weights(row) == (77, True)
+    assert size_of_weights(shipped().model("dreamsim-ensemble"))[1] is False
 
 
 class Local:
