@@ -182,16 +182,18 @@ def _draw(moved: Floats, means: Floats, base: Floats, share: Floats, block: tupl
     at_once = max(1, CACHED // base.size)
     for start in range(0, len(moved), at_once):
         draws = slice(start, start + at_once)
-        one, other = means[draws, rows], means[draws, on]
-        # |a - b|^2 as one product, of (a, |a|^2, 1) and (-2 b, 1, |b|^2).
-        one = np.concatenate([one, (one**2).sum(axis=2, keepdims=True), np.ones_like(one[..., :1])], axis=2)
-        other = np.concatenate(
-            [-2 * other, np.ones_like(other[..., :1]), (other**2).sum(axis=2, keepdims=True)], axis=2
-        )
-        variances = one @ other.swapaxes(1, 2)
-        variances *= share
-        np.subtract(base, variances, out=variances)
-        np.maximum(variances, np.finfo(np.float32).tiny, out=variances)
+        variances = base
+        if share.any():  # not where pairs have all of their variance in common
+            one, other = means[draws, rows], means[draws, on]
+            # |a - b|^2 as one product, of (a, |a|^2, 1) and (-2 b, 1, |b|^2).
+            one = np.concatenate([one, (one**2).sum(axis=2, keepdims=True), np.ones_like(one[..., :1])], axis=2)
+            other = np.concatenate(
+                [-2 * other, np.ones_like(other[..., :1]), (other**2).sum(axis=2, keepdims=True)], axis=2
+            )
+            variances = one @ other.swapaxes(1, 2)
+            variances *= share
+            np.subtract(base, variances, out=variances)
+            np.maximum(variances, np.finfo(np.float32).tiny, out=variances)
         gap = np.subtract(moved[draws, rows, None], moved[draws, None, on], out=out[draws])
         gap *= gap
         gap /= variances
