@@ -4,17 +4,14 @@ be read is answered with a sentence."""
 from __future__ import annotations
 
 import gc
-import inspect
 import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import gradio
 import gradio as gr
 import httpx
 import pytest
-from gradio.queueing import Event, EventQueue, Queue
 from gradio.state_holder import SessionState
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -25,7 +22,6 @@ from leaderboard.web.errors import FAILED
 from leaderboard.web.gradio_app import (
     ERRORS,
     EventStep,
-    FairQueue,
     NoSessions,
     QueueLimits,
     StatelessBlocks,
@@ -159,32 +155,6 @@ def test_no_event_runs_beside_the_queue() -> None:
         for path in ("run/slow", "api/slow", "run/predict"):
             assert httpx.post(f"{app.url}gradio_api/{path}", json=body, timeout=60).status_code == 404
         assert app.work.begun == []
-
-
-def test_what_is_read_of_gradio_is_there() -> None:
-    """Fails, with the name, where a new version of Gradio changes what the queue builds on."""
-    with gradio.Blocks(analytics_enabled=False) as blocks:
-        pass
-    queue = FairQueue(blocks)
-    for name in (
-        "pending_messages_per_session",
-        "pending_event_ids_session",
-        "event_ids_to_events",
-        "event_queue_per_concurrency_id",
-        "active_jobs",
-        "_asyncio_tasks",
-        "ANALYTICS_MAX_EVENTS",
-        "ANAYLTICS_CACHE_FREQUENCY",
-    ):
-        assert hasattr(Queue(True, 1, 1, None, blocks), name) and hasattr(queue, name), name
-    assert set(vars(EventQueue("x", 1))) >= {"queue", "concurrency_id", "concurrency_limit", "current_concurrency"}
-    assert list(inspect.signature(Event.__init__).parameters) == ["self", "session_hash", "fn", "request", "username"]
-    for method in ("push", "get_events", "process_events", "send_message", "clean_events"):
-        ours, theirs = (inspect.signature(getattr(one, method)) for one in (FairQueue, Queue))
-        assert list(ours.parameters) == list(theirs.parameters), method
-    called = inspect.getsource(gradio.routes) + inspect.getsource(gradio.queueing)
-    for use in ("blocks._queue.push(", ".get_events()", "self.process_events", ".clean_events(", "<gradio-sep>"):
-        assert use in called + inspect.getsource(gradio.utils), use
 
 
 # ---- no sessions
