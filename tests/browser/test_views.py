@@ -248,7 +248,7 @@ def test_the_map_recolours_and_finds_a_model_with_its_nearest(visit: Callable) -
 def test_size_and_cost_follow_their_controls(visit: Callable) -> None:
     page = settle(visit("cost?suite=mieb&category=Document%20Understanding"), "#cost-figure .main-svg")
     states = page.locator(".pg-table tbody tr td:nth-of-type(1)").all_inner_texts()
-    assert f"{states.count('On the front')} are on the front" in page.locator(".pg-lead").inner_text()
+    assert f"{states.count('yes')} are on the front" in page.locator(".pg-lead").inner_text()
     page.get_by_label("Release date", exact=True).check()
     wait_query(page, "axis", "age")
     page.locator(".pg-lead", has_text="known release date").wait_for()

@@ -12,7 +12,7 @@ from leaderboard.html.labels import suite_choices
 from leaderboard.html.templates import macro, macros
 from leaderboard.page import PartialRedraw, Site, View, bind, citations, heading, message_box
 from leaderboard.pages.cost import figures
-from leaderboard.pages.cost.suite_front import AXES, RATE, SIZE, STATES, CostQuery, SuiteFronts, parameters, suite_items
+from leaderboard.pages.cost.suite_front import AXES, RATE, SIZE, CostQuery, SuiteFronts, parameters, suite_items
 
 FIGURE = "cost-figure"
 SENTENCE = (
@@ -36,6 +36,7 @@ def draw(site: Site) -> None:
         category = gr.Dropdown([MEAN], value="", label="Score", scale=2)
         axis = gr.Radio([(each.title, key) for key, each in AXES.items()], value=SIZE, label="Against", scale=3)
     foot = gr.HTML("", apply_default_css=False)
+    gr.HTML("<section class='pg-section'><h2>What it takes to run this suite</h2></section>", apply_default_css=False)
     with gr.Row(elem_classes="pg-controls"):
         rate = gr.Number(RATE, minimum=0.01, maximum=1e6, label="Items a second", scale=0, min_width=200)
     cost = gr.HTML("", apply_default_css=False)
@@ -49,7 +50,7 @@ def draw(site: Site) -> None:
             gr.update(choices=choices, value=suite_front.category),
             texts.answer(suite_front, query.category),
             gr.update(value=figures.chart(suite_front) if drawn else None, visible=drawn),
-            texts.table(suite_front, STATES) + texts.notes(suite_front),
+            texts.table(suite_front) + texts.notes(suite_front),
             *calculator(**values),
         )
 
