@@ -25,7 +25,14 @@ MIEB_CATEGORIES = {
     "VisualSTS(eng)": "Visual STS (en)",
     "VisualSTS(multi)": "Visual STS (cross & multi)",
 }
-MIEB_SUITES = {"in_MIEB_multilingual": "mieb", "in_MIEB_eng": "mieb-en", "in_MIEB_lite": "mieb-lite"}
+MIEB_SUITES = {
+    "in_MIEB_multilingual": "mieb",
+    "in_MIEB_eng": "mieb-en",
+    "in_MIEB_lite": "mieb-lite",
+    "in_MIEB_img": "mieb-img",
+    "in_ViDoRe_v1": "vidore-v1",
+}
+MTEB = ("mieb", "vidore")  # benchmarks whose tasks have mteb's names as titles
 MIEB_PROCEDURES = {
     "AbsTaskClassification": "probe",
     "AbsTaskMultilabelClassification": "probe",

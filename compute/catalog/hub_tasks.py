@@ -1,8 +1,8 @@
 """How the hub's evaluation results (`.eval_results/*.yaml`) name the catalogue's tasks: a data set and a task's id.
 
-Of MIEB the ids are those of mteb: the task's name for the whole task, `<name>_<subset>_<split>` for a part, both by the
-task's main metric. Other benchmarks have no ids of their own: `<benchmark>_<task>`, with the subset and the metric
-behind it where they are not the task's first.
+Of MIEB and ViDoRe the ids are those of mteb: the task's name for the whole task, `<name>_<subset>_<split>` for a part,
+both by the task's main metric. Other benchmarks have no ids of their own: `<benchmark>_<task>`, with the subset and the
+metric behind it where they are not the task's first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 
-from compute.catalog.catalog import Catalog
+from compute.catalog.catalog import MTEB, Catalog
 from compute.types import WHOLE, Metric, Task
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
@@ -31,7 +31,7 @@ class HubTask:
 
 def dataset_id(task: Task, *, catalog: Catalog) -> str:
     """The task's data set on the hub; empty for one that the hub does not have, and for one's own data."""
-    if task.benchmark == "mieb":
+    if task.benchmark in MTEB:
         return task.dataset if HUB_ID.fullmatch(task.dataset) else ""
     address = next((row.url for row in catalog.datasets if row.key == task.dataset), "")
     return address if HUB_ID.fullmatch(address) else ""
@@ -39,7 +39,7 @@ def dataset_id(task: Task, *, catalog: Catalog) -> str:
 
 def task_id(task: Task, *, subset: str, metric: str) -> str:
     """The id of one figure of a task; empty for a figure that has none."""
-    if task.benchmark != "mieb":
+    if task.benchmark not in MTEB:
         parts = [task.key.replace("/", "_")]
         parts += [subset] if subset != whole_subset(task) else []
         parts += [metric] if metric != task.metrics[0] else []
@@ -72,7 +72,7 @@ def table(catalog: Catalog) -> dict[tuple[str, str], HubTask]:
             for metric in task.metrics:
                 if name := task_id(task, subset=subset, metric=metric):
                     rows[dataset, name] = HubTask(task=task, subset=subset, metric=metric)
-        if task.benchmark == "mieb" and (dataset, task.title) in rows:  # mteb gives this figure under both names
+        if task.benchmark in MTEB and (dataset, task.title) in rows:  # mteb gives this figure under both names
             rows[dataset, f"{task.title}_{WHOLE}_{split(task)}"] = rows[dataset, task.title]
     return rows
 

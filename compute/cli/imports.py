@@ -17,24 +17,61 @@ if TYPE_CHECKING:
     from compute.importing import Imported
 
 
+Name = Annotated[
+    str, typer.Option("--name", help="What the collection is called; default: by what it is and a digest of it.")
+]
+Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="Remove earlier imports of the same source, and what --name names; else both stay."),
+]
+
+
 def mteb_results(
     path: Annotated[Path | None, typer.Argument(help="A copy of the results repository; default: download it.")] = None,
-    revision: Annotated[str, typer.Option(help="Which commit or branch to download.")] = "main",
+    revision: Annotated[
+        str, typer.Option(help="Which commit or branch to download, or which one PATH is of.")
+    ] = "main",
+    name: Name = "",
+    replace: Replace = False,
+    ship: Annotated[
+        bool,
+        typer.Option(
+            "--ship",
+            help="Write assets/imported, which every build reads, instead of a collection; prints what changes. Needs "
+            "the commit and, of a PATH, the date.",
+        ),
+    ] = False,
+    date: Annotated[str, typer.Option(help="The date of PATH's commit, YYYY-MM-DD.")] = "",
 ):
     """Result files of the public MTEB results repository: results/<org>__<model>/<revision>/<Task>.json."""
     from compute.catalog import shipped
     from compute.importing import fetch_mteb_results, read_mteb_results
 
     folder = path or fetch_mteb_results(paths.RESULTS / "fetched", revision=revision, catalog=shipped())
-    _store(read_mteb_results(folder, catalog=shipped()), name="mteb-results")
+    imported = read_mteb_results(folder, catalog=shipped())
+    if ship:
+        _ship(imported, commit=revision if path else folder.name, date=date)
+    else:
+        source = str(folder.absolute()) if path else "mteb/results"
+        _store(imported, kind="mteb-results", source=source, name=name, replace=replace)
 
 
-def scores(path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, task, metric, value, ...")]):
+def scores(
+    path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, task, metric, value, ...")],
+    name: Name = "",
+    replace: Replace = False,
+):
     """Any table of scores. A model or task that no catalogue has must be declared in the file."""
     from compute.importing import read_scores_csv
 
     catalog = catalog_with_own(None, warn=workspace.warn)
-    _store(read_scores_csv(path, catalog=catalog), name=f"scores-{slug(path.stem, default='table', marks='')}")
+    _store(
+        read_scores_csv(path, catalog=catalog),
+        kind=f"scores-{slug(path.stem, default='table', marks='')}",
+        source=str(path.absolute()),
+        name=name,
+        replace=replace,
+    )
 
 
 def eval_results(
@@ -46,6 +83,8 @@ def eval_results(
         typer.Option(help="Whose results a folder or file holds: ORG/NAME or a model key. Of a repository, its own."),
     ] = "",
     revision: Annotated[str, typer.Option(help="Of the repository: a commit, branch or tag.")] = "main",
+    name: Name = "",
+    replace: Replace = False,
     offline: workspace.Offline = False,
 ):
     """Results in the hub's form, `.eval_results/*.yaml`: those that name a task of the catalogue and a clear unit."""
@@ -63,8 +102,9 @@ def eval_results(
         for problem in (*imported.problems, *imported.skipped[:3]):
             typer.echo(f"Skipped: {problem}", err=True)
         raise BadInput(f"{where} has no figure that can be read. The lines above say why; nothing was changed")
-    name = re.sub(r"[^a-z0-9._-]+", "--", model.lower())[:60]
-    _store(imported, name=f"eval-results-{name}", what="figure")
+    of = re.sub(r"[^a-z0-9._-]+", "--", model.lower())[:60]
+    where = str(path.absolute()) if not source else where
+    _store(imported, kind=f"eval-results-{of}", source=where, name=name, replace=replace, what="figure")
 
 
 def parti_prompts(
@@ -109,23 +149,66 @@ def parti_prompts(
     )
 
 
-def _store(imported: Imported, *, name: str, what: str = "file") -> None:
-    """Stores an import, rebuilds the database, and exits with code 1 where files had to be skipped."""
+def _report(imported: Imported, *, what: str) -> None:
+    """Prints what was not read."""
     from compute.engine.plan import counted
-    from compute.importing import collection
 
     for problem in imported.problems:
         typer.echo(f"Skipped: {problem}", err=True)
     if imported.skipped:
         outside = counted(len(imported.skipped), what)
         typer.echo(f"{outside} for tasks outside the catalogue, such as {imported.skipped[0].path}")
-    collection.save(imported, name=name, folder=paths.RESULTS / "imported")
+
+
+def _store(imported: Imported, *, kind: str, source: str, name: str, replace: bool, what: str = "file") -> None:
+    """Stores an import, rebuilds the database, and exits with code 1 where files had to be skipped."""
+    from compute.engine.plan import counted
+    from compute.importing import collection
+
+    if name and not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", name):
+        raise BadInput(f"--name is {name[:80]!r}; use small letters, digits and . _ -")
+    _report(imported, what=what)
+    folder = paths.RESULTS / "imported"
+    target = collection.save(imported, folder=folder, name=name, kind=kind, source=source, replace=replace)
+    for other in collection.of_source(source, folder=folder):
+        if other != target and replace:
+            collection.remove(other)
+            typer.echo(f"Replaced: {other.name}, an earlier import of the same source")
+        elif other != target:
+            typer.echo(f"{other.name} is of the same source and stays. To replace earlier imports of it: --replace")
     report = workspace.build()
+    for line in report.superseded:
+        typer.echo(line)
     typer.echo(
-        f"{name}: {counted(len(imported.scores), 'score')} of "
+        f"{target.name}: {counted(len(imported.scores), 'score')} of "
         f"{counted(len({run.model for run in imported.runs}), 'model')} imported, "
         f"{counted(len(imported.problems), what)} skipped; {report.path.name} built in {report.seconds:.1f} s. "
         f"{workspace.see_it()}"
     )
+    if imported.problems:
+        raise typer.Exit(1)
+
+
+def _ship(imported: Imported, *, commit: str, date: str) -> None:
+    """Writes the shipped results, and prints as Markdown what is other than in those before."""
+    from compute.catalog import shipped
+    from compute.database import store
+    from compute.importing import Imported, snapshot
+
+    if not re.fullmatch(r"[0-9a-f]{7,40}", commit) or not re.fullmatch(r"\d{4}-\d\d-\d\d", date):
+        raise BadInput("--ship records which commit the results are of: give --revision COMMIT and --date YYYY-MM-DD")
+    _report(imported, what="file")
+    before = paths.IMPORTED / f"{snapshot.NAME}.parquet"
+    old = (
+        store.read_parquet(before)
+        if before.is_file()
+        else snapshot.rows(Imported(runs=(), scores=()), catalog=shipped())
+    )
+    path = snapshot.ship(imported, catalog=shipped(), folder=paths.IMPORTED, commit=commit, date=date)
+    typer.echo(
+        f"Results of {date}, commit {commit[:12]}: {len(imported.facts)} models, {len(imported.scores):,} scores"
+    )
+    for line in snapshot.changes(old, store.read_parquet(path), metrics=shipped().metrics).lines():
+        typer.echo(line)
     if imported.problems:
         raise typer.Exit(1)

@@ -26,6 +26,7 @@ from compute.database.store import frame
 from compute.engine import image_maps, run_folders, thumbnails, variants
 from compute.engine.run_folders import StoredRun
 from compute.importing import collection as collections
+from compute.importing import snapshot
 from compute.io.files import locked, read_bytes, short, sweep
 from compute.io.tables import read_csv
 from compute.models import ADAPTERS, NOTES, required_files
@@ -50,6 +51,7 @@ class Report:
     computed: int  # of the runs
     problems: tuple[str, ...]  # a line for each file or folder that was left out, or is not what it should be
     unshown: tuple[str, ...]  # a line for each suite of one's own that has no run yet: no fault, and no page shows it
+    superseded: tuple[str, ...]  # a line for each imported collection of which newer ones replace runs
     seconds: float
 
 
@@ -57,6 +59,7 @@ def sources(*, results: Path = paths.RESULTS) -> list[Path]:
     """Every file the database is made from."""
     folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED)
     return [
+        *paths.IMPORTED.glob("*"),
         *(path for folder in folders for path in folder.rglob("*") if path.suffix in (".csv", ".json")),
         *(paths.ROOT / "compute").rglob("*.py"),
         data_version.CHANGELOG,
@@ -160,7 +163,8 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     frames["averages"] = frame(published.averages(catalog))
     frames["notes"] = notes(catalog)
     frames["claims"] = frame(all_claims())
-    problems += add_imports(frames, folder=results / "imported")
+    wrong, superseded = add_imports(frames, catalog=catalog, folder=results / "imported")
+    problems += wrong
     if paths.PROJECTIONS.is_file():
         frames["projections"], wrong = projections(paths.PROJECTIONS)
         problems += wrong
@@ -201,6 +205,7 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         computed=len(stored),
         problems=tuple(problems),
         unshown=tuple(unshown),
+        superseded=tuple(superseded),
         **counts,
     )
 
@@ -263,33 +268,46 @@ def all_claims() -> list:
     return [claim for paper in (unisim, pairbench, mieb, cfred) for claim in paper.claims()]
 
 
-def add_imports(frames: dict[str, pd.DataFrame], *, folder: Path) -> list[str]:
-    """Adds the collections under `folder`; what the catalogue or an earlier collection has already stays as it is.
+def add_imports(frames: dict[str, pd.DataFrame], *, catalog: Catalog, folder: Path) -> tuple[list[str], list[str]]:
+    """Adds the shipped results of others and the collections under `folder`, the newest first.
 
-    Returns why collections were left out.
+    What the catalogue has already stays as it is. Of runs with one id the newest collection's is taken, and of one
+    model's runs on a task the newest is shown that has every score of the older. Returns why collections were left
+    out, and of which a newer one replaces runs.
     """
     loaded, problems = collections.load(folder)
-    for name, collection in loaded.items():
-        known = {noun: set(frames[noun]["key"]) for noun in ("benchmarks", "suites", "models", "tasks", "metrics")}
-        known["runs"] = set(frames["runs"]["id"][frames["runs"]["origin"] != "imported"])
+    if paths.IMPORTED.is_dir():
         try:
-            collections.check(collection, known=known)
+            loaded.append(snapshot.read(paths.IMPORTED, catalog=catalog))
+        except (OSError, ValueError, DatabaseError) as error:
+            problems.append(collections.refusal(snapshot.NAME, error))
+    known_runs, sound = set(frames["runs"]["id"]), []
+    for one in sorted(loaded, key=lambda each: each.date, reverse=True):
+        known = {noun: set(frames[noun]["key"]) for noun in ("benchmarks", "suites", "models", "tasks", "metrics")}
+        try:
+            collections.check(one.tables, known={**known, "runs": known_runs})
         except (ValueError, TypeError) as error:
-            problems.append(collections.refusal(name, error))
-        else:
-            tasks = collection.get("tasks")
-            if tasks is not None:
-                pairs = tasks[["suites", "key"]].explode("suites").dropna()
-                pairs = pairs.rename(columns={"suites": "suite", "key": "task"})
-                frames["suite_tasks"] = _joined(frames["suite_tasks"], pairs, keys=["suite", "task"])
-                first = len(frames["tasks"])
-                collection["tasks"] = tasks.drop(columns="suites").assign(position=range(first, first + len(tasks)))
-            if "metrics" in collection:
-                collection["metrics"] = collection["metrics"].drop(columns=["inputs", "compute", "whole"])
-            keys = {"runs": ["id"], "scores": ["run", "subset", "metric"]}
-            for noun, part in collection.items():
-                frames[noun] = _joined(frames[noun], part, keys=keys.get(noun, ["key"]))
-    return problems
+            problems.append(collections.refusal(one.name, error))
+            continue
+        sound.append(one)
+        tables = {noun: table for noun, table in one.tables.items() if noun not in ("runs", "scores")}
+        if "tasks" in tables:
+            pairs = tables["tasks"][["suites", "key"]].explode("suites").dropna()
+            pairs = pairs.rename(columns={"suites": "suite", "key": "task"})
+            frames["suite_tasks"] = _joined(frames["suite_tasks"], pairs, keys=["suite", "task"])
+            first = len(frames["tasks"])
+            tables["tasks"] = tables["tasks"].drop(columns="suites")
+            tables["tasks"]["position"] = range(first, first + len(tables["tasks"]))
+        if "metrics" in tables:
+            tables["metrics"] = tables["metrics"].drop(columns=["inputs", "compute", "whole"])
+        for noun, part in tables.items():
+            frames[noun] = _joined(frames[noun], part, keys=["key"])
+    if not sound:
+        return problems, []
+    runs, scores, superseded = collections.joined(sound)
+    frames["runs"] = _joined(frames["runs"], runs, keys=["id"])
+    frames["scores"] = _joined(frames["scores"], scores, keys=["run", "subset", "metric"])
+    return problems, [f"{count:,} runs of {name} give way to newer imports" for name, count in superseded.items()]
 
 
 def projections(path: Path) -> tuple[pd.DataFrame, list[str]]:

@@ -1,14 +1,19 @@
 """Keeps an import on disk, so that every later build has it: Parquet files in a folder, and `collection.json`.
 
-The latter names the files: written last and moved into place, it is where a new import replaces an earlier one.
+The latter names the files: written last and moved into place, it is where a new import replaces an earlier one. Imports
+of other names stay beside it; what two of them hold is the newer one's.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
-from collections.abc import Mapping
-from dataclasses import fields
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
@@ -17,45 +22,95 @@ from pydantic import BaseModel
 from compute.database import store
 from compute.importing.figures import Imported
 from compute.io.files import discard, locked, read_record, validated, write_text
-from compute.types import DatabaseError, Metric, Model, Run, Score, Task
+from compute.types import BadInput, DatabaseError, Metric, Model, Run, Score, Task
 
 TABLES = {"models": Model, "tasks": Task, "metrics": Metric, "runs": Run, "scores": Score}
 MARK = "collection.json"  # its presence means that the folder is whole
 
 
 class Collection(BaseModel):
-    """What is read of the mark: a file's name by its table's."""
+    """What is read of the mark."""
 
-    files: dict[str, str]
+    files: dict[str, str]  # a file's name by its table's
+    source: str = ""  # a path or an address; unknown of collections of earlier versions
+    digest: str = ""  # of source and content
+    date: str = ""  # ISO, of the import
 
 
-def save(imported: Imported, *, name: str, folder: Path) -> Path:
-    """Writes one collection under `folder`, replacing an earlier one of that name; returns where it is."""
-    target = folder / name
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """A collection as it is read: one frame a table."""
+
+    name: str
+    date: str
+    tables: dict[str, pd.DataFrame]
+
+
+def save(
+    imported: Imported, *, folder: Path, name: str = "", kind: str = "", source: str = "", replace: bool = False
+) -> Path:
+    """Writes one collection under `folder`; returns where it is.
+
+    Without a `name` it is called after its kind, and a digest of its source and content. Raises BadInput where a
+    collection of that name has other content, unless `replace`.
+    """
+    digest = hashlib.blake2b(
+        repr((source, imported.runs, imported.scores, imported.models)).encode(), digest_size=16
+    ).hexdigest()
+    target = folder / (name or f"{kind}-{digest[:8]}")
     target.mkdir(parents=True, exist_ok=True)
     counts, files, import_id = {}, {}, secrets.token_hex(4)
     with locked(target):
+        if (target / MARK).is_file() and not replace and mark(target).digest != digest:
+            raise BadInput(
+                f"There is a collection {target.name} with other content. Replace it with --replace, or choose another "
+                "--name: collections stay beside one another"
+            )
         for table in TABLES:
             frame = store.frame(getattr(imported, table))
             counts[table] = len(frame)
             if len(frame):
                 files[table] = f"{table}-{import_id}.parquet"
                 store.write_parquet(target / files[table], frame=frame)
-        write_text(target / MARK, json.dumps({"name": name, "counts": counts, "files": files}, indent=1) + "\n")
+        date = datetime.now(UTC).isoformat(timespec="seconds")
+        about = Collection(files=files, source=source, digest=digest, date=date)
+        record = {"name": target.name, "counts": counts, **about.model_dump()}
+        write_text(target / MARK, json.dumps(record, indent=1) + "\n")
         for left in target.glob("*.parquet"):
             if left.name not in files.values():
                 discard(left)
     return target
 
 
-def load(folder: Path) -> tuple[dict[str, dict[str, pd.DataFrame]], list[str]]:
-    """Every whole collection under `folder` by name, one frame a table, and why others were left out."""
-    collections, problems = {}, []
-    for mark in sorted(folder.glob(f"*/{MARK}")):
+def of_source(source: str, *, folder: Path) -> list[Path]:
+    """The collections under `folder` that were imported from a source; those that cannot be read are of none."""
+    found = []
+    for path in sorted(folder.glob(f"*/{MARK}")):
+        with suppress(OSError, ValueError):
+            if mark(path.parent).source == source:
+                found.append(path.parent)
+    return found
+
+
+def remove(target: Path) -> None:
+    """Removes a collection, its mark first: a folder without it is no collection."""
+    discard(target / MARK)
+    shutil.rmtree(target, ignore_errors=True)
+
+
+def mark(folder: Path) -> Collection:
+    """What a collection's folder says of it. Raises OSError and ValueError."""
+    return validated(read_record(folder / MARK, root=folder), Collection)
+
+
+def load(folder: Path) -> tuple[list[Loaded], list[str]]:
+    """Every whole collection under `folder`, and why others were left out."""
+    collections, problems = [], []
+    for path in sorted(folder.glob(f"*/{MARK}")):
         try:
-            collections[mark.parent.name] = _read(mark)
+            collections.append(_read(path.parent))
         except (OSError, ValueError, DatabaseError) as error:
-            problems.append(refusal(mark.parent.name, error))
+            problems.append(refusal(path.parent.name, error))
     return collections, problems
 
 
@@ -65,16 +120,54 @@ def refusal(name: str, error: Exception) -> str:
     return f"Imported collection {name} is left out ({reason}): remove its folder, or import it again"
 
 
-def _read(mark: Path) -> dict[str, pd.DataFrame]:
+def _read(folder: Path) -> Loaded:
     """One collection. Raises OSError, ValueError or DatabaseError with what is wrong with it."""
-    files = validated(read_record(mark, root=mark.parent), Collection).files
-    tables = {table: store.read_parquet(mark.parent / Path(file).name) for table, file in files.items()}
+    about = mark(folder)
+    tables = {table: store.read_parquet(folder / Path(file).name) for table, file in about.files.items()}
     if not {"runs", "scores"} <= set(tables) <= set(TABLES):
         raise ValueError("it has no runs or no scores, or an unknown table")
     for table, frame in tables.items():
         if other := sorted({field.name for field in fields(TABLES[table])} ^ set(frame.columns)):
             raise ValueError(f"{table}: the column {other[0]!r} is unknown or missing")
-    return tables
+    made = datetime.fromtimestamp((folder / MARK).stat().st_mtime, UTC).isoformat(timespec="seconds")
+    return Loaded(name=folder.name, date=about.date or made, tables=tables)
+
+
+def joined(collections: Sequence[Loaded]) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, int]]:
+    """The runs and scores of all collections, and how many runs of each give way to a newer one's. Newest first.
+
+    Of runs with one id the newest is taken, whole. Of two runs of a model on a task the newer is the one shown, unless
+    it has a part of the older one's scores alone; runs that share no score are both shown.
+    """
+    runs = pd.concat([each.tables["runs"].assign(order=at) for at, each in enumerate(collections)], ignore_index=True)
+    scores = pd.concat(
+        [each.tables["scores"].assign(order=at) for at, each in enumerate(collections)], ignore_index=True
+    )
+    twice = runs.duplicated("id")
+    gone = runs[twice]["order"].value_counts()
+    runs = runs[~twice]
+    scores = scores.merge(runs[["id", "order"]].rename(columns={"id": "run"}), on=["run", "order"])
+    shown = runs[runs["main"].astype(bool)]
+    rivals = shown[shown.groupby(["model", "task"])["order"].transform("nunique") > 1]
+    if len(rivals):
+        some = scores[scores["run"].isin(rivals["id"])]
+        pairs = pd.Series(list(zip(some["subset"], some["metric"], strict=True)), index=some["run"].to_numpy())
+        cells = {run: set(of_run) for run, of_run in pairs.groupby(level=0)}
+        hidden: list[int] = []
+        for _, group in rivals.groupby(["model", "task"]):
+            kept: list[tuple[int, int, set]] = []  # position, order, cells
+            for at, order, run in zip(group.index, group["order"], group["id"], strict=True):
+                own = cells.get(run, set())
+                others = [each for each in kept if each[1] != order and each[2] & own]
+                if all(other[2] < own for other in others):
+                    hidden += [other[0] for other in others]
+                    kept = [each for each in kept if each not in others] + [(at, order, own)]
+                else:
+                    hidden.append(at)
+        runs.loc[hidden, "main"] = False
+        gone = gone.add(runs.loc[hidden, "order"].value_counts(), fill_value=0)
+    counts = {collections[int(order)].name: int(count) for order, count in sorted(gone.items())}
+    return runs.drop(columns="order"), scores.drop(columns="order"), counts
 
 
 def check(tables: Mapping[str, pd.DataFrame], *, known: Mapping[str, set[str]]) -> None:

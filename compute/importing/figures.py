@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from compute.importing.model_meta import ModelMeta
 from compute.types import Metric, Model, Run, Score, Task
 
 
@@ -36,6 +37,7 @@ class Imported:
     metrics: tuple[Metric, ...] = ()
     problems: tuple[SkippedFile, ...] = ()
     skipped: tuple[SkippedFile, ...] = ()
+    facts: dict[str, ModelMeta] = field(default_factory=dict)  # by the source's own names of models: those of all
 
 
 def outside(value: float, metric: Metric) -> str:

@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 from compute.catalog import Catalog
+from compute.catalog.catalog import MTEB
 from compute.types import BadInput
 
 REPOSITORY = "mteb/results"  # a dataset on the Hub
 
 
 def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str = "main") -> Path:
-    """Downloads the result files of the catalogue's MIEB tasks as of one commit; returns their folder.
+    """Downloads the result files of the catalogue's tasks of MIEB and ViDoRe as of one commit; returns their folder.
 
     `revision` is a commit, branch or tag; a branch is resolved first, and the folder is named after the commit, so
     that the import can be repeated. Raises BadInput when there is no such revision or the Hub cannot be reached.
@@ -20,7 +21,7 @@ def fetch_mteb_results(cache: Path, *, catalog: Catalog, revision: str = "main")
     import httpx2
     from huggingface_hub import HfApi, snapshot_download
 
-    names = sorted(task.title for task in catalog.tasks if task.benchmark == "mieb")
+    names = sorted(task.title for task in catalog.tasks if task.benchmark in MTEB)
     try:
         whole = re.fullmatch(r"[0-9a-f]{40}", revision)
         commit = revision if whole else str(HfApi().dataset_info(REPOSITORY, revision=revision).sha)

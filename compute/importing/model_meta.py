@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from compute.catalog import Catalog
 from compute.io.files import short
@@ -17,7 +17,7 @@ SOURCE = "mteb model_meta"
 
 
 class ModelMeta(BaseModel):
-    """What is read of a model_meta.json."""
+    """What is read of a model_meta.json, and kept as it is with the shipped results."""
 
     model_config = ConfigDict(strict=True)
 
@@ -34,7 +34,22 @@ class ModelMeta(BaseModel):
     open_weights: bool | None = None
     similarity_fn_name: str | None = None
     model_type: list[str] | None = None
-    training_datasets: dict[str, Any] | list[str] | None = None
+    framework: list[str] | None = None
+    loader: str | None = None
+    reference: str | None = None
+    training_datasets: list[str] | None = None  # names of mteb's tasks and data sets; None: not stated
+
+    @field_validator("max_tokens")
+    @classmethod
+    def _without_limit(cls, value: float | None) -> float | None:
+        """JSON has no infinity."""
+        return value if value is not None and math.isfinite(value) else None
+
+    @field_validator("training_datasets", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        """Older files map each name to its splits."""
+        return sorted(value) if isinstance(value, dict) else value
 
     @property
     def late_interaction(self) -> bool | None:
@@ -69,7 +84,7 @@ def model_row(meta: ModelMeta, folder: str, *, catalog: Catalog) -> Model:
         late_interaction=meta.late_interaction,
         memory_mb=meta.memory_usage_mb,
         embed_dim=meta.embed_dim,
-        max_tokens=int(meta.max_tokens) if meta.max_tokens and math.isfinite(meta.max_tokens) else None,
+        max_tokens=int(meta.max_tokens) if meta.max_tokens else None,
         languages=tuple(language.replace("_", "-") for language in meta.languages or ()),
         trained_on=catalog.dataset_keys(sorted(meta.training_datasets or ())),
         facts_from=SOURCE,

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from compute.analysis.ranks.means import binomial_stderr
 from compute.catalog import Catalog
+from compute.catalog.catalog import MTEB
 from compute.importing.figures import Imported, SkippedFile, fingerprint
 from compute.importing.model_meta import ModelMeta, bare_model, model_key, model_row
 from compute.importing.splits import read_split
@@ -62,6 +63,7 @@ def read_mteb_results(path: Path, *, catalog: Catalog) -> Imported:
         models=tuple(reader.models),
         problems=tuple(reader.problems),
         skipped=tuple(reader.skipped),
+        facts=reader.facts,
     )
 
 
@@ -86,7 +88,7 @@ def _read(path: Path, kind: type[Record]) -> Record:
 @dataclass(frozen=True, kw_only=True)
 class _Revision:
     runs: list[Run]
-    model: Model | None  # as its META describes it
+    meta: ModelMeta | None
 
     @property
     def order(self) -> tuple[tuple[int, ...], int]:
@@ -101,12 +103,13 @@ class _RepositoryReader:
     def __init__(self, *, root: Path, catalog: Catalog) -> None:
         self.root = root
         self.catalog = catalog
-        self.tasks = {task.title: task for task in catalog.tasks if task.benchmark == "mieb"}
+        self.tasks = {task.title: task for task in catalog.tasks if task.benchmark in MTEB}
         self.metrics = {metric.key: metric for metric in catalog.metrics}
         self.known = {model.key for model in catalog.models}
         self.runs: list[Run] = []
         self.scores: list[Score] = []
         self.models: list[Model] = []
+        self.facts: dict[str, ModelMeta] = {}
         self.problems: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
         self.read: set[str] = set()
@@ -134,28 +137,32 @@ class _RepositoryReader:
                 main = run.main and run.task not in taken
                 self.runs.append(replace(run, main=main, settings={**run.settings, "primary": rank == 0}))
             taken |= {run.task for run in revision.runs}
+        meta = next((revision.meta for revision in revisions if revision.meta), None)
+        if taken and meta:
+            self.facts[folder.name] = meta
         if taken and key not in self.known:
-            described = (revision.model for revision in revisions if revision.model)
-            self.models.append(next(described, bare_model(folder.name)))
+            self.models.append(model_row(meta, folder.name, catalog=self.catalog) if meta else bare_model(folder.name))
 
     def read_revision(self, folder: Path) -> _Revision:
         """The runs of one revision; a damaged file is noted."""
         runs: list[Run] = []
-        model = None
+        meta = None
         for path in sorted(folder.glob("*.json")):
             self.files += 1
             try:
                 if path.name == META:
-                    model = model_row(_read(path, ModelMeta), folder.parent.name, catalog=self.catalog)
+                    found = _read(path, ModelMeta)
+                    model_row(found, folder.parent.name, catalog=self.catalog)  # refuses another model's
+                    meta = found
                 elif task := self.tasks.get(path.stem):
                     runs += self.read_task(path, task)
                 else:
-                    reason = f"the catalogue has no MIEB task {path.stem!r}"
-                    remedy = "Add a row to assets/catalog/mieb_tasks.csv to read it"
+                    reason = f"the catalogue has no task {path.stem!r} of MIEB or ViDoRe"
+                    remedy = "Add a row to assets/catalog/tasks.csv to read it"
                     self.skipped.append(SkippedFile(path=self.name(path), reason=reason, remedy=remedy))
             except BadInput as error:
                 self.problem(path, str(error), REPAIR_META if path.name == META else REPAIR)
-        return _Revision(runs=runs, model=model)
+        return _Revision(runs=runs, meta=meta)
 
     def read_task(self, path: Path, task: Task) -> list[Run]:
         """One result file as a run a split, with a score a subset. Raises BadInput with the reason alone."""
@@ -168,7 +175,6 @@ class _RepositoryReader:
         metric = self.metrics[task.metrics[0]]
         runs, scores = [], []
         folder, revision = path.parent.parent.name, path.parent.name
-        model = model_key(folder)
         for split in required:
             values, fields = read_split(content.scores[split], split=split, task=task, metric=metric)
             settings = {
@@ -180,28 +186,38 @@ class _RepositoryReader:
                 "file": self.name(path),
                 **fields,
             }
-            run = Run(
-                id=f"mteb/{model}/{revision}/{task.key}/{split}",
-                model=model,
-                task=task.key,
-                procedure=task.procedure,
-                origin="imported",
-                source=f"mteb results repository, {folder.replace('__', '/', 1)} @ {revision[:12]}",
-                settings=settings,
-                fingerprint=fingerprint(model=model, task=task.key, settings=settings),
-                code=f"mteb {settings['mteb_version']}".strip(),
-                seconds=content.evaluation_time,
-                started=str(content.date or ""),
-                # A task scored on two splits shows its test split; the other is stored beside it.
-                main=split == ("test" if "test" in required else required[0]),
-            )
+            # A task scored on two splits shows its test split; the other is stored beside it.
+            main = split == ("test" if "test" in required else required[0])
+            run = run_of(folder, task, settings=settings, date=str(content.date or ""), main=main)
             runs.append(run)
-            scores += [_score(run, task, metric, subset, value) for subset, value in values.items()]
+            scores += [score_of(run, task, metric, subset, value) for subset, value in values.items()]
         self.scores += scores
         return runs
 
 
-def _score(run: Run, task: Task, metric: Metric, subset: str, value: float) -> Score:
+def run_of(folder: str, task: Task, *, settings: dict[str, Any], date: str, main: bool) -> Run:
+    """The run of one split of a result file in a model's folder."""
+    model, revision = model_key(folder), settings["model_revision"]
+    return Run(
+        id=f"mteb/{model}/{revision}/{task.key}/{settings['split']}",
+        model=model,
+        task=task.key,
+        procedure=task.procedure,
+        origin="imported",
+        source=f"mteb results repository, {folder.replace('__', '/', 1)} @ {revision[:12]}",
+        settings=settings,
+        fingerprint=fingerprint(
+            model=model, task=task.key, settings={name: value for name, value in settings.items() if name != "primary"}
+        ),
+        code=f"mteb {settings['mteb_version']}".strip(),
+        seconds=settings["evaluation_time"],
+        started=date,
+        main=main,
+    )
+
+
+def score_of(run: Run, task: Task, metric: Metric, subset: str, value: float) -> Score:
+    """The score of a subset, with its standard error where the task's items are independent."""
     n = task.independent_items if metric.proportion else None
     return Score(
         run=run.id,

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from compute.catalog import hub_tasks
+from compute.catalog.catalog import MTEB
 from compute.sharing.computed_runs import SharedRun, SharedRuns
 from compute.types import WHOLE, Task
 
@@ -95,7 +96,7 @@ def files(shared: SharedRuns, *, name: str) -> tuple[dict[str, str], tuple[str, 
     texts: dict[str, str] = {}
     left_out = []
     for run in shared.runs:
-        if run.task.benchmark != "mieb":
+        if run.task.benchmark not in MTEB:
             continue
         coverage = min((score.coverage for score in run.stored.scores if score.coverage is not None), default=1.0)
         if coverage < 1:

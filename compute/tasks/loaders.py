@@ -16,6 +16,7 @@ from compute.types import NotHere, Task
 LOADERS: dict[str, ModuleType] = {
     "unisim": unisim,
     "mieb": mieb,
+    "vidore": mieb,
     "mini": mini,
     "pairbench": pairbench,
     **dict.fromkeys(pairbench.OWN, own),
@@ -50,7 +51,7 @@ def identity(task: Task, *, source: Source) -> dict[str, Any]:
 
 def computable(task: Task) -> bool:
     """Whether a loader makes items of the task's benchmark for its procedure."""
-    if task.key in pairbench.PRINTED:
+    if task.key in pairbench.PRINTED or mieb.is_import_only(task):
         return False
     return task.benchmark in LOADERS and task.procedure in LOADERS[task.benchmark].PROCEDURES
 
@@ -63,6 +64,8 @@ def _loader(task: Task) -> ModuleType:
         )
     if task.key in pairbench.PRINTED:
         raise NotHere(f"Task {task.key!r} is a figure that the paper prints: it has no items of its own")
+    if mieb.is_import_only(task):
+        raise NotHere(f"Task {task.key!r} has imported results only. {task.notes}")
     if not computable(task):
         raise NotHere(
             f"Task {task.key!r} has no loader for its procedure {task.procedure!r}: add a row to PROCEDURES in "

@@ -39,6 +39,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(build, "shipped", lambda: whole)
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")  # what is shipped is not counted
+    monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
     monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
     monkeypatch.setattr(workspace, "assemble", lambda settings, **parts: made.bench(settings))
     return made

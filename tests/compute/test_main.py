@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ NEW = "benchmark,model,task,metric,value,model_title,model_kind,n"
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(paths, "DATABASE", tmp_path / "likeness.duckdb")
+    monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")  # none: builds are many
 
 
 def refused(arguments: list[str], *words: str) -> None:
@@ -36,11 +38,13 @@ def refused(arguments: list[str], *words: str) -> None:
 def test_build_says_what_it_made(tmp_path: Path) -> None:
     ended = CliRunner().invoke(app, ["build", "--path", str(tmp_path / "own.duckdb")])
     assert ended.exit_code == 0, ended.stderr
-    catalog = shipped()
-    assert ended.stdout.startswith(f"own.duckdb: {len(catalog.models)} models, {len(catalog.tasks)} tasks, ")
     with duckdb.connect(str(tmp_path / "own.duckdb"), read_only=True) as database:
-        runs, scores = database.execute("SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM scores)").fetchone()
-    assert f"{runs} runs, {scores} scores" in ended.stdout
+        counts = {
+            name: database.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
+            for name in ("models", "tasks", "runs", "scores")
+        }
+    assert ended.stdout.startswith(f"own.duckdb: {', '.join(f'{count} {name}' for name, count in counts.items())}, ")
+    assert counts["tasks"] == len(shipped().tasks)
     assert not (tmp_path / "likeness.duckdb").exists()
 
 
@@ -66,7 +70,43 @@ def test_an_import_is_in_the_database_and_stays_there(tmp_path: Path) -> None:
         if len(found) == 1:
             assert CliRunner().invoke(app, ["build"]).exit_code == 0
     assert found == [("unisim/nights", 0.75, 1000, "imported")] * 2
-    assert [path.name for path in (tmp_path / "results" / "imported").iterdir()] == ["scores-mine-yours"]
+
+
+def test_imports_stand_beside_one_another_until_one_is_to_replace_another(tmp_path: Path) -> None:
+    """Files of one name, other contents of one file, and a named collection; what two hold is the newer one's."""
+
+    def scores(folder: str, value: float, *options: str, model: str = "someone/new") -> str:
+        table = tmp_path / folder / "a.csv"
+        table.parent.mkdir(exist_ok=True)
+        table.write_text(f"{NEW}\nunisim,{model},unisim/nights,accuracy,{value},New model,encoder,1000\n")
+        ended = CliRunner().invoke(app, ["import", "scores", str(table), *options])
+        return ended.output
+
+    def collections() -> list[str]:
+        return sorted(path.name for path in (tmp_path / "results" / "imported").iterdir())
+
+    def shown() -> dict[str, float]:
+        with duckdb.connect(str(tmp_path / "likeness.duckdb"), read_only=True) as database:
+            rows = "SELECT model, value FROM scores JOIN runs ON run = id WHERE model LIKE 'someone/%' AND main"
+            return dict(database.execute(rows).fetchall())
+
+    scores("one", 0.25, model="someone/other")
+    scores("two", 0.5)
+    assert shown() == {"someone/other": 0.25, "someone/new": 0.5} and len(collections()) == 2
+    before = collections()
+    again = scores("two", 0.5)
+    assert collections() == before and "Replaced" not in again
+    marks = {path: json.loads(path.read_text()) for path in tmp_path.glob("results/imported/*/collection.json")}
+    for path, mark in marks.items():  # imports of another day
+        path.write_text(json.dumps({**mark, "date": "2026-01-01T00:00:00+00:00"}))
+    said = scores("two", 0.75)
+    assert len(collections()) == 3 and "--replace" in said and "1 runs of" in said
+    assert shown() == {"someone/other": 0.25, "someone/new": 0.75}
+    assert "Replaced" in scores("two", 0.125, "--replace")
+    assert len(collections()) == 2 and shown()["someone/new"] == 0.125
+    scores("two", 0.125, "--name", "mine", "--replace")
+    assert "mine" in collections() and len(collections()) == 2
+    assert "--replace" in scores("two", 0.375, "--name", "mine") and shown()["someone/new"] == 0.125
 
 
 @pytest.mark.parametrize(

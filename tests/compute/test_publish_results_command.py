@@ -126,6 +126,7 @@ def test_what_was_published_comes_back_in_by_the_command(
     assert publish(runs, database, "--model", REPO, "--to", target).exit_code == 0
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "others")
     monkeypatch.setattr(paths, "DATABASE", tmp_path / "others.duckdb")
+    monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
     made = command("import", "eval-results", target, "--model", REPO)
     assert made.exit_code == 0 and "2 scores of 1 model imported" in made.output, made.output
     with store.connect(tmp_path / "others.duckdb") as connection:

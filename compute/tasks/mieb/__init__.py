@@ -1,4 +1,4 @@
-"""MIEB's 132 task rows as items, from the hub's Parquet at the pinned revisions. Protocols: MIEB sections 3 and 4."""
+"""The tasks of MIEB and ViDoRe as items, from the hub's Parquet at pinned revisions. Protocols: MIEB sections 3, 4."""
 
 from __future__ import annotations
 
@@ -35,6 +35,11 @@ def load(task: Task, *, source: Source, options: Mapping[str, Any]) -> dict[str,
     """A task's items, a subset (language, or `default`) at a time."""
     row = rows.row(task)
     return {subset: PROCEDURES[task.procedure](row, source, subset, options) for subset in task.subsets}
+
+
+def is_import_only(task: Task) -> bool:
+    """Whether a task's data set is private, or holds the text that OCR read from its pages, which no loader reads."""
+    return task.benchmark == "vidore" and (task.dataset.startswith("mteb-private/") or "OCR" in task.dataset)
 
 
 def options_of(task: Task) -> Mapping[str, tuple[Any, ...]]:

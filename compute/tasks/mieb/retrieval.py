@@ -117,7 +117,7 @@ def _grades(table: Table) -> dict[tuple[str, str], int]:
 
 
 def documents(row: Row, source: Source, subset: str) -> Parts:
-    """ViDoRe: questions and pages, numbered on their own."""
+    """ViDoRe v1 and v2: questions and pages, numbered on their own; of several languages one is asked in."""
     folder, repo = row.where(source)
     tables = {
         config: parquet.table(folder, repo=repo, config=config, split=row.split)
@@ -125,6 +125,10 @@ def documents(row: Row, source: Source, subset: str) -> Parts:
     }
     pages = tables["corpus"].images("image", cache=source.cache)
     names, texts = tables["queries"].values("query-id", "query")
+    if subset != "default":
+        (languages,) = tables["queries"].values("language")
+        asked = [at for at, language in enumerate(languages) if language == subset]
+        names, texts = [names[at] for at in asked], [texts[at] for at in asked]
     return Parts(
         queries=_both(tuple(map(str, names)), text=texts, of=f"{tables['queries'].title}, query"),
         documents=_both(tuple(map(str, tables["corpus"].values("corpus-id")[0])), image=pages, of=repo),
@@ -283,6 +287,7 @@ def _letter(answer: str, *, of: str) -> int:
 
 # Data sets that are not the three tables, by how their tasks' names begin.
 MAKERS = {
+    "Vidore3": three_tables,
     "Vidore": documents,
     "HatefulMemes": memes,
     "Memotion": memotion,

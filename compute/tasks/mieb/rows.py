@@ -67,7 +67,24 @@ def _rows() -> dict[str, Row]:
 
 
 def row(task: Task) -> Row:
-    """The facts of a task. Raises BadInput for a task that is not MIEB's."""
+    """The facts of a task. Raises BadInput for a task that is not MIEB's or ViDoRe's."""
+    if task.benchmark == "vidore":
+        return Row(
+            name=task.title,
+            repo=task.dataset,
+            revision=task.revision,
+            split=task.split,
+            image_columns=("corpus.image",),
+            text_columns=("queries.text",),
+            label_column="",
+            template="",
+            fixed=(),
+            keeps_line_ends=False,
+            samples_per_label=0,
+            draws=0,
+            train_split="",
+            skip_first=False,
+        )
     if task.key not in _rows():
         raise BadInput(f"mieb_tasks.csv has no row for task {task.key!r}")
     return _rows()[task.key]

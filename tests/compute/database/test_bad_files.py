@@ -62,6 +62,7 @@ def imported(folder: Path, name: str, **changes: object) -> None:
 def test_every_bad_file_is_named_and_all_else_is_served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = tmp_path / "results"
     monkeypatch.setattr(paths, "COMPUTED", tmp_path / "computed")
+    monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
     monkeypatch.setattr(paths, "PROJECTIONS", tmp_path / "projections.csv")
     bad = []
 
