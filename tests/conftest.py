@@ -54,10 +54,24 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
 
 @pytest.fixture(scope="session")
 def database(once: Once) -> Path:
-    """The shipped figures as a database; no imports, no computed runs."""
+    """What is shipped as a database: the papers' figures, the public results, the computed runs; no more."""
     from compute.database.build import build
 
     return once("database", lambda folder: build(folder / "likeness.duckdb", results=folder / "results").path)
+
+
+@pytest.fixture(scope="session")
+def papers_database(once: Once) -> Path:
+    """The same without the public results: what is known where a paper's figures are all there is."""
+    from compute import paths
+    from compute.database.build import build
+
+    def make(folder: Path) -> Path:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(paths, "IMPORTED", folder / "none")
+            return build(folder / "likeness.duckdb", results=folder / "results").path
+
+    return once("papers", make)
 
 
 @pytest.fixture(scope="session")

@@ -30,6 +30,12 @@ def suite_cache(database: Path) -> SuiteCache:
 
 
 @pytest.fixture(scope="session")
+def papers_cache(papers_database: Path) -> SuiteCache:
+    """The same of the papers' figures alone."""
+    return SuiteCache(Database(papers_database))
+
+
+@pytest.fixture(scope="session")
 def imported_suite_cache(once: Once) -> SuiteCache:
     """The same with one model measured again on every task of unisim-core but the last, from a file."""
     from compute.catalog import shipped

@@ -9,8 +9,9 @@ from typing import Any
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 EXPLAINED: dict[str, str] = WORDS.pop("items")  # what right, wrong and margin mean
-# A benchmark that draws after others is run as they are.
+# A benchmark that draws after others, or continues one, is run as they are.
 LIKE = {
+    "vidore": ("mieb",),
     "mini": ("mini", "mieb", "unisim", "pairbench"),
     "own": ("own", "pairbench", "mieb"),
     "own-synthetic": ("own", "pairbench", "mieb"),

@@ -26,6 +26,12 @@ FILES = {  # of a model: language scores in [0, 1] a task
 }
 
 
+@pytest.fixture(scope="session")
+def suite_cache(papers_cache: SuiteCache) -> SuiteCache:
+    """The papers' figures alone, of which these tests are."""
+    return papers_cache
+
+
 def printed(table: str, column: str) -> dict[str, float]:
     """A column of a table as the paper prints it, by the paper's names."""
     with (PUBLISHED / f"mieb-table-{table}.csv").open() as file:
@@ -57,7 +63,9 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> LanguageEvidence:
             (place / f"{task}.json").write_text(json.dumps(content))
     found = read_mteb_results(folder / "files", catalog=shipped())
     collection.save(found, name="mteb-results", folder=folder / "results" / "imported")
-    return SuiteCache(Database(build(folder / "likeness.duckdb", results=folder / "results").path)).languages()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("compute.paths.IMPORTED", folder / "none")
+        return SuiteCache(Database(build(folder / "likeness.duckdb", results=folder / "results").path)).languages()
 
 
 def test_means_are_those_of_the_printed_columns(evidence: LanguageEvidence) -> None:

@@ -12,6 +12,12 @@ from leaderboard.data.suite_cache import SuiteCache
 SUITES = ("unisim-core", "unisim-ood", "pairbench", "mieb", "mieb-en", "mieb-lite")
 
 
+@pytest.fixture(scope="session")
+def suite_cache(papers_cache: SuiteCache) -> SuiteCache:
+    """The papers' figures alone, of which these tests are."""
+    return papers_cache
+
+
 def test_printed_means_have_no_interval_and_no_class(suite_cache: SuiteCache) -> None:
     """The board with only Multilingual Retrieval once drew nearly every model as a class of its own."""
     table = suite_cache.table("mieb")

@@ -8,8 +8,15 @@ import pytest
 
 from leaderboard.data import payload
 from leaderboard.data.related_figures import COLUMNS, RelatedFigure, related_figures
+from leaderboard.data.suite_cache import SuiteCache
 
 DREAMSIM, QWEN, CLIP = "dreamsim-ensemble", "qwen/qwen2-vl-7b-instruct", "laion/clip-vit-b-32-laion2b-s34b-b79k"
+
+
+@pytest.fixture(scope="session")
+def suite_cache(papers_cache: SuiteCache) -> SuiteCache:
+    """The papers' figures alone, of which these tests are."""
+    return papers_cache
 
 
 def test_one_figure_whole(suite_cache) -> None:

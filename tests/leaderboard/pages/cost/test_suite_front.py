@@ -29,6 +29,12 @@ TESTED = ("unisim-core", "unisim-ood", "pairbench")  # suites whose differences 
 
 
 @pytest.fixture(scope="session")
+def suite_cache(papers_cache: SuiteCache) -> SuiteCache:
+    """The papers' figures alone, of which these tests are."""
+    return papers_cache
+
+
+@pytest.fixture(scope="session")
 def suite_fronts(suite_cache: SuiteCache) -> SuiteFronts:
     return SuiteFronts(suite_cache)
 

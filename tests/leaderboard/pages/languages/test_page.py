@@ -11,9 +11,16 @@ import numpy as np
 import pytest
 
 from leaderboard.data.language_evidence import LanguageEvidence
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.named_points import NAMES
 from leaderboard.pages.languages.page import page
+from tests.leaderboard.pages.conftest import NO_OWN
 from tests.leaderboard.small_languages import small
+
+
+@pytest.fixture(scope="session")
+def site(papers_cache: SuiteCache) -> SimpleNamespace:
+    return SimpleNamespace(db=papers_cache.db, suite_cache=papers_cache, data=None, live=NO_OWN)
 
 
 def text(markup: Any) -> str:

@@ -19,6 +19,11 @@ from leaderboard.pages.smaller_suite.choice import SmallerSuiteQuery, SmallerSui
 from leaderboard.web.parameters import parse
 
 
+@pytest.fixture(scope="session")
+def database(papers_database: Path) -> Path:
+    return papers_database
+
+
 @pytest.fixture(scope="module")
 def suites(database: Path) -> SmallerSuites:
     return SmallerSuites(Database(database))

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from compute.analysis.saturation import saturation
 from leaderboard.data import suite_queries
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import model_url
 from leaderboard.pages.task import page as task
 from leaderboard.pages.task import protocols
+from tests.leaderboard.pages.conftest import NO_OWN
+
+
+@pytest.fixture(scope="session")
+def site(papers_cache: SuiteCache) -> SimpleNamespace:
+    return SimpleNamespace(db=papers_cache.db, suite_cache=papers_cache, data=None, live=NO_OWN)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,18 @@ from leaderboard.data import task_queries
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.pages.tasks import listing
+from tests.leaderboard.pages.conftest import NO_OWN
+
+
+@pytest.fixture(scope="session")
+def suite_cache(papers_cache: SuiteCache) -> SuiteCache:
+    """The papers' figures alone, of which these tests are."""
+    return papers_cache
+
+
+@pytest.fixture(scope="session")
+def site(papers_cache: SuiteCache) -> SimpleNamespace:
+    return SimpleNamespace(db=papers_cache.db, suite_cache=papers_cache, data=None, live=NO_OWN)
 
 
 @pytest.fixture(scope="module")
