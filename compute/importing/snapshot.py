@@ -49,7 +49,7 @@ COLUMNS = {
 }
 
 
-class Snapshot(BaseModel):
+class ShippedResults(BaseModel):
     """What `mteb.json` holds."""
 
     source: str
@@ -88,7 +88,7 @@ def ship(imported: Imported, *, catalog: Catalog, folder: Path, commit: str, dat
     """Writes an import as the shipped files; returns the Parquet file."""
     frame = rows(imported, catalog=catalog)
     counts = {"models": frame["folder"].nunique(), "tasks": frame["task"].nunique(), "scores": len(frame)}
-    about = Snapshot(
+    about = ShippedResults(
         source=SOURCE,
         commit=commit,
         date=date,
@@ -103,9 +103,9 @@ def ship(imported: Imported, *, catalog: Catalog, folder: Path, commit: str, dat
     return path
 
 
-def manifest(folder: Path) -> Snapshot:
+def manifest(folder: Path) -> ShippedResults:
     """What the shipped file was made of. Raises OSError and ValueError."""
-    return validated(read_record(folder / f"{NAME}.json", root=folder), Snapshot)
+    return validated(read_record(folder / f"{NAME}.json", root=folder), ShippedResults)
 
 
 def read(folder: Path, *, catalog: Catalog) -> Loaded:

@@ -13,10 +13,11 @@ _READS = "(list_contains(tasks.modalities, 'text') OR tasks.procedure = 'sts')"
 def tasks(db: Database, *, benchmark: str) -> pd.DataFrame:
     """The tasks of a benchmark in which a language is read: key, title, category, dataset, subsets, languages, listed.
 
-    `listed` says whether a suite has the task.
+    `listed` says whether the benchmark's own suite has the task.
     """
     return db.ask(
-        f"""SELECT key, title, category, dataset, subsets, languages, key IN (SELECT task FROM suite_tasks) AS listed
+        f"""SELECT key, title, category, dataset, subsets, languages,
+                   key IN (SELECT task FROM suite_tasks WHERE suite = tasks.benchmark) AS listed
             FROM tasks WHERE benchmark = ? AND {_READS} ORDER BY position""",
         [benchmark],
     )
@@ -25,12 +26,12 @@ def tasks(db: Database, *, benchmark: str) -> pd.DataFrame:
 def scores(db: Database, *, benchmark: str) -> pd.DataFrame:
     """Every score that the board shows of those tasks, in their first metric, with the facts of its task and metric.
 
-    One row a (model, origin, task, subset); `listed` says whether a suite has the task.
+    One row a (model, origin, task, subset); `listed` says whether the benchmark's own suite has the task.
     """
     return db.ask(
         f"""SELECT runs.model, runs.origin, runs.source, tasks.key AS task, tasks.title, tasks.category, tasks.dataset,
                    tasks.position, tasks.subsets, tasks.languages,
-                   tasks.key IN (SELECT task FROM suite_tasks) AS listed,
+                   tasks.key IN (SELECT task FROM suite_tasks WHERE suite = tasks.benchmark) AS listed,
                    scores.subset, scores.value, scores.stderr, scores.n, metrics.proportion,
                    metrics.title AS metric_title, metrics.scale,
                    metrics.digits, metrics.lower, metrics.upper, metrics.higher_is_better AS higher,

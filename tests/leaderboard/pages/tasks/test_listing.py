@@ -34,7 +34,7 @@ def rows(suite_cache: SuiteCache) -> dict:
 def test_every_task_is_listed_once(rows, suite_cache):
     frame = task_queries.tasks(suite_cache.db)
     assert list(rows) == list(frame["key"])
-    assert sum(row["models"] == 0 for row in rows.values()) == 5
+    assert sum(row["models"] == 0 for key, row in rows.items() if not key.startswith("vidore/")) == 5
 
 
 def test_best_median_and_ticks_are_those_of_the_board(rows, suite_cache):
