@@ -106,6 +106,14 @@ def model_notes(db: Database, *, model: str) -> pd.DataFrame:
     )
 
 
+def differing_facts(db: Database) -> pd.DataFrame:
+    """Where the catalogue keeps another fact of a model than its public model_meta.json: model, title, note."""
+    return db.ask(
+        """SELECT model, title, note FROM notes JOIN models ON models.key = notes.model
+           WHERE notes.task = '*' AND notes.metric <> '' ORDER BY title, note"""
+    )
+
+
 def benchmarks_of(db: Database, *, model: str) -> pd.DataFrame:
     """The benchmarks in which a model has a run: title, bibtex."""
     return db.ask(

@@ -14,7 +14,7 @@ from compute import bare_process
 from compute.analysis.ranks import coverage
 from compute.analysis.ranks.variance import FEW
 from compute.paths import COVERAGE
-from leaderboard.data import suite_queries
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import ABBREVIATIONS, is_own
 from leaderboard.html.templates import render
@@ -53,6 +53,7 @@ def body(site: Site) -> Markup:
         benchmarks=sizes[~sizes["key"].map(is_own)],
         years=suite_queries.years(site.db),
         mieb=cells(site, "mieb"),
+        facts=model_queries.differing_facts(site.db),
         origins=suite_queries.origins(site.db),
         abbreviations=ABBREVIATIONS.items(),
         metrics=metrics[~metrics["key"].str.endswith("_rank")],

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import re
 from types import SimpleNamespace
 
 from compute.analysis.ranks import coverage
 from compute.catalog import data_version
-from compute.paths import COVERAGE
-from leaderboard.data import suite_queries
+from compute.io.tables import read_csv
+from compute.paths import CATALOG, COVERAGE
+from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import ABBREVIATIONS
 from leaderboard.pages.about.page import body
@@ -18,8 +20,8 @@ def test_every_metric_and_abbreviation_is_explained(site: SimpleNamespace) -> No
     markup = body(site)
     metrics = [metric for metric in suite_queries.metrics(site.db).itertuples() if not metric.key.endswith("_rank")]
     assert markup.count("<dt>") == 14 + len(ABBREVIATIONS) + 5
-    coverages = len(coverage.load(COVERAGE)[1])
-    assert markup.count('<th scope="row">') == len(metrics) + len(suite_queries.benchmarks(site.db)) + coverages
+    coverages, facts = len(coverage.load(COVERAGE)[1]), len(model_queries.differing_facts(site.db))
+    assert markup.count('<th scope="row">') == len(metrics) + len(suite_queries.benchmarks(site.db)) + coverages + facts
     assert "unbounded" in markup and "0 to 100" in markup
 
 
@@ -46,3 +48,10 @@ def test_the_numbers_are_those_of_the_database(site: SimpleNamespace) -> None:
     assert re.search(
         rf"Version of the figures</dt>\s*<dd>\s*{re.escape(version)} \(<a href=\"published/CHANGELOG.md\"", markup
     )
+
+
+def test_facts_kept_against_the_public_files_are_listed_with_the_reason(site: SimpleNamespace) -> None:
+    notes = read_csv(CATALOG / "notes.csv")
+    kept = notes.loc[(notes["source"] == "*") & (notes["metric"] != ""), "note"]
+    text = html.unescape(str(body(site)))
+    assert len(kept) > 10 and all(note in text for note in kept)
