@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 
+from compute.rounding import size
 from leaderboard.data import model_queries
 from leaderboard.data.memo import memoised
 from leaderboard.html.labels import suite_choices
@@ -55,8 +56,6 @@ def draw(site: Site) -> None:
         )
 
     def calculator(*, suite: str, rate: float, **_: Any) -> tuple:
-        from compute.engine.estimate import size
-
         return (texts.calculator(suite_items(suite), suite=suite, rate=rate, times=times(), size=size),)
 
     def blank(**_: Any) -> tuple:

@@ -13,8 +13,8 @@ import pytest
 from compute import tasks
 from compute.analysis.pareto import OFF, ON, UNKNOWN
 from compute.catalog import shipped
-from compute.engine.estimate import size
 from compute.paths import ROOT
+from compute.rounding import size
 from compute.tasks.source import Source
 from compute.types import BadInput, UnknownKey
 from leaderboard.data import model_queries, payload
