@@ -1,0 +1,92 @@
+"""The shipped results: what is written is what an import reads, and what differs from the earlier ones is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from compute import paths
+from compute.__main__ import app
+from compute.catalog import Catalog
+from compute.database import store
+from compute.importing import read_mteb_results, snapshot
+from tests.compute.importing.test_mteb import META, NEW, OLD, entry, put, result
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Two models, one of two revisions, in the layout of the public repository."""
+    put(tmp_path, "model_meta", {**META, "max_tokens": float("inf"), "training_datasets": {"MNLI": ["train"]}})
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.9)))
+    put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.5), version="1.9.3"), revision=OLD)
+    put(tmp_path, "VOC2007", result("VOC2007", entry(0.34, lrap=0.49)))
+    rows = [entry(0.5, subset="de"), entry(0.75, subset="en")]
+    put(tmp_path, "XFlickr30kCoT2IRetrieval", result("XFlickr30kCoT2IRetrieval", *rows), model="org__known")
+    return tmp_path
+
+
+def test_what_is_shipped_is_what_an_import_reads(repository: Path, catalog: Catalog) -> None:
+    imported = read_mteb_results(repository, catalog=catalog)
+    path = snapshot.ship(imported, catalog=catalog, folder=repository / "out", commit=NEW, date="2026-08-20")
+    about = snapshot.manifest(path.parent)
+    assert (about.commit, about.date, about.license) == (NEW, "2026-08-20", "CC0-1.0")
+    assert about.counts == {"models": 2, "tasks": 3, "scores": 5}
+    assert about.models["Org__Some-Model"].training_datasets == ["MNLI"]
+    tables = snapshot.read(path.parent, catalog=catalog).tables
+    for noun, keys in {"runs": ["id"], "scores": ["run", "subset"], "models": ["key"]}.items():
+        read, made = (
+            frame.sort_values(keys, ignore_index=True) for frame in (tables[noun], store.frame(getattr(imported, noun)))
+        )
+        assert read.astype(str).equals(made.astype(str)), noun
+
+
+def test_what_changed_is_said(repository: Path, catalog: Catalog) -> None:
+    imported = read_mteb_results(repository, catalog=catalog)
+    before = snapshot.rows(imported, catalog=catalog)
+    assert "0 changed" in snapshot.changes(before, before, metrics=catalog.metrics).lines()[0]
+    put(repository, "CIFAR10", result("CIFAR10", entry(0.91)))
+    put(repository, "VOC2007", result("VOC2007", entry(0.34, lrap=0.491)))
+    put(repository, "CIFAR10", result("CIFAR10", entry(0.7)), model="Org__Other")
+    put(repository, "VOC2007", result("VOC2007", entry(0.7)), model="org__known")
+    after = snapshot.rows(read_mteb_results(repository, catalog=catalog), catalog=catalog)
+    found = snapshot.changes(before, after, metrics=catalog.metrics)
+    assert (found.added, found.removed, found.new, found.gone, found.changed) == (("Org__Other",), (), 1, 0, 2)
+    [moved] = found.moved
+    assert moved == "Org__Some-Model, CIFAR10, default, accuracy: +1.00"
+    assert snapshot.changes(after, before, metrics=catalog.metrics).removed == ("Org__Other",)
+
+
+def test_shipping_needs_to_know_what_is_shipped(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "IMPORTED", repository / "shipped")
+    command = ["import", "mteb-results", str(repository), "--ship"]
+    refused = CliRunner().invoke(app, command)
+    assert refused.exit_code == 1 and "--revision" in refused.stderr and not paths.IMPORTED.exists()
+    made = CliRunner().invoke(app, [*command, "--revision", NEW, "--date", "2026-08-20"])
+    assert made.exit_code == 0, made.output
+    assert made.stdout.count("- new model: ") == 2 and (paths.IMPORTED / "mteb.parquet").is_file()
+
+
+def test_the_newer_of_two_collections_has_what_both_hold(repository: Path, catalog: Catalog) -> None:
+    from compute.importing.collection import Loaded, joined
+
+    imported = read_mteb_results(repository, catalog=catalog)
+    runs, scores = store.frame(imported.runs), store.frame(imported.scores)
+    old = Loaded(name="old", date="2026-01-01", tables={"runs": runs, "scores": scores})
+    newer = [replace(score, value=0.25) for score in imported.scores if score.subset != "en"]
+    new = Loaded(name="new", date="2026-02-01", tables={"runs": runs, "scores": store.frame(newer)})
+    both, values, counts = joined([new, old])
+    assert len(both) == len(runs) and counts == {"old": len(runs)} and set(values["value"]) == {0.25}
+    other = runs.assign(id=runs["id"] + "/again")
+    part = Loaded(
+        name="part",
+        date="",
+        tables={"runs": other, "scores": store.frame(newer).assign(run=lambda f: f["run"] + "/again")},
+    )
+    both, _, _ = joined([part, old])
+    shown = both[both["main"]]
+    assert not shown.duplicated(["model", "task"]).any()
+    assert {run.endswith("/again") for run in shown[shown["model"] == "org/known"]["id"]} == {False}, "a part alone"
+    assert {run.endswith("/again") for run in shown[shown["model"] != "org/known"]["id"]} == {True}
