@@ -55,6 +55,8 @@ def board(db: Database, table: BoardTable, ranked: Ranking | None) -> dict[str, 
                 "key": row.key,
                 "title": labels.plain_title(row.title, row.benchmark),
                 "benchmark_title": row.benchmark_title,
+                "group": labels.group(row.benchmark, row.benchmark_title),
+                "variant": labels.variant(labels.plain_title(row.title, row.benchmark), row.benchmark_title),
                 "synthetic": labels.is_synthetic(row.benchmark),
                 "own": labels.is_own(row.benchmark),
             }

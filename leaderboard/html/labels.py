@@ -18,6 +18,7 @@ SIGNS = (
 )
 ORIGIN_TITLES = {"published": "Paper", "imported": "Public results", "computed": "Computed here"}
 ORIGIN_CHOICES = [("Most complete", USUAL), *((title, key) for key, title in ORIGIN_TITLES.items()), ("All", ALL)]
+GROUPS = {"vidore": "Documents", "cfred": "Generators"}  # tabs of the board that are not called as their benchmark
 SYNTHETIC_MARK = re.compile(r"\s*\(synthetic\)", re.IGNORECASE)
 SYNTHETIC_NOTE = (
     "Synthetic: every item is generated from a fixed seed. These scores show that the pipeline works, and "
@@ -114,6 +115,17 @@ def is_synthetic(benchmark: object) -> bool:
 def plain_title(title: str, benchmark: object) -> str:
     """A title without "(synthetic)", where the badge of its benchmark is next to it."""
     return SYNTHETIC_MARK.sub("", title) if is_synthetic(benchmark) else title
+
+
+def group(benchmark: str, title: str) -> str:
+    """The tab that a benchmark's suites stand under; `title` is the benchmark's."""
+    return "Yours" if is_own(benchmark) else GROUPS.get(benchmark) or plain_title(title, benchmark)
+
+
+def variant(title: str, benchmark_title: str) -> str:
+    """What tells a suite from the others of its benchmark: `English` of "MIEB (English)", `All` of "MIEB"."""
+    rest = title.removeprefix(SYNTHETIC_MARK.sub("", benchmark_title)).strip(" -:()")
+    return rest[:1].upper() + rest[1:] or "All"
 
 
 def is_own(benchmark: object) -> bool:

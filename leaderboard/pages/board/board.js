@@ -10,7 +10,7 @@ import { createCopyLink, createExport } from './export.js';
 import { createChips, createFilters, createSearch, withoutFilters } from './filters.js';
 import { Grid } from '../../js/grid.js';
 import { createOrigins } from './origins.js';
-import { createChanged, createEmpty, createFailure, createLegend, createSuites } from './parts.js';
+import { createChanged, createEmpty, createFailure, createLegend, createSuites, createUnknown } from './parts.js';
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
 import { FACETS, filterRows, sortRows } from './rows.js';
@@ -54,15 +54,15 @@ class Board {
     this.suites = createSuites(this);
     this.status = el('span', { class: 'lk-status', role: 'status' });
     const [search, filters, picker, exports, link] = [createSearch, createFilters, createPicker, createExport, createCopyLink].map((make) => make(this));
-    const [changed, chips, empty, legend, selection, comparison] = [createChanged, createChips, createEmpty, createLegend, createSelection, createComparison].map((make) => make(this));
+    const [changed, unknown, chips, empty, legend, selection, comparison] = [createChanged, createUnknown, createChips, createEmpty, createLegend, createSelection, createComparison].map((make) => make(this));
     const [origins, cuts] = [createOrigins(this), createCuts(this)];
     this.failure = createFailure();
     this.menus = [filters, picker, exports];
-    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, cuts, changed, chips, empty, legend, selection, comparison];
+    this.parts = [this.suites, search, filters, picker, this.weights, exports, link, origins, cuts, changed, unknown, chips, empty, legend, selection, comparison];
     this.main = el('div', { class: 'lk-main' },
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
         ...cuts.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
-      this.weights.panel, ...changed.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes, ...comparison.nodes);
+      this.weights.panel, ...changed.nodes, ...unknown.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes, ...comparison.nodes);
     root.replaceChildren(this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node);
   }
 

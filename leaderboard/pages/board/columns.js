@@ -222,7 +222,7 @@ function rangeColumn({ ranking, font }) {
     width: widthFor(['Range', ...texts], font, ROOM),
     draw(cell, row) {
       cell.classList.add('lk-span');
-      cell.textContent = texts[row] || '—';
+      cell.textContent = texts[row];
       if (!texts[row]) {
         missing(cell, whyUnknown(ranking, row));
         return;
@@ -240,7 +240,7 @@ function classColumn({ ranking, font }) {
     key: 'class', title: 'Class', name: 'Tie class', hint: 'Tie class: no model in it is significantly worse than its first. A range corrects for the comparisons of its own model, so it may cross a border of classes', width: widthFor(['Class'], font, ROOM),
     draw(cell, row) {
       const tie = ranking.tie[row];
-      cell.textContent = tie || '—';
+      cell.textContent = tie;
       if (tie) cell.setAttribute('aria-label', `Tie class ${tie}`);
       else missing(cell, whyUnknown(ranking, row));
     },
@@ -264,7 +264,7 @@ function modelColumn(board, narrow) {
   const mixed = state.origin.length !== 1 && originsOf(payload).length > 1;
   const nameFont = font.replace('12px', narrow ? '12px' : '13px');
   const width = (text) => textWidth(text, nameFont);
-  const badgesOf = ({ own, origin }) => [own && 'own', (origin !== 'published' || mixed) && origin].filter(Boolean);
+  const badgesOf = ({ own, origin }) => [own && 'own', mixed && origin].filter(Boolean);
   const beside = (row) => badgesOf(row).reduce((sum, text) => sum + textWidth(text, font) + BADGE_ROOM, 0);
   const small = (text) => textWidth(text, font.replace('600 12px', '11px'));
   const under = (row, at) => small((ranking.front?.includes(at) ? `${FRONT.sign} ` : '') + (whyNot(ranking, at) || underName(row)));

@@ -2,47 +2,43 @@
 
 import { DOUBTFUL, FRONT, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
-import { differingRanks } from './rows.js';
+import { differingRanks, originTitle } from './rows.js';
 
-/** The row of suites; pointing at one loads it ahead of the click. */
+/** The groups of suites as tabs, the suites of the open group beside what the open one is. */
 export function createSuites(board) {
-  const list = el('nav', { class: 'lk-suites', 'aria-label': 'Benchmarks', onscroll: fade });
-  new ResizeObserver(fade).observe(list);
-  function fade() {
-    list.classList.toggle('lk-before', list.scrollLeft > 1);
-    list.classList.toggle('lk-after', list.scrollLeft + list.clientWidth < list.scrollWidth - 1);
-  }
-  const about = el('p', { class: 'lk-about' });
-  const node = el('div', {}, list, about);
+  const tabs = el('nav', { class: 'lk-suites', 'aria-label': 'Benchmarks' });
+  const variants = el('nav', { class: 'lk-switch', 'aria-label': 'Suites' });
+  const about = el('span');
+  const line = el('div', { class: 'lk-about' }, variants, about);
   let drawn = '';
-  let shown = '';
+  const to = ({ key, benchmark_title: benchmark }, words, css) => {
+    const ahead = () => board.source.load(key).catch(() => null);
+    return button(words, () => board.go(key), { class: css, 'data-key': key, title: benchmark, onpointerenter: ahead, onfocus: ahead });
+  };
   return {
-    node,
+    node: el('div', {}, tabs, line),
     refresh() {
       const { suites, suite } = board.payload;
+      const { group } = suites.find(({ key }) => key === suite.key);
+      const groups = Map.groupBy(suites, (one) => one.group);
       // It says how the suite makes its mean, which is not true of another mean.
-      about.hidden = !suite.description || Boolean(board.ranking.changed);
-      const keys = suites.map(({ key }) => key).join();
-      if (drawn !== keys) {
-        drawn = keys;
-        const firstOwn = suites.findIndex(({ own }) => own);
-        list.replaceChildren(...suites.flatMap(({ key, title, benchmark_title: benchmark, synthetic }, at) => {
-          const ahead = () => board.source.load(key).catch(() => null);
-          const node = button(title, () => board.go(key), { class: 'lk-suite', 'data-key': key, title: benchmark, onpointerenter: ahead, onfocus: ahead });
-          if (synthetic) node.append(el('span', { class: 'lk-badge lk-drawn' }, 'synthetic'));
-          return at === firstOwn ? [el('span', { class: 'lk-own' }, 'Your own data'), node] : [node];
-        }));
-        fade();
-      }
-      about.textContent = suite.description;
-      if (shown === suite.key) return;
-      shown = suite.key;
-      for (const one of list.children) {
-        const current = one.dataset.key === suite.key;
-        if (current) one.setAttribute('aria-current', 'true');
-        else one.removeAttribute('aria-current');
-        if (current && list.scrollWidth > list.clientWidth) list.scrollLeft = one.offsetLeft - list.offsetLeft - 40;
-      }
+      about.textContent = board.ranking.changed ? '' : suite.description;
+      const now = [suite.key, ...suites.map(({ key }) => key)].join();
+      if (drawn === now) return;
+      drawn = now;
+      tabs.replaceChildren(...[...groups].map(([name, [first]]) => {
+        const tab = to(first, name, 'lk-suite');
+        if (name === group) tab.setAttribute('aria-current', 'true');
+        if (first.synthetic) tab.append(el('span', { class: 'lk-badge lk-drawn' }, 'synthetic'));
+        return tab;
+      }));
+      const beside = groups.get(group);
+      variants.hidden = beside.length < 2;
+      variants.replaceChildren(...beside.map((one) => {
+        const part = to(one, one.variant, 'lk-button');
+        part.setAttribute('aria-pressed', String(one.key === suite.key));
+        return part;
+      }));
     },
   };
 }
@@ -59,6 +55,26 @@ export function createChanged(board) {
       node.hidden = !ranking.changed;
       const { differ, of } = ranking.changed ? differingRanks(payload, ranking, state) : {};
       words.textContent = ranking.changed ? `Your mean: ${ranking.changed} · ${differ} of ${of} ranks differ · ` : '';
+    },
+  };
+}
+
+/** The line above a table some of whose ranks have no range: why, and the origin that has more of them. */
+export function createUnknown(board) {
+  const words = el('span');
+  const way = button('', () => board.change({ origin: [board.payload.origin] }), { class: 'lk-link' });
+  const node = el('p', { class: 'lk-changed', hidden: true }, words, way);
+  return {
+    nodes: [node],
+    refresh() {
+      const { payload, ranking, state } = board;
+      const ranked = payload.rows.flatMap(({ origin }, row) => (ranking.rank[row] !== null && (!state.origin.length || state.origin.includes(origin)) ? [row] : []));
+      const without = ranked.filter((row) => ranking.low[row] === null && ranking.unknown[row]);
+      const reasons = [...new Set(without.map((row) => ranking.unknown[row]))];
+      node.hidden = !without.length;
+      words.textContent = `${without.length === ranked.length ? 'Ranks have' : `${without.length} of ${ranked.length} ranks have`} no range or class: ${reasons.length < 3 ? reasons.join(', or ') : `${reasons[0]}; a rank’s cell says which`}.`;
+      way.hidden = !state.origin.length || state.origin.includes(payload.origin);
+      way.textContent = `Open ${originTitle(payload.origin).toLowerCase()}`;
     },
   };
 }
@@ -112,7 +128,6 @@ export function createLegend(board) {
       const missing = payload.cells.some((cells) => cells.includes(null));
       const ties = ranking.tie.some(Boolean);
       const sure = ranking.low.some((low) => low !== null);
-      const unknown = [...new Set(ranking.unknown.filter((reason, row) => reason && ranking.low[row] === null))];
       node.replaceChildren(
         el('span', { class: 'lk-scale' }, 'worst', el('span', { class: 'lk-strip', role: 'img', 'aria-label': 'shading from worst to best' }), best),
         ...MARKS.filter(([bit]) => bits & bit).map(([bit, sign, words]) => entry(sign, bit === DOUBTFUL ? `${words}; never the best of its column` : words)),
@@ -122,7 +137,6 @@ export function createLegend(board) {
         ...(sure ? [entry('2–5', 'range of the rank: contains it in at least 95% of cases')] : []),
         ...(ranking.few.some(Boolean) ? [entry('(2–5)', 'the range rests on few tasks')] : []),
         ...(ranking.front?.length ? [el('span', {}, el('b', {}, FRONT.sign), ` ${FRONT.words}: `, el('a', { href: `cost?suite=${encodeURIComponent(payload.suite.key)}` }, 'size and cost'))] : []),
-        ...(unknown.length ? [el('span', {}, `${sure ? 'Some ranks have' : 'Ranks have'} no range or class here: ${unknown.length < 3 ? unknown.join(', or ') : 'a rank’s cell says why'}.`)] : []),
         ...(sure && ranking.fixed.length ? [el('span', {}, `Intervals say nothing beyond the one task of ${ranking.fixed.join(', ')}.`)] : []),
         el('span', { class: 'lk-quiet' }, 'A cell opens its sources.'));
     },

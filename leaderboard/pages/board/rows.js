@@ -23,7 +23,8 @@ export const FACTS = [
   { key: 'late', title: 'Late interaction', hint: 'yes: many vectors an item, compared by MaxSim; no: one', of: (row) => row.late, text: (late) => (late ? 'yes' : 'no') },
 ];
 
-const ORIGINS = new Map([['published', 'Published'], ['imported', 'Imported'], ['computed', 'Computed here']]);
+/** What the origins are called, in the order of their switch. */
+export const ORIGINS = new Map([['imported', 'Public results'], ['published', 'Paper'], ['computed', 'Computed']]);
 const OPEN = new Map([['yes', 'Open'], ['no', 'Closed'], ['unknown', 'Not stated']]);
 
 /** The size class of a parameter count in millions (null: unknown). */
