@@ -103,7 +103,9 @@ def test_the_address_alone_gives_the_view_and_stays(board: Callable, given: str)
 
 def test_what_is_done_is_in_the_address_and_survives_a_reload_and_back(board: Callable) -> None:
     page = board()
-    page.get_by_role("button", name="MIEB-lite", exact=True).click()
+    page.get_by_role("button", name="MIEB", exact=True).click()
+    page.wait_for_selector(f"{BOARD}[data-suite=mieb][data-ready=true]")
+    page.get_by_role("button", name="Lite", exact=True).click()
     page.wait_for_selector(f"{BOARD}[data-suite=mieb-lite][data-ready=true]")
     page.get_by_label("Search models").fill("siglip")
     wait_query(page, "q", "siglip")
@@ -140,7 +142,7 @@ def test_a_title_out_of_a_file_stays_text(board: Callable, visit: Callable) -> N
     page = board("origin=imported")
     page.locator(".lk-model", has_text="<img").click()
     dialog = page.locator("dialog[open]")
-    assert "<img src=x" in dialog.inner_text() and "Imported" in dialog.inner_text()
+    assert "<img src=x" in dialog.inner_text() and "Public results" in dialog.inner_text()
     pages = {
         page: f"{BOARD}, dialog[open]",
         visit("models?q=example/hostile", ready=".lk-catalogue-name"): ".lk-catalogue-name",
@@ -229,7 +231,7 @@ def test_a_cell_tells_where_its_figure_comes_from_and_leads_to_its_model(board: 
     dialog = page.locator("dialog[open]")
     dialog.get_by_text("UniSim-Bench Table").first.wait_for()
     text = dialog.inner_text()
-    assert figure in text and "As printed" in text and "Published" in text and "NIGHTS" in text
+    assert figure in text and "As printed" in text and "Paper" in text and "NIGHTS" in text
     dialog.get_by_label("Close").click()
     dialog.wait_for(state="detached")
     page.locator(".lk-body .lk-model").first.click()

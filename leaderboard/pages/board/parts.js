@@ -63,7 +63,7 @@ export function createChanged(board) {
 export function createUnknown(board) {
   const words = el('span');
   const way = button('', () => board.change({ origin: [board.payload.origin] }), { class: 'lk-link' });
-  const node = el('p', { class: 'lk-changed', hidden: true }, words, way);
+  const node = el('p', { class: 'lk-unknown', hidden: true }, words, way);
   return {
     nodes: [node],
     refresh() {

@@ -10,8 +10,9 @@ export function payload() {
     parameters: 150, memory: null, dimension: 512, tokens: 77, late: false, open: true, released: '2021-01-05', modalities: ['image', 'text'], group: '', origin: 'published', own: false, license: 'mit', trained: 'no', ...more,
   });
   return {
+    origin: 'published',
     suite: { key: 'small', title: 'Small', aggregate: 'category-mean', minimum_coverage: 1, mean_title: 'Mean of 2 category means' },
-    suites: [{ key: 'small', title: 'Small', benchmark_title: 'B' }],
+    suites: [{ key: 'small', title: 'Small', benchmark_title: 'B', group: 'B', variant: 'All' }],
     presets: [{ key: 'equal', title: 'Equal', weights: { 'Img-2AFC': 1, IQA: 1 } }, { key: 'iqa', title: 'IQA twice', weights: { 'Img-2AFC': 1, IQA: 2 } }],
     categories: ['Img-2AFC', 'IQA'],
     choices: { conditions: [], metrics: [], splits: [] },
