@@ -101,7 +101,7 @@ def table(report: Report, browser: Browser, address: str, *, rows: int, stock: d
     report.row(f"DOM nodes, {size}", [nodes], budget=1500, unit="")
 
     stands = "() => document.querySelector('.likeness-board[data-suite={0}][data-ready=true]')"
-    click = "document.querySelector('.lk-suite[data-key={0}]').click()"
+    click = "document.querySelector('.likeness-board nav [data-key={0}]').click()"
     first, known = [], []
     for _ in range(repeats):
         page.goto(f"{address}board?suite=mieb")
