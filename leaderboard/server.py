@@ -183,7 +183,8 @@ def routes(site: Site) -> list[Route]:
 def _moved(request: Request) -> RedirectResponse:
     """Sends the address of a page of an earlier version, with its query, to the page that replaces it."""
     page = MOVED[request.url.path.rpartition("/")[2]]
-    return RedirectResponse(f"{page}?{request.url.query}".rstrip("?"), status_code=301)
+    query = "&".join(filter(None, (*page.partition("?")[2:], request.url.query)))
+    return RedirectResponse(f"{page.partition('?')[0]}?{query}".rstrip("?"), status_code=301)
 
 
 def _warm(suite_cache: SuiteCache) -> None:
@@ -196,7 +197,7 @@ def _warm(suite_cache: SuiteCache) -> None:
 
 def _make(suite_cache: SuiteCache) -> None:
     ahead = [partial(suite_cache.board, suite) for suite in suite_queries.suites(suite_cache.db)["key"]]
-    for make in (*ahead, suite_cache.languages, static.warm):
+    for make in (*ahead, static.warm):
         if suite_cache.db.is_closed or not main_thread().is_alive():  # the app or the program ends
             return
         try:

@@ -62,7 +62,6 @@ ROOMS = (
         "leaderboard.pages.cost",
         "leaderboard.pages.generators",
         "leaderboard.pages.judges",
-        "leaderboard.pages.languages",
         "leaderboard.pages.smaller_suite",
         "leaderboard.pages.map",
         "leaderboard.pages.model",

@@ -16,7 +16,7 @@ from compute.analysis.ranking import Ranking
 from compute.analysis.table import COLUMNS, ScoreTable, of_long, wide
 from compute.types import ORIGINS, BadInput, UnknownKey
 from leaderboard.data import cut as cuts
-from leaderboard.data import model_queries, suite_queries
+from leaderboard.data import languages, model_queries, suite_queries
 from leaderboard.data.cut import WHOLE, Cut, SuiteCuts
 from leaderboard.data.database import Database
 from leaderboard.data.own_models import own_facts
@@ -83,6 +83,7 @@ class BoardTable:
     presets: dict[str, dict[str, float]] = field(default_factory=dict)
     choices: SuiteCuts  # what the suite can be cut by
     cut: Cut = WHOLE
+    parts: pd.DataFrame | None = None  # of a cut by subset or language: its tasks, sources and subsets
 
     @cached_property
     def rows(self) -> tuple[SuiteRow, ...]:
@@ -202,7 +203,7 @@ class BoardTable:
 
 
 def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
-    """The table of one suite, of one condition and metric where `cut` names them.
+    """The table of one suite, of one condition and metric or language where `cut` names them.
 
     Raises UnknownKey for a suite that is not there, and as `SuiteCuts.check` does.
     """
@@ -213,13 +214,20 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
     tasks = suite_queries.suite_tasks(db, suite=suite)
     metrics = suite_queries.metrics(db)
     is_human = about["aggregate"] == "human"
-    choices = cuts.choices(tasks, suite_queries.subset_metrics(db, suite=suite), human=is_human)
+    spoken = languages.parts(suite_queries.scored_subsets(db, suite=suite))
+    choices = cuts.choices(tasks, suite_queries.subset_metrics(db, suite=suite), human=is_human, parts=spoken)
     choices.check(cut)
-    if cut.subset:
-        tasks = tasks[[cut.subset in subsets for subsets in tasks["subsets"]]]
-        long = suite_queries.subset_values(db, suite=suite, subset=cut.subset)
-    else:
+    parts = None
+    if cut.language:
+        parts = spoken[spoken["language"] == cut.language]
+    elif cut.subset:
+        keys = tasks["key"][[cut.subset in subsets for subsets in tasks["subsets"]]]
+        parts = pd.DataFrame({"task": keys, "source": keys, "subset": cut.subset})
+    if parts is None:
         long = suite_queries.task_values(db, suite=suite)
+    else:
+        tasks = tasks[tasks["key"].isin(parts["task"])]
+        long = suite_queries.part_values(db, parts=parts)
     models = model_queries.models(db)
     if is_human:
         long = long[long.model.map(models.kind) == "generator"]
@@ -268,6 +276,7 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
         trained_models=frozenset(model for model, _ in trained),
         choices=choices,
         cut=cut,
+        parts=parts,
     )
 
 

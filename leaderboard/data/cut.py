@@ -1,31 +1,34 @@
-"""Which figures of a suite's tasks a table shows: one metric and one condition, where its tasks share several."""
+"""Which scores of a suite's tasks a table shows: one language, or one metric and condition that its tasks share."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from compute.tasks.pairbench.splits import SPLITS, split_of
 from compute.types import BadInput
+from leaderboard.data.languages import name_of
 
 MOST_SUBSETS = 4  # more are languages or sizes of items, which nobody ranks by
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
-    """A subset of every task and a metric; empty: the whole task, and its headline."""
+    """A subset of every task, a metric and a language; empty: the whole task, its headline, and all languages."""
 
     subset: str = ""
     metric: str = ""
+    language: str = ""  # its code
 
     def __bool__(self) -> bool:
-        return bool(self.subset or self.metric)
+        return bool(self.suffix)
 
     @property
     def suffix(self) -> str:
         """What it adds to a name, such as `-relax_sym-sensitive`; empty for the whole."""
-        return "".join(f"-{part}" for part in (self.metric, self.subset) if part)
+        return "".join(f"-{part}" for part in (self.metric, self.subset, self.language) if part)
 
 
 WHOLE = Cut()
@@ -44,16 +47,22 @@ class TaskSplit:
 class SuiteCuts:
     """What a suite can be cut by; empty where its tasks do not share several.
 
-    `metrics` are those with scores, the headline first, each with the subsets that it has scores of.
+    `metrics` are those with scores, the headline first, each with the subsets that it has scores of; `languages` the
+    number of tasks with scores of a language alone, by code.
     """
 
     subsets: tuple[str, ...]
     metrics: dict[str, frozenset[str]]
     splits: tuple[TaskSplit, ...]
+    languages: Mapping[str, int] = field(default_factory=dict)
 
     def check(self, cut: Cut) -> None:
         """Raises BadInput for a cut that the suite does not have."""
-        for noun, key, known in (("condition", cut.subset, self.subsets), ("metric", cut.metric, self.metrics)):
+        for noun, key, known in (
+            ("condition", cut.subset, self.subsets),
+            ("metric", cut.metric, self.metrics),
+            ("language", cut.language, self.languages),
+        ):
             if key and key not in known:
                 there = f"there are: {', '.join(known)}" if known else "it cannot be ranked by one"
                 raise BadInput(f"The suite has no {noun} {key!r}; {there}")
@@ -61,8 +70,11 @@ class SuiteCuts:
             raise BadInput(f"{cut.metric} has no figures of the {cut.subset} condition alone. Choose one of the two")
 
 
-def choices(tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool) -> SuiteCuts:
-    """What the ranked of some tasks share. `subset_metrics` says which scores there are: task, metric, subset.
+def choices(
+    tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool, parts: pd.DataFrame | None = None
+) -> SuiteCuts:
+    """What the ranked of some tasks share. `subset_metrics` says which scores there are: task, metric, subset; `parts`
+    which of them are of which language, as `languages.parts` has it.
 
     A suite that people rank (`human`) has no other ranking.
     """
@@ -73,12 +85,23 @@ def choices(tasks: pd.DataFrame, subset_metrics: pd.DataFrame, *, human: bool) -
     subsets = subsets if 1 < len(subsets) <= MOST_SUBSETS else ()
     known = subset_metrics[subset_metrics["task"].isin(ranked["key"])].groupby("metric")["subset"].agg(frozenset)
     scored = {key: known.get(key, frozenset()) for key in metrics if key in known.index or key == metrics[0]}
-    return SuiteCuts(subsets=subsets, metrics=scored if len(scored) > 1 else {}, splits=_splits(ranked))
+    spoken = {} if parts is None else parts.groupby("language")["task"].nunique().to_dict()
+    return SuiteCuts(
+        subsets=subsets,
+        metrics=scored if len(scored) > 1 else {},
+        splits=_splits(ranked),
+        languages={code: spoken[code] for code in sorted(spoken, key=name_of)} if len(spoken) > 1 else {},
+    )
 
 
 def in_words(cut: Cut, *, metric_title: str) -> str:
     """The cut as part of a sentence, such as `Smoothness, sensitive condition`; empty for the whole."""
-    return ", ".join([*[metric_title] * bool(cut.metric), *[f"{cut.subset} condition"] * bool(cut.subset)])
+    parts = (
+        metric_title if cut.metric else "",
+        cut.subset and f"{cut.subset} condition",
+        cut.language and f"{name_of(cut.language)} alone",
+    )
+    return ", ".join(filter(None, parts))
 
 
 def _shared(values: pd.Series) -> tuple[str, ...]:

@@ -10,17 +10,22 @@ import csv
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+import pandas as pd
+
 with Path(__file__).with_suffix(".csv").open(encoding="utf-8") as _file:
     _ROWS = tuple(csv.DictReader(_file))
 NAMES: dict[str, str] = {row["code"]: row["name"] for row in _ROWS}
 SPELLINGS: dict[str, str] = {also: row["code"] for row in _ROWS for also in row["also"].split()}
+_CODES = SPELLINGS | {name.lower(): code for code, name in NAMES.items()}
+MULTILINGUAL = "mieb"  # the suite whose tasks are in most languages
 WHOLE = ("default", "average")  # subsets that are no part of their task
 
 
 def code_of(spelling: str) -> str:
-    """The code of a language from any of its codes, with or without a script: `swh`, `sw` and `swa-Latn` are `swa`."""
+    """The code of a language from any of its codes, with or without a script, or its name: `swh`, `sw`, `swa-Latn` and
+    `Swahili` are `swa`."""
     bare = spelling.partition("-")[0].lower()
-    return SPELLINGS.get(bare, bare)
+    return _CODES.get(bare, bare)
 
 
 def name_of(code: str) -> str:
@@ -38,32 +43,33 @@ def spellings_of(code: str) -> tuple[str, ...]:
     return tuple(other for other, own in SPELLINGS.items() if own == code)
 
 
-def language_of_subset(subset: str) -> str:
-    """The language that a subset is in, such as `deu` for `de`, `de-de` and `deu-Latn`; empty for several or none.
-
-    A subset of a pair of languages (`en-de`) is of neither alone.
-    """
-    parts = [part for part in subset.split("-") if not _is_script(part)]
-    codes = codes_of(parts)
-    return next(iter(codes)) if len(codes) == 1 and codes <= NAMES.keys() else ""
-
-
-def language_of_score(subset: str, *, subsets: Collection[str], languages: Collection[str]) -> str:
-    """The only language that a score is of, empty where it is of several: no score of one follows from their mean.
+def languages_of(subset: str, *, subsets: Collection[str], languages: Collection[str]) -> frozenset[str]:
+    """The languages that a score is of: one, or both of a pair (`en-de`); none for a mean over several languages.
 
     subset: of the score; subsets and languages: those of its task.
     """
-    if subset not in WHOLE:
-        return language_of_subset(subset)
     own = [each for each in subsets if each not in WHOLE]
-    if len(own) > 1:
-        return ""
-    if own:
-        return language_of_subset(own[0])
-    codes = codes_of(languages)
-    return next(iter(codes)) if len(codes) == 1 else ""
+    if subset in WHOLE:
+        if len(own) > 1:
+            return frozenset()
+        if not own:
+            codes = codes_of(languages)
+            return codes if len(codes) == 1 else frozenset()
+        subset = own[0]
+    codes = codes_of(part for part in subset.split("-") if not (len(part) == 4 and part.istitle()))  # `Latn`: a script
+    return codes if codes <= NAMES.keys() else frozenset()
 
 
-def _is_script(part: str) -> bool:
-    """Whether a part of a tag is a script of ISO 15924, such as `Latn`."""
-    return len(part) == 4 and part.istitle()
+def parts(scored: pd.DataFrame) -> pd.DataFrame:
+    """What counts for each language of a suite: language, task, source, subset; `source` is the task with the score.
+
+    scored: as `suite_queries.scored_subsets` has it. Another task of the same sentences stands in for
+    one of the suite, in the subsets that both have: result files give an aggregate's languages under its parts.
+    """
+    rows = [
+        (code, row.task, row.source, row.subset)
+        for row in scored.itertuples()
+        if row.source == row.task or row.subset in set(row.subsets).difference(WHOLE)
+        for code in languages_of(row.subset, subsets=row.subsets, languages=row.languages)
+    ]
+    return pd.DataFrame(rows, columns=["language", "task", "source", "subset"])

@@ -9,6 +9,7 @@ from leaderboard.data.board_table import BoardTable
 from leaderboard.data.cut import in_words
 from leaderboard.html.labels import CONDITIONS
 
+OF_A_LANGUAGE = "A task counts by the mean of its parts in this language; a pair of languages counts for both."
 MOST_NAMES = 3  # tasks that are named; of more the number is given
 
 
@@ -29,7 +30,8 @@ def description(table: BoardTable) -> str:
     words = cut_in_words(table)
     if not words:
         return str(table.suite["description"] or "")
-    return f"{words[0].upper()}{words[1:]}. {CONDITIONS.get(table.cut.subset, '')}".strip()
+    note = OF_A_LANGUAGE if table.cut.language else CONDITIONS.get(table.cut.subset, "")
+    return f"{words[0].upper()}{words[1:]}. {note}".strip()
 
 
 def cut_in_words(table: BoardTable) -> str:

@@ -19,6 +19,7 @@ from leaderboard.data import suite_queries
 from leaderboard.data.board_table import SUSPECT, TRAINED, BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.fronts import on_size_front
+from leaderboard.data.languages import name_of
 from leaderboard.data.mean_rule import changed_rule, description, suite_rule
 from leaderboard.data.memo import memoised
 from leaderboard.data.own_models import own_facts
@@ -94,6 +95,7 @@ def suite_facts(table: BoardTable) -> dict[str, Any]:
         **about[["key", "title", "benchmark", "benchmark_title", "aggregate", "url"]],
         "condition": table.cut.subset,
         "metric": table.cut.metric,
+        "language": table.cut.language,
         "description": labels.described(description(table), about["benchmark"]),
         "minimum_coverage": float(about["minimum_coverage"]),
         "cite": about["bibtex"],
@@ -223,6 +225,9 @@ def _choices(db: Database, table: BoardTable) -> dict[str, Any]:
                 "conditions": [subset for subset in offered.subsets if subset in subsets],
             }
             for key, subsets in offered.metrics.items()
+        ],
+        "languages": [
+            {"key": key, "title": name_of(key), "hint": f"{tasks} tasks"} for key, tasks in offered.languages.items()
         ],
         "splits": [{"key": split.key, "title": split.title, "tasks": list(split.tasks)} for split in offered.splits],
     }

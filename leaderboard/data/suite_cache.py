@@ -1,9 +1,9 @@
-"""Tables, rankings and payloads of every suite, and the models by language, each made once a database file."""
+"""Tables, rankings and payloads of every suite, each made once a database file."""
 
 from __future__ import annotations
 
 from compute.analysis.ranking import Ranking
-from leaderboard.data import board_table, language_evidence, payload, suite_queries
+from leaderboard.data import board_table, payload, suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.database import Database
@@ -20,7 +20,6 @@ class SuiteCache:
         self.components = static.version()
         self._suites = memoised(self._listed, of=db)
         self._tables = memoised(lambda suite, cut: board_table.load(db, suite=suite, cut=cut), of=db)
-        self._languages = memoised(lambda: language_evidence.load(db), of=db)
         self._rankings = memoised(self._ranked, most=256, of=db)
         self._boards = memoised(self._board, of=db)
         self._ranking_bytes = memoised(self._ranking, most=256, of=db)
@@ -49,10 +48,6 @@ class SuiteCache:
     ) -> Ranking | None:
         """The ranking of a suite's table under one choice. Raises as `table` and `BoardTable.ranked` do."""
         return self._rankings(suite, cut, self._changed(suite, cut, weights), tasks, coverage)
-
-    def languages(self) -> language_evidence.LanguageEvidence:
-        """What is known of the models in single languages."""
-        return self._languages()
 
     def board(self, suite: str, cut: Cut = WHOLE) -> bytes:
         """The payload of a table, compressed."""

@@ -49,15 +49,50 @@ def task_values(db: Database, *, suite: str) -> pd.DataFrame:
     return db.ask(TASK_VALUES, [suite])
 
 
-def subset_values(db: Database, *, suite: str, subset: str) -> pd.DataFrame:
-    """One row a (model, origin, task, metric) of one subset of the suite's tasks, as in `task_values`."""
+def part_values(db: Database, *, parts: pd.DataFrame) -> pd.DataFrame:
+    """One row a (model, origin, task, metric) as in `task_values`: means over all parts of a task.
+
+    parts: rows of task, subset, and source, the task whose runs have it; of a task's sources its own comes first.
+    """
     return db.ask(
-        """SELECT runs.model, runs.origin, runs.task, scores.metric, scores.value, scores.stderr, scores.n,
-                  scores.printed, scores.low, scores.high, runs.source
-           FROM scores JOIN runs ON runs.id = scores.run
-           WHERE runs.main AND scores.subset = ? AND runs.task IN (SELECT task FROM suite_tasks WHERE suite = ?)
+        """WITH parts AS (SELECT unnest(?::VARCHAR[]) AS task, unnest(?::VARCHAR[]) AS source,
+                                 unnest(?::VARCHAR[]) AS subset),
+                wanted AS (SELECT *, count(*) OVER (PARTITION BY task, source) AS parts FROM parts)
+           SELECT runs.model, runs.origin, wanted.task, scores.metric, avg(scores.value) AS value,
+                  CASE WHEN count(*) = count(scores.stderr) THEN avg(scores.stderr) END AS stderr,
+                  CASE WHEN count(*) = 1 THEN any_value(scores.n) END AS n,
+                  CASE WHEN count(*) = 1 THEN any_value(scores.printed) END AS printed,
+                  CASE WHEN count(*) = 1 THEN any_value(scores.low) END AS low,
+                  CASE WHEN count(*) = 1 THEN any_value(scores.high) END AS high, any_value(runs.source) AS source
+           FROM wanted JOIN runs ON runs.task = wanted.source
+           JOIN scores ON scores.run = runs.id AND scores.subset = wanted.subset
+           WHERE runs.main
+           GROUP BY runs.model, runs.origin, wanted.task, wanted.source, scores.metric
+           HAVING count(*) = any_value(wanted.parts)
+           QUALIFY row_number() OVER (PARTITION BY runs.model, runs.origin, wanted.task, scores.metric
+                                      ORDER BY wanted.source <> wanted.task) = 1
            ORDER BY ALL""",
-        [subset, suite],
+        [list(parts[name]) for name in ("task", "source", "subset")],
+    )
+
+
+def scored_subsets(db: Database, *, suite: str) -> pd.DataFrame:
+    """Subsets with scores of the tasks of a suite that read a language: task, subsets, languages, source, subset.
+
+    A task reads one where a text goes in, or is shown as an image (procedure sts). `source` has the scores: the task
+    itself, or one of other suites with the same sentences.
+    """
+    return db.ask(
+        """SELECT DISTINCT listed.key AS task, listed.subsets, listed.languages, runs.task AS source, scores.subset
+           FROM suite_tasks JOIN tasks AS listed ON listed.key = suite_tasks.task
+           JOIN tasks AS other ON other.key = listed.key
+               OR (other.procedure = 'sts' AND listed.procedure = 'sts' AND other.dataset = listed.dataset
+                   AND other.key NOT IN (SELECT task FROM suite_tasks AS own WHERE own.suite = suite_tasks.suite))
+           JOIN runs ON runs.task = other.key AND runs.main
+           JOIN scores ON scores.run = runs.id AND scores.metric = listed.metrics[1]
+           WHERE suite_tasks.suite = ? AND (list_contains(listed.modalities, 'text') OR listed.procedure = 'sts')
+           ORDER BY ALL""",
+        [suite],
     )
 
 

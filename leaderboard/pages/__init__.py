@@ -12,7 +12,6 @@ from leaderboard.pages.correlations.page import CORRELATIONS
 from leaderboard.pages.cost.page import COST
 from leaderboard.pages.generators.page import GENERATORS
 from leaderboard.pages.judges.page import JUDGES
-from leaderboard.pages.languages.page import LANGUAGES
 from leaderboard.pages.map.page import MAP
 from leaderboard.pages.model.page import MODEL
 from leaderboard.pages.models.page import MODELS
@@ -30,7 +29,6 @@ VIEWS: tuple[View, ...] = (
     MAP,
     MODELS,
     TASKS,
-    LANGUAGES,
     CHOOSE,
     MODEL,
     TASK,
@@ -43,4 +41,8 @@ VIEWS: tuple[View, ...] = (
     ABOUT,
 )
 
-MOVED = {"lens": "generators", "docs": "docs/quickstart"}  # a page that is gone, or none -> where it leads
+MOVED = {  # a page that is gone, or none -> where it leads
+    "lens": "generators",
+    "docs": "docs/quickstart",
+    "languages": "board?suite=mieb",
+}

@@ -10,7 +10,7 @@ from compute.types import SEVERITIES
 from leaderboard.data import model_queries, suite_queries, task_queries
 from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.database import Database
-from leaderboard.data.languages import spellings_of
+from leaderboard.data.languages import MULTILINGUAL, name_of, spellings_of
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import hint, is_synthetic, model_kind
 
@@ -20,7 +20,7 @@ KINDS = (
     ("Models", "model?model="),
     ("Suites", "board?suite="),
     ("Metrics", ""),
-    ("Languages", "languages?language="),
+    ("Languages", "board?suite=mieb&language="),
     ("Tasks", "task?task="),
     ("Claims", "claims?claim="),
 )
@@ -35,8 +35,7 @@ PAGE_WORDS = {
     "cost": "parameters small memory dimension vectors release date pareto front efficiency hours budget",
     "judges": "symmetry order flip position bias vlm as a judge",
     "generators": "text-to-image fid human preference backbones",
-    "choose": "recommend best model for shortlist which",
-    "languages": "language multilingual best for",
+    "choose": "recommend best model for shortlist which language multilingual",
     "claims": "errata errors mistakes reproduce reproducibility recomputed paper",
     "about": "method citation licence api mcp download",
 }
@@ -124,13 +123,10 @@ def _comparison(table: BoardTable, columns: list[SuiteColumn]) -> str:
 
 
 def _languages(suite_cache: SuiteCache) -> Iterator[Entry]:
-    """The languages of tasks, with their other codes."""
-    evidence = suite_cache.languages()
-    for code, name in evidence.names.items():
-        ranking = evidence.ranking(code)
-        count = len(ranking.ranked) if ranking else 0
-        note = f"{count} models" if count > 1 else "few scores" if ranking else "no score of it alone"
-        yield [LANGUAGE, name, note, code, " ".join(("language", "best for", *spellings_of(code))), int(count > 1)]
+    """The languages with scores of their own, with their other codes."""
+    for code, tasks in suite_cache.table(MULTILINGUAL).choices.languages.items():
+        note = f"{tasks} {'task' if tasks == 1 else 'tasks'} of MIEB"
+        yield [LANGUAGE, name_of(code), note, code, " ".join(("language", "best for", *spellings_of(code))), 1]
 
 
 def _tasks(db: Database) -> Iterator[Entry]:

@@ -350,6 +350,19 @@ def test_pairbench_is_cut_by_condition_data_set_and_split(board: Callable) -> No
     assert query(page) == {"suite": "pairbench", "condition": "invariant"}
 
 
+def test_a_language_is_a_table_of_its_own(board: Callable) -> None:
+    page = board("suite=mieb&language=deu")
+    language = page.locator(".lk-cuts").get_by_label("Language")
+    assert language.input_value() == "deu" and header(page, "Retrieval").count() == 0
+    first = page.evaluate(ROWS)[0]["title"]
+    language.select_option(label="Estonian")
+    wait_query(page, "language", "est")
+    page.wait_for_function("(first) => document.querySelector('.lk-name').textContent !== first", arg=first)
+    language.select_option("")
+    wait_query(page, "language", None)
+    assert query(page) == {"suite": "mieb"}
+
+
 def test_reduced_motion_is_kept(board: Callable) -> None:
     page = board(reduced_motion="reduce")
     page.get_by_role("button", name="Weights", exact=True).click()

@@ -23,7 +23,6 @@ PAGES = {
     "map": "#map-figure [data-listens=selection]",
     "models?size=1b": ".lk-catalogue[data-ready]",
     "tasks": ".lk-catalogue[data-ready]",
-    "languages?language=eng": ".pg-names .js-plotly-plot[data-named]",
     "choose": "#shortlist .pg-lead",
     "model?model=example/eye": ".lk-run",
     "task?task=unisim/imagenet-ooo": ".lk-items[data-ready] .lk-item",

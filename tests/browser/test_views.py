@@ -129,8 +129,8 @@ def test_the_search_by_keyboard(visit: Callable) -> None:
     page.keyboard.press("/")
     search("swahili")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/languages?language=swa")
-    page.get_by_text("score of Swahili alone").first.wait_for()
+    page.wait_for_url("**/board?suite=mieb&language=swa")
+    page.locator(".lk-cuts").get_by_label("Language").wait_for()
 
 
 # ---- lists
@@ -262,13 +262,6 @@ def test_size_and_cost_follow_their_controls(visit: Callable) -> None:
     page.locator("#cost-figure .main-svg").first.wait_for(state="hidden")
     assert "has known memory" in page.locator(".pg-lead").inner_text()
     assert "Synthetic" in page.locator(".pg-warning").inner_text()
-
-
-def test_another_language_is_another_figure(visit: Callable) -> None:
-    page = settle(visit("languages?language=deu"), ".pg-names .js-plotly-plot[data-named]")
-    choose(page, "Language (type to search)", "Japanese")
-    wait_query(page, "language", "jpn")
-    page.locator(".pg-answer", has_text="Japanese").first.wait_for()
 
 
 def test_generators_are_compared_by_prompt_on_ones_own_set_alone(visit: Callable) -> None:

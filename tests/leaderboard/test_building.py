@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from leaderboard import server
-from leaderboard.data import board_table, language_evidence
+from leaderboard.data import board_table
 from leaderboard.data.database import Database
 from leaderboard.pages.about import page as about
 from leaderboard.pages.cost import suite_front
@@ -22,7 +22,6 @@ def test_pages_read_what_they_show_only_when_they_are_opened(database: Path, mon
         monkeypatch.setattr(module, name, lambda *args, **options: made.append(name) or whole(*args, **options))
 
     monkeypatch.setattr(server, "Thread", lambda **options: type("Never", (), {"start": lambda self: None})())
-    counted(language_evidence, "load")
     counted(board_table, "load")
     counted(suite_front, "_categories")
     counted(about, "body")

@@ -240,7 +240,7 @@ class Board {
     this.trigger('suite', { suite });
   }
 
-  /** Shows another condition or metric of the suite; the rest of the view stays. */
+  /** Shows another condition, metric or language of the suite; the rest of the view stays. */
   async cut(patch) {
     const { payload } = this;
     if (this.writeLater.waiting()) this.writeLater.now();

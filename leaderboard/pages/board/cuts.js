@@ -1,11 +1,11 @@
-/** The parts of a suite that can be ranked by themselves: its data sets, splits and conditions, and its metrics. */
+/** The parts of a suite that can be ranked by themselves: its data sets, splits, conditions and languages, and its metrics. */
 
 import { el } from '../../js/dom.js';
 
-export const CUT = ['condition', 'metric']; // in the address; each is a table of its own
+export const CUT = ['condition', 'metric', 'language']; // in the address; each is a table of its own
 export const PARTS = ['dataset', 'split']; // in the address; they choose the tasks that count
 
-/** The condition and metric a query string names, as a query string of data/board; '' for the whole suite. */
+/** The condition, metric and language a query string names, as a query string of data/board; '' for the whole suite. */
 export function cutOf(search) {
   const query = new URLSearchParams(search);
   const named = CUT.flatMap((key) => (/^[a-z0-9_-]{1,60}$/.test(query.get(key) ?? '') ? [[key, query.get(key)]] : []));
@@ -67,14 +67,17 @@ export function createCuts(board) {
   }
 
   function fill({ payload, state }) {
-    const { conditions, metrics, splits } = payload.choices;
-    const { condition, metric } = payload.suite;
+    const { conditions, metrics, splits, languages } = payload.choices;
+    const { condition, metric, language } = payload.suite;
     const nodes = splits.length ? parts({ payload, state }) : [];
     if (conditions.length) {
       nodes.push(choice('Condition', condition, [{ key: '', title: conditions.length === 2 ? 'Both' : 'All' }, ...conditions], (key) => {
         const other = metrics.find((one) => one.key === metric);
         board.cut({ condition: key, metric: !key || !other || other.conditions.includes(key) ? metric : '' });
       }));
+    }
+    if (languages.length) {
+      nodes.push(choice('Language', language, [{ key: '', title: 'All' }, ...languages], (key) => board.cut({ language: key })));
     }
     if (metrics.length) {
       const [headline, ...others] = metrics;

@@ -6,7 +6,7 @@ const PATIENCE = 30000; // ms
 
 /** Fills in the parts a payload may leave out. */
 function complete(payload) {
-  const choices = { conditions: [], metrics: [], splits: [], ...payload.choices };
+  const choices = { conditions: [], metrics: [], splits: [], languages: [], ...payload.choices };
   return { presets: [], categories: [], marks: {}, reasons: [], missing: {}, links: {}, ...payload, choices };
 }
 

@@ -30,11 +30,14 @@ def cell(db: Database, table: BoardTable, ranked: Ranking | None, *, row_id: str
         raise BadInput(f"{table.suite['key']} has no column {key!r}. Reload the page: its columns may have changed")
     column = table.columns[index]
     limits = suite_queries.metrics(db).loc[column.metric]
-    scores = task_queries.cell(db, model=row.model, task=column.task)
+    parts = (
+        {} if table.parts is None else table.parts[table.parts.task == column.task].groupby("source")["subset"].agg(set)
+    )
     sources = [
         _source(score, column, limits=limits)
-        for score in scores.itertuples()
-        if score.metric == column.metric and score.subset in (table.cut.subset or score.subset,)
+        for source in sorted(parts.keys() or {column.task})
+        for score in task_queries.cell(db, model=row.model, task=source).itertuples()
+        if score.metric == column.metric and score.subset in parts.get(source, {score.subset})
     ]
     notes = task_queries.cell_notes(db, model=row.model, task=column.task, metric=column.metric)
     if table.marks[position, index] & TRAINED:

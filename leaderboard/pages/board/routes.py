@@ -16,6 +16,7 @@ from starlette.routing import Route
 from compute.types import BadInput, CannotWrite, DatabaseError
 from leaderboard.data import payload
 from leaderboard.data.cut import Cut
+from leaderboard.data.languages import code_of
 from leaderboard.data.memo import memoised
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.page import Site
@@ -63,9 +64,10 @@ def choice(query: str) -> tuple[tuple[tuple[str, float], ...], frozenset[str] | 
 
 
 def cut_of(query: str) -> Cut:
-    """The condition and metric of a query string; whether the suite has them is the table's to say."""
+    """The condition, metric and language of a query string; whether the suite has them is the table's to say."""
     params = {key: values[-1][:LONGEST_KEY] for key, values in parse_qs(query[:8000]).items()}
-    return Cut(subset=params.get("condition", ""), metric=params.get("metric", ""))
+    language = code_of(params.get("language", ""))
+    return Cut(subset=params.get("condition", ""), metric=params.get("metric", ""), language=language)
 
 
 def _board(suite_cache: SuiteCache, request: Request) -> Response:

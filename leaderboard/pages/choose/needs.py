@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from leaderboard.data.board_table import BoardTable
+from leaderboard.data.languages import NAMES
+
+MANY = "many"  # languages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,9 +21,13 @@ class ModelUse:
     categories: tuple[str, ...] = ()
     multilingual: tuple[str, ...] = ()  # categories that ask the same in many languages
 
-    def tasks(self, table: BoardTable, *, many_languages: bool) -> frozenset[str]:
+    def asked(self, language: str) -> tuple[str, ...]:
+        """The categories for a language, MANY, or any (empty)."""
+        return {"": self.categories, MANY: self.multilingual}.get(language, self.categories + self.multilingual)
+
+    def tasks(self, table: BoardTable, *, language: str) -> frozenset[str]:
         """The tasks that are evidence for it; none where no task asks the same in many languages."""
-        own = self.multilingual if many_languages else self.categories or table.scores.categories
+        own = self.asked(language) or (table.scores.categories if language != MANY else ())
         return frozenset(column.task for column in table.columns if column.ranked and column.group in own)
 
 
@@ -84,7 +91,7 @@ HARDWARE = (
     Limit(key="gpu80", title="A GPU with 80 GB (up to 20 B)", most=20_000),
 )
 LICENSES = (("permissive", "Permissive (MIT, …)"), ("stated", "Any that is stated"))
-LANGUAGES = (("many", "Many languages"),)
+LANGUAGES = ((MANY, "Many languages"), *((code, f"{name} alone") for code, name in NAMES.items()))
 
 
 def limit(limits: Iterable[Limit], key: str) -> float | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gradio as gr
 from markupsafe import Markup
 
+from leaderboard.data.languages import SPELLINGS, name_of
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, bind, heading, static_html
-from leaderboard.pages.choose.needs import HARDWARE, LANGUAGES, LICENSES, NEEDS, SIZES
+from leaderboard.pages.choose.needs import HARDWARE, LANGUAGES, LICENSES, MANY, NEEDS, SIZES
 from leaderboard.pages.choose.shortlist import Conditions, shortlist
 from leaderboard.web import parameters as address
 
@@ -35,12 +36,17 @@ def draw(site: Site) -> None:
     languages = [("English, or any", ""), *((title, key) for key, title in LANGUAGES)]
     choices = {"need": needs, "language": languages, "size": sizes, "license": licenses, "hardware": hardware}
     parameters = tuple(
-        address.Choice(key=key, default=listed[0][1], choices=tuple(value for _, value in listed))
+        address.Choice(
+            key=key,
+            default=listed[0][1],
+            choices=tuple(value for _, value in listed),
+            spellings=SPELLINGS if key == "language" else {},
+        )
         for key, listed in choices.items()
     )
     with gr.Row(elem_classes="pg-controls"):
         need = gr.Dropdown(needs, value=needs[0][1], label="What for", scale=3, min_width=280)
-        language = gr.Dropdown(languages, value="", label="Languages", scale=2, min_width=200)
+        language = gr.Dropdown(languages, value="", label="Language", scale=2, min_width=200)
         size = gr.Dropdown(sizes, value="", label="Size", scale=2, min_width=180)
         license = gr.Dropdown(licenses, value="", label="Licence", scale=2, min_width=200)
         machine = gr.Dropdown(hardware, value="", label="Hardware", scale=2, min_width=200)
@@ -66,7 +72,10 @@ def shown(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> Mark
         list=result,
         conditions=conditions,
         suite=about,
-        categories=chosen.multilingual if conditions.language else chosen.categories,
+        board=f"board?suite={about['key']}"
+        + (f"&language={language}" if (language := result.table.cut.language) else ""),
+        language="many languages" if conditions.language == MANY else name_of(conditions.language),
+        categories=chosen.asked(conditions.language),
     )
 
 

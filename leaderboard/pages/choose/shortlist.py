@@ -10,12 +10,13 @@ from compute.analysis.comparison import compared
 from compute.analysis.ranking import Ranking
 from compute.types import BadInput
 from leaderboard.data.board_table import BoardTable
+from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.leaders import ranked_rows
 from leaderboard.data.model_queries import PERMISSIVE
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import SUSPECT, TRAINED
-from leaderboard.pages.choose.needs import HARDWARE, SIZES, ModelUse, limit
+from leaderboard.pages.choose.needs import HARDWARE, MANY, SIZES, ModelUse, limit
 
 MOST = 5
 FEWEST = 3  # tasks that two models share before a difference between them is tested
@@ -65,7 +66,7 @@ class Shortlist:
 class Conditions:
     """What a model must meet; empty: anything."""
 
-    language: str = ""  # `many`: many languages
+    language: str = ""  # MANY, or the code of one
     size: str = ""
     license: str = ""
     hardware: str = ""
@@ -94,12 +95,17 @@ def shortlist(suite_cache: SuiteCache, *, need: ModelUse, conditions: Conditions
     room, those that cannot be compared, by their mean. The difference of each from the best is tested by itself, which
     decides where the ranking does not know.
     """
-    table = suite_cache.table(need.suite)
-    keys = need.tasks(table, many_languages=bool(conditions.language))
+    table, cut = suite_cache.table(need.suite), WHOLE
+    if conditions.language not in ("", MANY):
+        if conditions.language not in table.choices.languages:
+            return _empty(table, frozenset())
+        cut = Cut(language=conditions.language)
+        table = suite_cache.table(need.suite, cut)
+    keys = need.tasks(table, language=conditions.language)
     if not keys:
         return _empty(table, keys)
     try:
-        ranked = suite_cache.ranked(need.suite, (), keys)
+        ranked = suite_cache.ranked(need.suite, (), keys, cut=cut)
     except BadInput:
         return _empty(table, keys)
     if ranked is None or not (ranked.rank > 0).any():

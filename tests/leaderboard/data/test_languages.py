@@ -8,14 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.data import language_queries
-from leaderboard.data.languages import (
-    NAMES,
-    code_of,
-    codes_of,
-    language_of_score,
-    language_of_subset,
-)
+from leaderboard.data import task_queries
+from leaderboard.data.languages import NAMES, codes_of, languages_of
 
 PACKAGE = importlib.util.find_spec("mteb")  # read as files: importing it takes seconds
 needs_mteb = pytest.mark.skipif(PACKAGE is None, reason="mteb is not installed")
@@ -51,24 +45,25 @@ def test_subsets_are_in_the_languages_that_mteb_gives_them(path: str) -> None:
     known = subsets(mteb(f"tasks/{path}"))
     assert len(known) > 7
     for subset, languages in known.items():
-        codes = {code_of(language) for language in languages}
-        assert language_of_subset(subset) == (codes.pop() if len(codes) == 1 else ""), subset
+        assert languages_of(subset, subsets=list(known), languages=()) == codes_of(languages), subset
 
 
 def test_every_language_of_the_catalogue_has_a_name(suite_cache) -> None:
-    tasks = language_queries.tasks(suite_cache.db, benchmark="mieb")
+    tasks = task_queries.tasks(suite_cache.db)
+    tasks = tasks[tasks["benchmark"] == "mieb"]
     codes = {code for languages in tasks["languages"] for code in codes_of(languages)}
     assert codes - NAMES.keys() == set()
     assert len(codes) == 38, "as the paper counts"
 
 
 @pytest.mark.parametrize(
-    ("subset", "of", "languages", "language"),
+    ("subset", "of", "languages", "found"),
     [
         ("de", ["de", "fr"], ["deu", "fra"], "deu"),
         ("es-es", ["es-es", "es-en"], ["spa", "eng"], "spa"),
         ("deu-Latn", ["deu-Latn", "fra-Latn"], ["deu", "fra"], "deu"),
-        ("en-de", ["en-de"], ["eng", "deu"], ""),
+        ("german", ["german", "french"], ["deu", "fra"], "deu"),
+        ("en-de", ["en-de", "de-de"], ["eng", "deu"], "deu eng"),
         ("average", ["de", "fr"], ["deu", "fra"], ""),
         ("default", ["de", "fr"], ["deu", "fra"], ""),
         ("default", ["en"], ["eng", "deu"], "eng"),
@@ -79,5 +74,5 @@ def test_every_language_of_the_catalogue_has_a_name(suite_cache) -> None:
         ("medium", ["medium"], ["eng"], ""),
     ],
 )
-def test_a_mean_over_languages_is_of_none(subset: str, of: list[str], languages: list[str], language: str) -> None:
-    assert language_of_score(subset, subsets=of, languages=languages) == language
+def test_the_languages_that_a_score_is_of(subset: str, of: list[str], languages: list[str], found: str) -> None:
+    assert languages_of(subset, subsets=of, languages=languages) == set(found.split())

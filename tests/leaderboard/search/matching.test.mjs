@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { addressOf, find, LONGEST, near, prepare, wordsOf } from '../../../leaderboard/search/matching.js';
 
-const kinds = [['Pages', ''], ['Models', 'model?model='], ['Metrics', ''], ['Languages', 'languages?language='], ['Claims', 'claims?claim=']];
+const kinds = [['Pages', ''], ['Models', 'model?model='], ['Metrics', ''], ['Languages', 'board?suite=mieb&language='], ['Claims', 'claims?claim=']];
 const index = prepare({
   kinds,
   entries: [

@@ -51,8 +51,9 @@ test('a part that is unknown, or empty, is named and ignored', () => {
   assert.deepEqual(parse('?split=cj', payload()).ignored, ['split=cj']);
 });
 
-test('condition and metric: read from the address as keys, written from the payload, sent with every question', () => {
+test('condition, metric and language: read from the address as keys, written from the payload, sent with every question', () => {
   assert.equal(cutOf('?condition=sensitive&metric=relax_sym&suite=x'), 'condition=sensitive&metric=relax_sym');
+  assert.equal(cutOf('?suite=mieb&language=swa'), 'language=swa');
   assert.equal(cutOf('?condition=../etc&metric=<b>'), '');
   const given = judged({ condition: 'sensitive', metric: '' });
   assert.equal(cutOfPayload(given), 'condition=sensitive');

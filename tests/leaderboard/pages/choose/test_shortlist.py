@@ -9,6 +9,7 @@ import pytest
 
 from compute.analysis.comparison import compared
 from compute.analysis.table import ScoreTable
+from leaderboard.data.cut import Cut
 from leaderboard.data.model_queries import PERMISSIVE
 from leaderboard.pages.choose.needs import HARDWARE, LICENSES, NEEDS, SIZES
 from leaderboard.pages.choose.page import shown
@@ -32,7 +33,7 @@ def test_the_best_leads_and_nobody_proved_worse_follows(suite_cache, need, condi
     assert all(choice.mean <= best.mean for choice in others)
     tested = [choice for choice in others if not math.isnan(choice.low)]
     assert all(choice.low <= choice.difference <= choice.high for choice in tested)
-    ranked = suite_cache.ranked(need.suite, (), need.tasks(result.table, many_languages=False))
+    ranked = suite_cache.ranked(need.suite, (), need.tasks(result.table, language=""))
     rows = [result.table.row(choice.row) for choice in result.choices]
     assert not ranked.better[np.ix_(rows[:1], rows)].any()
     unknown = np.isnan(ranked.p[rows[0], rows[1:]])  # one of the two has no interval there
@@ -64,7 +65,7 @@ def test_a_difference_is_the_paired_one_over_the_tasks_that_both_have(suite_cach
     need = next(need for need in NEEDS if need.key == "quality")
     result = shortlist(suite_cache, need=need, conditions=ANY)
     table = result.table
-    tasks = need.tasks(table, many_languages=False)
+    tasks = need.tasks(table, language="")
     columns = [index for index, column in enumerate(table.columns) if column.task in tasks]
     rows = {table.rows[index].id: index for index in range(len(table.rows))}
     best, other = result.choices[0], result.choices[1]
@@ -77,9 +78,19 @@ def test_a_difference_is_the_paired_one_over_the_tasks_that_both_have(suite_cach
 
 
 def test_what_nobody_can_be_compared_with_is_not_called_better(suite_cache):
-    text = shown(suite_cache, need="search", conditions=Conditions(language="many"))
+    text = shown(suite_cache, need="search", conditions=Conditions(language="swa"))
     assert "its lead may be chance" in text and "Not tested:" in text
+    assert "board?suite=mieb&amp;language=swa" in text
     assert "significantly worse." not in text.split("What is not known")[0]
+
+
+def test_a_single_language_is_chosen_by_its_own_scores(suite_cache):
+    search, judge = (next(need for need in NEEDS if need.key == key) for key in ("search", "judge"))
+    result = shortlist(suite_cache, need=search, conditions=Conditions(language="swa"))
+    table, ranked = suite_cache.table("mieb", result.table.cut), suite_cache.ranked("mieb", cut=Cut(language="swa"))
+    assert result.origin == "imported" and result.ranked >= 40
+    assert ranked.rank[table.row(result.choices[0].row)] == 1
+    assert not shortlist(suite_cache, need=judge, conditions=Conditions(language="swa")).choices
 
 
 def test_generators_are_sent_to_their_page(suite_cache):

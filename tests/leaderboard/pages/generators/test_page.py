@@ -128,6 +128,14 @@ def drawn(db: Database, chosen: ComputedSet, *, metric: str, backbone: str = "",
     )
 
 
-def test_the_address_of_the_removed_metric_lens_leads_here(suite_cache: SuiteCache) -> None:
-    answer = served.client(suite_cache).get("/lens?pairs=grid-rated", follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (301, "generators?pairs=grid-rated")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("lens?pairs=grid-rated", "generators?pairs=grid-rated"),
+        ("languages?language=swa&origin=imported", "board?suite=mieb&language=swa&origin=imported"),
+        ("languages", "board?suite=mieb"),
+    ],
+)
+def test_the_address_of_a_removed_page_leads_to_what_replaces_it(suite_cache: SuiteCache, old: str, new: str) -> None:
+    answer = served.client(suite_cache).get(f"/{old}", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (301, new)

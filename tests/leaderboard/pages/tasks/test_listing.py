@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from leaderboard.data import task_queries
+from leaderboard.data.languages import NAMES
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.pages.tasks import listing
@@ -52,10 +53,10 @@ def test_best_median_and_ticks_are_those_of_the_board(rows, suite_cache):
         assert bool(row["ticks"]) == (row["best"] is not None) == bool(row["leader"])
 
 
-def test_a_language_has_the_name_that_its_page_has(suite_cache):
-    """Once the browser named it: Bangla here, Bengali on the page of languages."""
+def test_a_language_has_the_name_that_the_board_has(suite_cache):
+    """Once the browser named it: Bangla here, Bengali on the board."""
     names = listing.tasks(suite_cache)["languages"]
-    assert names["ben"] == "Bengali" and names == suite_cache.languages().names
+    assert names["ben"] == "Bengali" and names.items() <= NAMES.items()
 
 
 def test_the_first_sentence_counts_what_the_list_holds(site, rows):
