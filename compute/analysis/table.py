@@ -25,7 +25,20 @@ USUAL = "usual"  # the origin with the most models that have every task; of equa
 HUMAN = "human"  # the rule of suites that people rank
 LARGEST = 1e75  # beyond it fourth powers of scores overflow
 UNLIKE = 10.0  # times the largest score of one task that of another is, from which on it is said
-COLUMNS = ("key", "title", "task", "metric", "category", "ranked", "higher", "lower", "upper", "scale", "proportion")
+COLUMNS = (
+    "key",
+    "title",
+    "task",
+    "metric",
+    "category",
+    "cluster",
+    "ranked",
+    "higher",
+    "lower",
+    "upper",
+    "scale",
+    "proportion",
+)
 LONG = ("model", "origin", "task", "metric", "value", "stderr", "n")
 
 
@@ -265,6 +278,7 @@ def of_scores(
                 task.key,
                 metric.key,
                 task.category,
+                task.cluster,
                 True,
                 metric.higher_is_better,
                 metric.lower,
@@ -316,6 +330,7 @@ def of_long(
         for row, (model, origin) in enumerate(pairs):
             if origin == "published":  # a paper's mean is of its own figures
                 printed[row] = [known.get((model, name), np.nan) for name in categories]
+    cluster = columns["cluster"].fillna("")
     shares = columns["proportion"].fillna(False).to_numpy(bool)
     return ScoreTable(
         name=str(about["key"]),
@@ -331,6 +346,7 @@ def of_long(
         aggregate=str(about["aggregate"]),
         weights=np.array([of_category.get(name, 1.0) for name in categories], float),
         task_weights=ranked.astype(float),
+        clusters=pd.factorize(cluster.where(cluster != "", columns["key"]))[0] if cluster.any() else None,
         least=float(about["minimum_coverage"]),
         scales=tuple(str(float(scale)) for scale in columns["scale"]),
         lower=columns["lower"].astype(float).fillna(-math.inf).to_numpy(),

@@ -1,6 +1,6 @@
 """The database's schema: its tables, and the views that other programs may read."""
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which stand above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -30,7 +30,7 @@ TABLES = {
         image_size INTEGER, modalities VARCHAR[], languages VARCHAR[], open_weights BOOLEAN, license VARCHAR,
         released VARCHAR, trained_on VARCHAR[], "group" VARCHAR, facts_from VARCHAR, options JSON""",
     "tasks": """key VARCHAR PRIMARY KEY, title VARCHAR NOT NULL, benchmark VARCHAR NOT NULL REFERENCES benchmarks(key),
-        category VARCHAR NOT NULL, dataset VARCHAR, revision VARCHAR, split VARCHAR, subsets VARCHAR[],
+        category VARCHAR NOT NULL, dataset VARCHAR, cluster VARCHAR, revision VARCHAR, split VARCHAR, subsets VARCHAR[],
         procedure VARCHAR, metrics VARCHAR[], chance DOUBLE, n_items INTEGER, modalities VARCHAR[],
         languages VARCHAR[], license VARCHAR, notes VARCHAR, ranked BOOLEAN NOT NULL, position INTEGER NOT NULL""",
     "suite_tasks": """suite VARCHAR REFERENCES suites(key), task VARCHAR REFERENCES tasks(key),

@@ -391,7 +391,7 @@ def suite_frames(ask: Callable[[str, list], pd.DataFrame], *, suite: str) -> dic
     return {
         "about": about,
         "tasks": ask(
-            """SELECT tasks.key, tasks.title, tasks.category, tasks.ranked, tasks.metrics[1] AS metric,
+            """SELECT tasks.key, tasks.title, tasks.category, tasks.cluster, tasks.ranked, tasks.metrics[1] AS metric,
                                metrics.higher_is_better AS higher, metrics.proportion,
                                metrics.lower, metrics.upper, metrics.scale
                         FROM tasks JOIN suite_tasks ON suite_tasks.task = tasks.key

@@ -235,6 +235,7 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
     if cut:  # no rows of models that have other figures only
         shown = {(column.task, column.metric) for column in columns}
         long = long[[key in shown for key in zip(long.task, long.metric, strict=True)]]
+    cluster = dict(zip(tasks["key"], tasks["cluster"], strict=True))
     facts = pd.DataFrame(
         [
             (
@@ -243,6 +244,7 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
                 column.task,
                 column.metric,
                 column.group,
+                cluster[column.task],
                 column.ranked,
                 column.higher,
                 column.lower,

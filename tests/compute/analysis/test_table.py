@@ -23,6 +23,7 @@ def frames(
             "key": list("abcd"),
             "title": list("ABCD"),
             "category": ["A", "A", "B", "B"],
+            "cluster": ["", "", "both", "both"],
             "ranked": [True] * 4,
             "metric": ["accuracy"] * 4,
             "higher": [True, True, True, False],
@@ -122,3 +123,7 @@ def test_weights_follow_the_categories_and_are_1_where_none_is_named() -> None:
     weighted["about"]["category_weights"] = '{"B": 3}'
     scores = of_suite(weighted, origin="published")
     assert scores.categories == ("A", "B") and scores.weights.tolist() == [1.0, 3.0]
+
+
+def test_tasks_that_the_catalogue_gives_a_cluster_count_as_one_in_variances() -> None:
+    assert of_suite(frames(full("m", "published", 1, 2, 3, 4)), origin="published").clusters.tolist() == [0, 1, 2, 2]
