@@ -8,12 +8,16 @@ from collections.abc import Callable
 import pandas as pd
 from scipy import stats
 
+from compute import paths
+from compute.catalog import shipped
 from compute.catalog.published import number
 from compute.claims import tables
 from compute.claims.tables import column_checks, names_in, score_columns
 from compute.claims.verdict import CANNOT, Check, Checks, claims_of
+from compute.database import store
+from compute.io.tables import read_csv
 from compute.rounding import rounded
-from compute.types import Claim
+from compute.types import Claim, DatabaseError
 
 CELL = 0.005  # half a printed unit of cells with two digits: the most that their mean can be off
 COARSE_CELL = 0.05  # the same for cells with one digit
@@ -68,6 +72,13 @@ MLLM = {
     "Rtrv. (m)": "better",
     "vSTS (x&m)": "better",
 }
+PER_TASK = range(9, 22)  # the tables of which every cell is one score
+# The tasks whose files hold the languages of Tables 13 and 14; the tasks of these tables have files of means alone.
+BY_LANGUAGE = {
+    "mieb/visualsts17multilingual": "mieb/sts17multilingualvisualsts",
+    "mieb/visualsts-b-multilingual": "mieb/stsbenchmarkmultilingualvisualsts",
+}
+FAR = 0.5  # points: scores further apart than this differ
 Part = tuple[int, list[str]]  # a table's number and the columns taken from it
 
 
@@ -86,6 +97,7 @@ def claims() -> list[Claim]:
         kinds,
         extremes,
         quoted,
+        public_files,
     )
     return claims_of("MIEB", tables_and_text)
 
@@ -367,4 +379,44 @@ def quoted() -> Checks:
         f"mieb-quoted-{key}": Check(value=mean_of(cells(table))[model], slack=CELL)
         for table, models in ((12, QUOTED_STS), (15, QUOTED_DOCUMENTS))
         for key, model in models.items()
+    }
+
+
+def public_files() -> Checks:
+    """The readable cells of Tables 9 to 21 against the shipped results of the test split, score by score."""
+    columns = read_csv(paths.PUBLISHED / "columns.csv", columns=("table", "column", "role", "task", "subset", "metric"))
+    models = {alias.printed: alias.model for alias in shipped().aliases if alias.benchmark == "mieb"}
+    cells = pd.concat(
+        figures(table)[column.column]
+        .rename(models)
+        .rename_axis("model")
+        .reset_index(name="printed")
+        .assign(
+            task=column.task if column.subset == "average" else BY_LANGUAGE.get(column.task, column.task),
+            subset=column.subset,
+            metric=column.metric,
+            table=table,
+            column=column.column,
+        )
+        for table in PER_TASK
+        for column in columns[(columns.table == f"mieb-table-{table}") & (columns.role == "score")].itertuples()
+    ).dropna()
+    try:
+        files = store.read_parquet(paths.IMPORTED / "mteb.parquet")
+    except (OSError, DatabaseError):
+        return {"mieb-public-files": Check(holds=CANNOT, words={"differ": "The public results are not here"})}
+    files = files[files.main].assign(
+        model=lambda frame: frame.folder.str.replace("__", "/", n=1).str.lower(),
+        task=lambda frame: frame.task.map({task.title: task.key for task in shipped().tasks}),
+    )
+    both = cells.merge(files, on=["model", "task", "subset", "metric"])
+    gap = 100 * both.value - both.printed
+    far = gap.abs() > FAR
+    cells = (both.column + gap.map(" {:+.2f}".format))[far].groupby([both.model, both.table], sort=False).agg(", ".join)
+    return {
+        "mieb-public-files": Check(
+            f"{far.sum()} of {len(both):,} differ by more than {FAR} points; mean difference {gap.mean():+.3f}",
+            not far.any(),
+            words={"differ": "; ".join(f"{model} in Table {table}: {text}" for (model, table), text in cells.items())},
+        )
     }

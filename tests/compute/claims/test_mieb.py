@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -40,11 +42,24 @@ def one(found: list[Claim], statement: str, where: str) -> Claim:
         ),
         ("Overall rank of E5-V", "Tables 2 and 22", "2", "4", "conflict"),
         ("BLIP models among the five best in vision-centric QA", "Section 5.9", "2", "1", "conflict"),
+        (
+            "The figures agree with the public result files of the same models",
+            "Tables 9 to 21",
+            "the same",
+            "12 of 5,698 differ by more than 0.5 points; mean difference +0.028",
+            "conflict",
+        ),
     ],
 )
 def test_known_verdicts(found: list[Claim], statement: str, where: str, printed: str, recomputed: str, verdict: str):
     claim = one(found, statement, where)
     assert (claim.printed, claim.recomputed, claim.verdict) == (printed, recomputed, verdict)
+
+
+def test_public_files_that_are_not_here_leave_their_claim_open(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(mieb.paths, "IMPORTED", tmp_path)
+    (claim,) = (claim for claim in mieb.claims() if claim.key == "mieb-public-files")
+    assert (claim.verdict, claim.recomputed) == ("cannot be recomputed", "")
 
 
 def test_rules_cover_the_counts_of_the_headings():
