@@ -23,6 +23,7 @@ from leaderboard.data.own_models import own_facts
 from leaderboard.html.formatting import blank
 from leaderboard.html.labels import DISPUTED, SUSPECT, TRAINED, is_own
 
+FEW_TASKS = 20  # of a suite of one category, which opens on its tasks
 PARTIAL, PRINTED = 8, 16  # bits of a cell's marks, beside those of leaderboard.html.labels
 
 
@@ -261,6 +262,8 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
         averages = averages.iloc[:0]
     scores = of_long(about, columns=facts, long=long, averages=averages)
     rows = tuple(zip(scores.models, scores.origins, strict=True))
+    alone = len(scores.categories) == 1 and 1 < len(columns) <= FEW_TASKS  # its mean is the suite's: tasks say more
+    columns = tuple(replace(column, default=column.default or alone) for column in columns)
     reasons, missing = _reasons(db, suite, rows, columns)
     trained = set(suite_queries.trained_on(db, suite=suite).itertuples(index=False, name=None))
     own = is_own(about["benchmark"])
@@ -272,7 +275,9 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
         low=wide(long, "low", rows=rows, columns=facts),
         high=wide(long, "high", rows=rows, columns=facts),
         marks=_marks(db, suite, rows, columns, scores.values, trained=trained),
-        category_columns=_category_columns(columns, scores.categories, own=own) if not is_human else (),
+        category_columns=_category_columns(columns, scores.categories, own=own, shown=not alone)
+        if not is_human
+        else (),
         presets=presets(about, scores.categories),
         averages=averages,
         trained_models=frozenset(model for model, _ in trained),
@@ -333,7 +338,7 @@ def _group(task: dict, metric: str, human: bool) -> str:
 
 
 def _category_columns(
-    columns: tuple[SuiteColumn, ...], categories: tuple[str, ...], *, own: bool
+    columns: tuple[SuiteColumn, ...], categories: tuple[str, ...], *, own: bool, shown: bool
 ) -> tuple[SuiteColumn, ...]:
     """A column a category. In a suite of one's own, a category of one task is headed by that task: nobody chose its
     category, which is that of the data's shape."""
@@ -360,7 +365,7 @@ def _category_columns(
                 scale=first.scale,
                 digits=first.digits,
                 n=len(tasks),
-                default=True,
+                default=shown,
                 ranked=True,
                 chance=chance,
             )

@@ -47,7 +47,7 @@ NEEDS = (
         categories=("Zero-shot Classification", "Linear Probing"),
     ),
     ModelUse(key="clustering", title="Group images", suite="mieb", categories=("Clustering",)),
-    ModelUse(key="documents", title="Find pages and documents", suite="mieb", categories=("Document Understanding",)),
+    ModelUse(key="documents", title="Find pages and documents", suite="vidore-v3"),
     ModelUse(
         key="text-in-images",
         title="Compare texts shown as images",

@@ -24,7 +24,7 @@ SENTENCE = (
     "One board for the models that judge likeness: image and text encoders, perceptual metrics, vision language "
     "models as judges, and the metrics that rank image generators."
 )
-SUITES = ("unisim-core", "pairbench", "mieb", "cfred-coco", "mini")  # one for each benchmark
+SUITES = ("unisim-core", "pairbench", "mieb", "vidore-v3", "cfred-coco", "mini")  # one for each benchmark
 LEADERS = 5
 
 

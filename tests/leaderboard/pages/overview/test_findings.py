@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 from leaderboard.data.leaders import ranked_rows
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.pages.overview import findings
 from leaderboard.pages.overview.page import SUITES
@@ -25,9 +26,10 @@ def words(markup: str) -> str:
 def test_every_benchmark_of_real_data_has_one_and_drawn_data_lead_nothing(site: SimpleNamespace) -> None:
     found = findings.findings(site, SUITES)
     assert [finding.suite for finding in found] == [key for key in SUITES if key != "mini"]
-    assert all(finding.claim is not None for finding in found), "each paper has a claim that fails"
+    failing = [finding for finding in found if finding.claim is not None]
+    assert {finding.suite for finding in found} - {finding.suite for finding in failing} == {"vidore-v3"}, "its paper"
     markup = drawn(site)
-    assert markup.count("claims?claim=") == markup.count("<dt>") == len(found)
+    assert markup.count("<dt>") == len(found) and markup.count("claims?claim=") == len(failing)
     assert "Tiny CLIP" not in words(markup)
 
 
@@ -58,7 +60,8 @@ def test_others_that_cannot_be_tested_are_counted_apart(site: SimpleNamespace) -
     assert f"no significant difference from {tied} of the 21 others; 1 cannot be tested." in text
 
 
-def test_an_unknown_lead_says_why(site: SimpleNamespace) -> None:
+def test_an_unknown_lead_says_why(papers_cache: SuiteCache) -> None:
+    site = SimpleNamespace(db=papers_cache.db, suite_cache=papers_cache)
     assert "leads; whether that is more than chance is unknown: printed means are used" in words(drawn(site))
 
 
@@ -69,7 +72,7 @@ def test_the_widest_disagreement_is_scipys_correlation(site: SimpleNamespace) ->
     origin, _ = ranked_rows(table, ranked)
     pair = ranked.category_means[table.rows_of(origin)][:, [titles.index(title) for title in apart.titles]]
     a, b = pair[~np.isnan(pair).any(axis=1)].T
-    assert apart.r == pytest.approx(stats.spearmanr(a, b).statistic) and apart.low < apart.r < apart.high < 0
+    assert apart.r == pytest.approx(stats.spearmanr(a, b).statistic) and apart.low < apart.r < apart.high
 
 
 def test_people_lead_the_generators(site: SimpleNamespace) -> None:
