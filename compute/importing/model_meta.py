@@ -63,21 +63,22 @@ def model_key(folder: str) -> str:
     return folder.replace("__", "/", 1).lower()
 
 
-def bare_model(folder: str) -> Model:
-    """All that a folder's name says about its model."""
-    organisation, _, name = folder.partition("__")
-    return Model(key=model_key(folder), title=name, organisation=organisation)
-
-
-def model_row(meta: ModelMeta, folder: str, *, catalog: Catalog) -> Model:
-    """A model row; of its training data, the data sets of the catalogue. Raises BadInput where the folder is another
-    model's."""
+def model_row(meta: ModelMeta | None, folder: str, *, catalog: Catalog) -> Model:
+    """A model row; of its training data, the data sets of the catalogue. Its organisation is spelled as the catalogue
+    has it for the same account of the hub. None: all that the folder's name says. Raises BadInput where the folder is
+    another model's.
+    """
+    account, _, name = folder.partition("__")
+    organisations = {row.key.partition("/")[0]: row.organisation for row in catalog.models if row.organisation}
+    bare = Model(key=model_key(folder), title=name, organisation=organisations.get(account.lower(), account))
+    if meta is None:
+        return bare
     if meta.name.replace("/", "__", 1) != folder:
         raise BadInput(f"names the model {short(meta.name)}, but the folder is {short(folder)}")
     modalities = tuple(meta.modalities or ())
     released = meta.release_date or ""
     return replace(
-        bare_model(folder),
+        bare,
         weights=meta.name if meta.open_weights else "",
         revision=meta.revision or "",
         license=meta.license or "",

@@ -15,7 +15,7 @@ from compute.analysis.ranks.means import binomial_stderr
 from compute.catalog import Catalog
 from compute.catalog.catalog import MTEB
 from compute.importing.figures import Imported, SkippedFile, fingerprint
-from compute.importing.model_meta import ModelMeta, bare_model, model_key, model_row
+from compute.importing.model_meta import ModelMeta, model_key, model_row
 from compute.importing.splits import read_split
 from compute.io.files import Record, short, validated
 from compute.types import BadInput, Metric, Model, Run, Score, Task
@@ -141,7 +141,7 @@ class _RepositoryReader:
         if taken and meta:
             self.facts[folder.name] = meta
         if taken and key not in self.known:
-            self.models.append(model_row(meta, folder.name, catalog=self.catalog) if meta else bare_model(folder.name))
+            self.models.append(model_row(meta, folder.name, catalog=self.catalog))
 
     def read_revision(self, folder: Path) -> _Revision:
         """The runs of one revision; a damaged file is noted."""

@@ -20,7 +20,7 @@ from compute.catalog import Catalog
 from compute.database import store
 from compute.importing.collection import Loaded
 from compute.importing.figures import Imported
-from compute.importing.model_meta import ModelMeta, bare_model, model_key, model_row
+from compute.importing.model_meta import ModelMeta, model_key, model_row
 from compute.importing.mteb import run_of, score_of
 from compute.io.files import read_record, validated, write_text
 from compute.types import Metric
@@ -140,10 +140,7 @@ def read(folder: Path, *, catalog: Catalog) -> Loaded:
         scores += [score_of(run, task, metrics[cell.metric], cell.subset, cell.value) for cell in cells]
     known = {model.key for model in catalog.models}
     folders = [name for name in frame["folder"].unique() if model_key(name) not in known]
-    models = [
-        model_row(about.models[name], name, catalog=catalog) if name in about.models else bare_model(name)
-        for name in folders
-    ]
+    models = [model_row(about.models.get(name), name, catalog=catalog) for name in folders]
     tables = {"models": store.frame(models), "runs": store.frame(runs), "scores": store.frame(scores)}
     return Loaded(name=NAME, date=about.date, tables={name: table for name, table in tables.items() if len(table)})
 

@@ -50,6 +50,6 @@ def catalog() -> Catalog:
         tasks=tasks,
         metrics=METRICS,
         datasets=(Dataset(key="docvqa", title="DocVQA", names=("VidoreDocVQARetrieval",)),),
-        models=(Model(key="org/known", title="Known"),),
+        models=(Model(key="org/known", title="Known", organisation="The Org"),),
         aliases=(Alias(benchmark="mieb", printed="Known (L)", model="org/known", certainty="known"),),
     )

@@ -99,7 +99,7 @@ def test_a_sound_repository_becomes_runs_scores_and_models(tmp_path: Path, catal
         Model(
             key="org/some-model",
             title="Some-Model",
-            organisation="Org",
+            organisation="The Org",
             weights="Org/Some-Model",
             revision=NEW,
             abilities=("embed_image", "embed_text"),
@@ -283,7 +283,7 @@ def test_a_damaged_description_leaves_the_model_its_name(
     put(tmp_path, "CIFAR10", result("CIFAR10", entry(0.6)))
     imported = read_mteb_results(tmp_path, catalog=catalog)
     assert reason in imported.problems[0].reason
-    assert imported.models == (Model(key="org/some-model", title="Some-Model", organisation="Org"),)
+    assert imported.models == (Model(key="org/some-model", title="Some-Model", organisation="The Org"),)
 
 
 def test_a_folder_without_results_is_an_error(tmp_path: Path, catalog: Catalog) -> None:
