@@ -197,7 +197,7 @@ def _warm(suite_cache: SuiteCache) -> None:
 
 def _make(suite_cache: SuiteCache) -> None:
     ahead = [partial(suite_cache.board, suite) for suite in suite_queries.suites(suite_cache.db)["key"]]
-    for make in (*ahead, static.warm):
+    for make in (*ahead, suite_cache.languages, static.warm):
         if suite_cache.db.is_closed or not main_thread().is_alive():  # the app or the program ends
             return
         try:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.ranking import Ranking
-from compute.analysis.table import COLUMNS, ScoreTable, of_long, wide
+from compute.analysis.table import COLUMNS, USUAL, ScoreTable, of_long, wide
 from compute.types import ORIGINS, BadInput, UnknownKey
 from leaderboard.data import cut as cuts
 from leaderboard.data import languages, model_queries, suite_queries
@@ -236,27 +236,7 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
     if cut:  # no rows of models that have other figures only
         shown = {(column.task, column.metric) for column in columns}
         long = long[[key in shown for key in zip(long.task, long.metric, strict=True)]]
-    cluster = dict(zip(tasks["key"], tasks["cluster"], strict=True))
-    facts = pd.DataFrame(
-        [
-            (
-                column.key,
-                column.title,
-                column.task,
-                column.metric,
-                column.group,
-                cluster[column.task],
-                column.ranked,
-                column.higher,
-                column.lower,
-                column.upper,
-                column.scale,
-                bool(metrics.loc[column.metric, "proportion"]),
-            )
-            for column in columns
-        ],
-        columns=list(COLUMNS),
-    )
+    facts = _facts(columns, tasks, metrics)
     averages = suite_queries.averages(db, suite=suite)
     if cut:  # papers print means of whole tasks
         averages = averages.iloc[:0]
@@ -284,6 +264,44 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
         choices=choices,
         cut=cut,
         parts=parts,
+    )
+
+
+def language_rankings(db: Database, *, suite: str) -> dict[str, Ranking]:
+    """The models of a suite by each of its languages alone, as the board opens with the language chosen, by code."""
+    about = suite_queries.suites(db).set_index("key", drop=False).loc[suite]
+    tasks, metrics = suite_queries.suite_tasks(db, suite=suite), suite_queries.metrics(db)
+    rankings = {}
+    for code, parts in languages.parts(suite_queries.scored_subsets(db, suite=suite)).groupby("language"):
+        long = suite_queries.part_values(db, parts=parts)
+        columns = _columns(tasks[tasks["key"].isin(parts["task"])], metrics, long, human=False, ranked_by="")
+        scores = of_long(about, columns=_facts(columns, tasks, metrics), long=long)
+        rankings[str(code)] = Ranking.of(scores.rows(scores.rows_of(USUAL)))
+    return rankings
+
+
+def _facts(columns: tuple[SuiteColumn, ...], tasks: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """The columns as `of_long` takes them."""
+    cluster = dict(zip(tasks["key"], tasks["cluster"], strict=True))
+    return pd.DataFrame(
+        [
+            (
+                column.key,
+                column.title,
+                column.task,
+                column.metric,
+                column.group,
+                cluster[column.task],
+                column.ranked,
+                column.higher,
+                column.lower,
+                column.upper,
+                column.scale,
+                bool(metrics.loc[column.metric, "proportion"]),
+            )
+            for column in columns
+        ],
+        columns=list(COLUMNS),
     )
 
 

@@ -7,6 +7,7 @@ from leaderboard.data import board_table, payload, suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.database import Database
+from leaderboard.data.languages import MULTILINGUAL
 from leaderboard.data.memo import memoised
 from leaderboard.web import static
 from leaderboard.web.responses import compress
@@ -20,6 +21,7 @@ class SuiteCache:
         self.components = static.version()
         self._suites = memoised(self._listed, of=db)
         self._tables = memoised(lambda suite, cut: board_table.load(db, suite=suite, cut=cut), of=db)
+        self.languages = memoised(lambda: board_table.language_rankings(db, suite=MULTILINGUAL), of=db)
         self._rankings = memoised(self._ranked, most=256, of=db)
         self._boards = memoised(self._board, of=db)
         self._ranking_bytes = memoised(self._ranking, most=256, of=db)

@@ -23,6 +23,7 @@ def test_pages_read_what_they_show_only_when_they_are_opened(database: Path, mon
 
     monkeypatch.setattr(server, "Thread", lambda **options: type("Never", (), {"start": lambda self: None})())
     counted(board_table, "load")
+    counted(board_table, "language_rankings")
     counted(suite_front, "_categories")
     counted(about, "body")
     db = Database(database)

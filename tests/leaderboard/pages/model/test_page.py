@@ -6,6 +6,7 @@ import pytest
 from markupsafe import Markup
 
 from leaderboard.data import item_queries, model_queries
+from leaderboard.data.cut import Cut
 from leaderboard.pages.model import page as model
 
 KINDS = ("royokong/e5-v", "xswu/hpsv2", "gpt-4o-2024-11-20", "black-forest-labs/flux.1-dev", "cfred")
@@ -24,6 +25,19 @@ def test_models_of_every_kind(site, by):
         assert f"<code>{key}</code>" in head
         assert f"data/model?model={key}" in rest
         assert figure["visible"] is (key != "cfred")
+
+
+def test_ranks_by_language_are_those_of_the_board(site):
+    rows = {row["title"]: row for row in model.by_language(site.suite_cache, "royokong/e5-v")}
+    assert len(rows) > 30
+    for code, name in (("swa", "Swahili"), ("deu", "German")):
+        table, ranked = (
+            make("mieb", cut=Cut(language=code)) for make in (site.suite_cache.table, site.suite_cache.ranked)
+        )
+        assert rows[name]["rank"] == ranked.rank[table.row(f"royokong/e5-v~{table.origin}")]
+        assert rows[name]["of"] == (ranked.rank[table.rows_of(table.origin)] > 0).sum()
+    head, _, _ = model.page(site, model="royokong/e5-v", suite="", by="category")
+    assert "board?suite=mieb&amp;language=swa&amp;select=royokong/e5-v~imported" in head
 
 
 def test_a_suite_without_the_model_says_so(site):
