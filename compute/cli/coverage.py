@@ -27,6 +27,8 @@ def coverage(
         shares = [row.mean, row.difference, row.rank_apart, row.rank_close, row.boards_close]
         shown = " ".join("   -  " if share is None else f"{share:6.1%}" for share in shares)
         about = f"{'known' if row.errors else 'unknown'} errors{', uneven' * row.uneven}"
+        if row.together > 1:
+            about = f"clusters of {row.together} at {row.rho:g}"
         typer.echo(f"{','.join(map(str, row.tasks)):24} {about:22} {row.label:13} {shown}")
     save(rows, path, trials=trials, seed=seed)
     typer.echo(f"Wrote {path}")

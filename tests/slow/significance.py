@@ -28,7 +28,8 @@ SHAPES = {
     "8 models, 6 tasks": (8, (6,)),
     "46 models, 130 tasks in 8 categories": (46, (3, 5, 7, 10, 22, 45, 8, 30)),
 }
-KINDS = ("normal", "heavy tails", "20% missing", "shared factor", "unequal spread")
+CLUSTERS = {f"clusters of {size} at {rho}": (size, rho) for size in (2, 4) for rho in (0.7, 0.9)}
+KINDS = ("normal", "heavy tails", "20% missing", "shared factor", "unequal spread", *CLUSTERS)
 CLOSE, APART = 0.02, 0.7  # spread of the true means, in that of one score's noise
 INTERACTION = 0.5  # how much a category suits a model, which belongs to the truth and sums to 0
 
@@ -40,6 +41,7 @@ class Board:
     scores: Floats  # [models, tasks], NaN missing
     codes: Ints  # [tasks], category of each
     truth: Floats  # [models]
+    clusters: Ints | None = None  # [tasks], equal where noise is correlated
 
 
 def made(draw: np.random.Generator, *, shape: str, kind: str, spread: float) -> Board:
@@ -54,6 +56,13 @@ def made(draw: np.random.Generator, *, shape: str, kind: str, spread: float) -> 
         noise = 0.6 * noise + 0.8 * loading[:, codes] * draw.normal(size=len(codes))
     elif kind == "unequal spread":
         noise *= np.exp(0.6 * draw.normal(size=(models, 1)))
+    clusters = None
+    if kind in CLUSTERS:
+        size, rho = CLUSTERS[kind]
+        within = np.concatenate([np.arange(n) // min(size, -(-n // 2)) for n in sizes])  # two clusters or more
+        clusters = np.unique(codes * len(codes) + within, return_inverse=True)[1]
+        shared = draw.normal(size=noise.shape)[:, clusters]
+        noise = np.sqrt(rho) * shared + np.sqrt(1 - rho) * noise
     truth = spread * draw.normal(size=models) / (2 if len(sizes) > 1 else 1)
     suits = INTERACTION * draw.normal(size=(models, len(sizes)))
     scores = (
@@ -64,7 +73,7 @@ def made(draw: np.random.Generator, *, shape: str, kind: str, spread: float) -> 
         for code in range(len(sizes)):  # two scores of every category stay
             lost[:, draw.choice(np.flatnonzero(codes == code), 2, replace=False)] = False
         scores[lost] = np.nan
-    return Board(scores=scores, codes=codes, truth=truth)
+    return Board(scores=scores, codes=codes, truth=truth, clusters=clusters)
 
 
 def shipped(folder: Path) -> Iterator[tuple[str, Board]]:
@@ -130,6 +139,7 @@ def better(board: Board) -> dict[str, Bools]:
         categories=board.codes,
         parts=blocks,
         printed=np.zeros((len(board.scores), int(board.codes.max()) + 1), bool),
+        clusters=board.clusters,
     )
     mean = means.mean_of_blocks(board.scores, blocks)
     ours, p = decisions(mean=mean, parts=parts, higher=True)

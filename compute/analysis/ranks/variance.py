@@ -15,8 +15,9 @@ case it holds 87 percent. So v is taken at its upper limit df v / q there, q the
 That changes nothing where all categories have as many tasks.
 
 Tasks that share their data are one cluster (`clusters`). What is drawn at random are then the clusters of a category:
-the deviations of a cluster's tasks are summed before they are squared, and n counts clusters. A category of one cluster
-counts as one fixed task.
+v is the jackknife over them, the sum of (n - 1) / n (mean - mean without the cluster)^2 (Bell and McCaffrey 2002), the
+same as above where all have one size. Its degrees of freedom follow from the sizes s, as if a cluster's tasks moved
+together: (sum s^2)^2 / sum(s^4) - 1. A category of one cluster counts as one fixed task.
 
 The same holds for the difference of two rows, task by task: what a hard task takes from both cancels in it. The noise
 of two rows on one fixed task is taken as independent.
@@ -60,7 +61,7 @@ class CategoryVariance:
 
     category: int
     tasks: int  # that count
-    scored: Ints  # [rows], those with a score; of clusters, where there are any
+    scored: Ints | Floats  # [rows], those with a score; of clusters how many equal ones they are worth
     deviations: Floats  # [rows, tasks or clusters]; a row's squares sum to v, those of two rows' difference to its v
     state: Ints  # [rows], KNOWN or why not
 
@@ -139,12 +140,16 @@ def _one_category(
         known, lacking = count != 1, ONE_SCORE
         if clusters is not None:
             member = (clusters == np.unique(clusters)[:, None]).T.astype(float)  # [tasks, clusters]
-            of_tasks, count = count, (scored @ member > 0).sum(axis=1)
-            # From (n - 1) of tasks to (n - 1) of clusters; the same where every task is its own.
-            ratio = (of_tasks - 1) / np.maximum(of_tasks, 1) * count / np.maximum(count - 1, 1)
-            apart, scale = apart @ member, scale * np.sqrt(ratio)
+            size = scored @ member  # [rows, clusters]
+            clusters_scored = (size > 0).sum(axis=1)
             lacking = np.where(known, ONE_CLUSTER, lacking)
-            known = known & (count != 1)
+            known = known & (clusters_scored != 1)
+            # From (n - 1) of tasks to the jackknife over clusters; the same where every task is its own.
+            n, of_tasks = np.maximum(clusters_scored, 1), np.maximum(count, 1)
+            scale = scale * np.sqrt((of_tasks - 1) / of_tasks * (n - 1) / n)
+            rest = np.maximum(1 - size / of_tasks[:, None], 1 / x.shape[1])
+            apart = apart @ member / rest
+            count = np.divide((size**2).sum(axis=1) ** 2, (size**4).sum(axis=1), out=np.zeros(len(x)), where=count > 0)
         deviations = apart * scale[:, None]
     state = np.where(printed, PRINTED, np.where(known, KNOWN, lacking))
     return CategoryVariance(

@@ -11,8 +11,10 @@ import numpy as np
 from markupsafe import Markup
 
 from compute import bare_process
+from compute.analysis.correlation import Leftover, leftover
 from compute.analysis.ranks import coverage
 from compute.analysis.ranks.variance import FEW
+from compute.analysis.table import USUAL
 from compute.paths import COVERAGE
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.data.memo import memoised
@@ -49,6 +51,7 @@ def body(site: Site) -> Markup:
         "pages/about/page.html",
         coverage=simulated(),
         few=FEW,
+        leftover=dependence(site),
         limited=bare_process.enforced(),
         benchmarks=sizes[~sizes["key"].map(is_own)],
         years=suite_queries.years(site.db),
@@ -64,6 +67,17 @@ def body(site: Site) -> Markup:
         data_version=suite_queries.data_version(site.db),
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
     )
+
+
+def dependence(site: Site) -> list[tuple[str, Leftover]]:
+    """Of every suite with categories of several tasks, its title and how they still correlate on the usual origin."""
+    found = []
+    for key, (title, _) in site.suite_cache.suites().items():
+        table = site.suite_cache.table(key)
+        rest = leftover(table.scores.rows(table.rows_of(USUAL)))
+        if rest is not None and not np.isnan(rest.low):
+            found.append((title, rest))
+    return found
 
 
 def cells(site: Site, suite: str) -> dict[str, int] | None:
@@ -89,7 +103,8 @@ def _suite(row: coverage.Coverage, settings: dict[str, float]) -> dict[str, str]
     smallest = min((size for size in row.tasks if size > 1), default=1)
     tasks = str(row.tasks[0]) if alike else ", ".join(map(str, row.tasks))
     uneven = f"; those of {smallest} vary {settings['uneven']:g} times as much" if row.uneven else ""
-    return {"tasks": tasks + uneven, "categories": str(len(row.tasks))}
+    clusters = f"; half of them in clusters of {row.together}, correlated at {row.rho:g}" if row.together > 1 else ""
+    return {"tasks": tasks + uneven + clusters, "categories": str(len(row.tasks))}
 
 
 ABOUT = View(key="about", title="About", sentence=SENTENCE, group="About", draw=draw)

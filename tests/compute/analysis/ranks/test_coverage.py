@@ -22,9 +22,9 @@ def standard_error(trials):
 
 
 def test_the_table_holds_the_cases_that_are_simulated():
-    assert [{"tasks": row.tasks, "errors": row.errors, "uneven": row.uneven} for row in ROWS] == list(
-        coverage.settings()
-    )
+    names = ("tasks", "errors", "uneven", "together", "rho")
+    simulated = [{"together": 1, "rho": 0.0} | given for given in coverage.settings()]
+    assert [{name: getattr(row, name) for name in names} for row in ROWS] == simulated
     assert {1, 2, 3, 4, 5, 10} <= {size for row in ROWS for size in row.tasks}
 
 

@@ -13,7 +13,7 @@ from compute.paths import CATALOG, COVERAGE
 from leaderboard.data import model_queries, suite_queries
 from leaderboard.html.formatting import number
 from leaderboard.html.labels import ABBREVIATIONS
-from leaderboard.pages.about.page import body
+from leaderboard.pages.about.page import body, dependence
 
 
 def test_every_metric_and_abbreviation_is_explained(site: SimpleNamespace) -> None:
@@ -21,7 +21,8 @@ def test_every_metric_and_abbreviation_is_explained(site: SimpleNamespace) -> No
     metrics = [metric for metric in suite_queries.metrics(site.db).itertuples() if not metric.key.endswith("_rank")]
     assert markup.count("<dt>") == 14 + len(ABBREVIATIONS) + 5
     coverages, facts = len(coverage.load(COVERAGE)[1]), len(model_queries.differing_facts(site.db))
-    assert markup.count('<th scope="row">') == len(metrics) + len(suite_queries.benchmarks(site.db)) + coverages + facts
+    tables = (metrics, suite_queries.benchmarks(site.db), dependence(site))
+    assert markup.count('<th scope="row">') == sum(map(len, tables)) + coverages + facts
     assert "unbounded" in markup and "0 to 100" in markup
 
 
