@@ -125,7 +125,7 @@ def group(benchmark: str, title: str) -> str:
 def variant(title: str, benchmark_title: str) -> str:
     """What tells a suite from the others of its benchmark: `English` of "MIEB (English)", `All` of "MIEB"."""
     rest = title.removeprefix(SYNTHETIC_MARK.sub("", benchmark_title)).strip(" -:()")
-    return rest[:1].upper() + rest[1:] or "All"
+    return rest if re.fullmatch(r"v[\d.]+", rest) else rest[:1].upper() + rest[1:] or "All"
 
 
 def is_own(benchmark: object) -> bool:

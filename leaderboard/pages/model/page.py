@@ -137,13 +137,21 @@ def page(site: Site, *, model: str, suite: str, by: str) -> tuple:
 
 
 def ranks(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[dict[str, Any]]:
-    """Its rank, interval, tie class and mean in each of its suites, by origin, in words."""
-    return [
-        _rank(suite_cache, suite, index)
-        for suite in suites
-        for index, row in enumerate(suite_cache.table(suite).rows)
-        if row.model == model
-    ]
+    """Its rank, interval, tie class and mean in each of its suites, by origin, in words; beside a row with an interval
+    those without one are a remark."""
+    out = []
+    for suite in suites:
+        rows = [
+            _rank(suite_cache, suite, index)
+            for index, row in enumerate(suite_cache.table(suite).rows)
+            if row.model == model
+        ]
+        if known := [row for row in rows if row["rank_interval"] not in (UNKNOWN, NOTHING)]:
+            unknown = [row for row in rows if row["rank_interval"] == UNKNOWN]
+            known[0]["also"] = ", ".join(f"{row['rank']} by {row['origin']} scores" for row in unknown)
+            rows = [row for row in rows if row not in unknown]
+        out += rows
+    return out
 
 
 def judged(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[dict[str, Any]]:
@@ -201,6 +209,7 @@ def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:
         "few": False,
         "front": None,
         "why": "" if ranked is None else ranked.why[index],
+        "also": "",
         **dict.fromkeys(("rank", "rank_interval", "tie", "mean", "mean_interval"), NOTHING),
     }
     if ranked is None:

@@ -47,13 +47,24 @@ def test_a_suite_without_the_model_says_so(site):
 
 
 def test_an_unknown_interval_is_said_with_its_reason(site):
-    rows = {row["suite"]: row for row in model.ranks(site.suite_cache, "royokong/e5-v", ["mieb", "mieb-en"])}
-    for row in rows.values():
-        assert (row["rank_interval"], row["tie"], row["mean_interval"]) == ("unknown",) * 3 and not row["few"]
-    head, _, _ = model.page(site, model="royokong/e5-v", suite="mieb", by="category")
+    table, ranked = site.suite_cache.table("mieb"), site.suite_cache.ranked("mieb")
+    imported = {row.model for row in table.rows if row.origin == "imported"}
+    only = next(
+        row.model
+        for row, rank in zip(table.rows, ranked.rank, strict=True)
+        if row.origin == "published" and rank > 0 and row.model not in imported
+    )
+    (row,) = model.ranks(site.suite_cache, only, ["mieb"])
+    assert (row["rank_interval"], row["tie"], row["mean_interval"]) == ("unknown",) * 3 and not row["few"]
+    head, _, _ = model.page(site, model=only, suite="mieb", by="category")
     assert "intervals unknown: printed means are used for" in head
     head, _, _ = model.page(site, model="unisim-vit-l-14", suite="unisim-core", by="category")
     assert "intervals rest on few tasks" in head and "intervals unknown" not in head
+
+
+def test_a_row_without_an_interval_is_a_remark_beside_one_with(site):
+    (row,) = model.ranks(site.suite_cache, "royokong/e5-v", ["mieb"])
+    assert row["origin"] == "imported" and row["also"].endswith("by published scores")
 
 
 def test_the_page_opens_with_where_it_ranks_and_what_it_is_best_at(site):
@@ -61,7 +72,7 @@ def test_the_page_opens_with_where_it_ranks_and_what_it_is_best_at(site):
     head, _, rest = model.page(site, model=key, suite="mieb", by="category")
     lead = _text(head[head.index("pg-lead") :].partition("</p>")[0])
     rows = {row["suite"]: row for row in model.ranks(site.suite_cache, key, ["mieb"])}
-    assert f"{rows['mieb']['rank']} in MIEB (95% interval unknown)" in lead
+    assert f"{rows['mieb']['rank']} in MIEB (imported) (95% interval {rows['mieb']['rank_interval']})" in lead
     above, below = (
         _text(rest[rest.index(f"Stands out {side}") :].partition("</table>")[0]) for side in ("above", "below")
     )
