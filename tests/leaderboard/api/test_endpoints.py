@@ -163,7 +163,7 @@ def test_the_leaderboard_is_the_board(client, suite_cache, suite) -> None:
     shown = payload.board(suite_cache.db, suite_cache.table(suite), suite_cache.ranked(suite))
     ranking, columns = shown["ranking"], shown["columns"]
     by_id = {row["id"]: at for at, row in enumerate(shown["rows"])}
-    assert len(found) == sum(row["origin"] == "published" for row in shown["rows"])
+    assert len(found) == sum(row["origin"] == shown["origin"] for row in shown["rows"])
     for row in found:
         at = by_id[f"{row['model']}~{row['origin']}"]
         assert {
