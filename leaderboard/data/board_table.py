@@ -172,14 +172,9 @@ class BoardTable:
         """The origin that is shown first, and where only one can be."""
         return self.scores.usual_origin
 
-    def fullest_rows(self, *, column: int | None = None) -> np.ndarray:
-        """Indices of one row a model, its fullest (as in `rows_of` of equals); with `column`, of those with a score."""
-        rows = (
-            range(len(self.rows))
-            if column is None
-            else np.flatnonzero(~np.isnan(self.scores.values[:, column])).tolist()
-        )
-        return np.array(self._one_a_model(rows, key=self._fullest_first(slice(None))), int)
+    def fullest_rows(self) -> np.ndarray:
+        """Indices of one row a model, its fullest; of equals the one of the usual origin."""
+        return np.array(self._one_a_model(range(len(self.rows)), key=self._fullest_first(slice(None))), int)
 
     def fullest_row(self, rows: Iterable[int], *, columns: np.ndarray) -> int:
         """Of `rows` the one with most scores in `columns`; of equals as in `rows_of`."""

@@ -11,9 +11,11 @@ import gradio as gr
 import numpy as np
 import pandas as pd
 
+from compute.analysis.table import USUAL
 from compute.types import suggestion
 from leaderboard.data import item_queries, suite_queries, task_queries
 from leaderboard.data.board_table import BoardTable
+from leaderboard.data.leaders import scored_rows
 from leaderboard.data.memo import memoised
 from leaderboard.data.scores import interval
 from leaderboard.html import drawn_examples
@@ -242,7 +244,7 @@ def correlations(table: BoardTable) -> tuple[np.ndarray, Correlation]:
 
     columns = np.array([index for index, column in enumerate(table.columns) if column.ranked], int)
     sign = np.array([1.0 if table.columns[index].higher else -1.0 for index in columns])
-    scores = table.scores.values[np.ix_(table.fullest_rows(), columns)]
+    scores = table.scores.values[np.ix_(table.rows_of(USUAL), columns)]
     return columns, correlate(scores=scores * sign, method="spearman", minimum=FEWEST)
 
 
@@ -250,9 +252,9 @@ def _reading(table: BoardTable, index: int, *, ceiling: float) -> dict[str, Any]
     """The verdict on the task from the spread of scores, those in doubt left out."""
     from compute.analysis.saturation import saturation
 
-    column, rows = table.columns[index], table.fullest_rows(column=index)
-    sure = rows[table.marks[rows, index] & SUSPECT == 0]
-    rows = sure if len(sure) else rows
+    column = table.columns[index]
+    origin, rows = scored_rows(table, column=index)
+    rows = rows or np.flatnonzero(~np.isnan(table.scores.values[:, index])).tolist()  # all in doubt
     result = saturation(
         scores=table.scores.values[rows, index],
         stderr=table.scores.stderr[rows, index],
@@ -264,7 +266,7 @@ def _reading(table: BoardTable, index: int, *, ceiling: float) -> dict[str, Any]
         "column": column,
         "saturation": result,
         "verdict": verdict(result),
-        "origin": table.rows[rows[0]].origin,
+        "origin": origin,
     }
 
 

@@ -25,16 +25,6 @@ def test_one_row_a_model_takes_the_fullest(imported_suite_cache):
     models = [table.rows[row].model for row in rows]
     assert len(models) == len(set(models)) == len({row.model for row in table.rows})
     assert all(table.rows[row].origin == "published" for row in rows)
-    model = "google/siglip-so400m-patch14-224"
-    column = next(
-        place
-        for place in range(len(table.columns))
-        if any(
-            row.model == model and row.origin == "imported" and not np.isnan(table.scores.values[at, place])
-            for at, row in enumerate(table.rows)
-        )
-    )
-    assert sum(table.rows[row].model == model for row in table.fullest_rows(column=column)) == 1
 
 
 def test_nearest_asks_for_half_of_the_tasks(suite_cache):
