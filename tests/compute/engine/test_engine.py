@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from compute import tasks
-from compute.content import items
+from compute.content import decoding, items
 from compute.database import store
-from compute.engine import run_folders, thumbnails
+from compute.engine import run_folders
 from compute.engine.run import Outcome
 from compute.models.adapter import Hardware
-from compute.types import NotHere
+from compute.types import CannotDo, NotHere
 from tests.compute.small_bench import TASKS, World, data, executed, square
 
 Execute = Callable[..., list[Outcome]]
@@ -30,51 +31,29 @@ def with_bad(task: str, content: bytes, row: int = 5):
     return replace(whole, alternatives=(items.images(files, of=f"{task}, first"), *whole.alternatives[1:]))
 
 
-def test_every_distinct_item_is_encoded_once_over_all_tasks(world: World, execute: Execute) -> None:
+def test_every_distinct_item_is_encoded_once_over_all_tasks_and_runs(world: World, execute: Execute) -> None:
+    [first] = execute(only=("unisim/near",))
     outcomes = execute()
-    assert {one.state for one in outcomes} == {"made"} and len(outcomes) == 7
+    assert [one.state for one in outcomes] == ["stored"] + ["made"] * 6 and outcomes[0].stored == first.stored
     columns = [column for task in TASKS for column in tasks.columns(data(task))]
     distinct = {(column.modality, key) for column in columns for key in column.keys.tolist()}
     prompts = 3  # a quality's one prompt and its two opposite ones, which the procedure brings along
-    assert world.encoded == len(distinct) + prompts
-    assert world.loaded == 1
-
-
-def test_a_second_run_with_one_more_task_encodes_only_what_is_new(world: World, execute: Execute) -> None:
-    first = execute(only=("unisim/near",))
-    before = world.encoded
-    both = execute(only=("unisim/near", "unisim/odd"))
-    assert [one.state for one in both] == ["stored", "made"] and both[0].stored == first[0].stored
-    new = {key for column in tasks.columns(data(TASKS[4])) for key in column.keys.tolist()} - {
-        key for column in tasks.columns(data(TASKS[0])) for key in column.keys.tolist()
-    }
-    assert world.encoded == before + len(new)
-    execute(only=("unisim/near", "unisim/odd"))
-    assert (world.encoded, world.loaded) == (before + len(new), 2)
+    execute()
+    assert (world.encoded, world.loaded) == (len(distinct) + prompts, 2)
 
 
 def test_a_score_is_the_share_that_is_right(execute: Execute) -> None:
     """Reference: colours compared by hand; the metric stand-in measures the distance of first pixels."""
-    [outcome] = [one for one in execute("small/gauge", only=("unisim/near",)) if one.job.model.key == "small/gauge"]
+    [outcome] = execute("small/gauge", only=("unisim/near",))
     whole = data(TASKS[0])
-    pixel = [
-        [np.array(_pixel(column.read(row))) for row in range(12)] for column in (whole.reference, *whole.alternatives)
-    ]
-    right = [
-        np.abs(pixel[0][row] - pixel[1 + whole.answer[row]][row]).sum()
-        < np.abs(pixel[0][row] - pixel[2 - whole.answer[row]][row]).sum()
-        for row in range(12)
-    ]
+    files = [[column.read(row) for row in range(12)] for column in (whole.reference, *whole.alternatives)]
+    pixels = np.array([[decoding.decode(file).getpixel((0, 0)) for file in side] for side in files], int)
+    distance, rows = np.abs(pixels[1:] - pixels[0]).sum(axis=-1), np.arange(12)
+    right = distance[whole.answer, rows] < distance[1 - whole.answer, rows]
     [score] = outcome.stored.scores
     assert (score.value, score.n, score.subset, score.metric) == (np.mean(right), 12, "default", "accuracy")
     stored = store.read_parquet(outcome.stored.folder / run_folders.ITEMS).set_index("item").loc[list(whole.names)]
-    assert stored["correct"].tolist() == right
-
-
-def _pixel(image: bytes) -> tuple[int, int, int]:
-    from compute.content import decoding
-
-    return tuple(int(one) for one in decoding.decode(image).getpixel((0, 0)))
+    assert stored["correct"].tolist() == right.tolist()
 
 
 def test_a_run_says_how_it_was_made(world: World, execute: Execute) -> None:
@@ -90,61 +69,60 @@ def test_a_run_says_how_it_was_made(world: World, execute: Execute) -> None:
     assert run_folders.read(outcome.stored.folder) == outcome.stored
 
 
-def test_a_bad_image_fails_its_task_and_no_other(world: World, execute: Execute) -> None:
+def test_what_is_bad_or_not_here_fails_its_task_and_no_other(world: World, execute: Execute) -> None:
     world.changed["unisim/near"] = with_bad("unisim/near", b"no image")
+    world.changed["unisim/odd"] = NotHere("odd.tar is not here: hf download made/odd")
+    world.changed["unisim/said"] = ValueError("a bug of a loader")
     said: list[str] = []
     outcomes = execute(report=said.append)
-    failed = [one for one in outcomes if one.state == "failed"]
-    assert [one.job.name for one in failed] == ["unisim/near"]
-    assert "unisim/near, first, image 5" in failed[0].reason and "--skip-bad-items" in failed[0].reason
-    assert "skip_bad=True" in failed[0].reason and failed[0].trace is None
-    assert sum(one.state == "made" for one in outcomes) == 6 and len(said) == 7
+    failed = {one.job.name: one for one in outcomes if one.state == "failed"}
+    assert sum(one.state == "made" for one in outcomes) == 4 and len(said) == 7
+    near = failed.pop("unisim/near")
+    assert {name: one.reason for name, one in failed.items()} == {
+        "unisim/odd": "odd.tar is not here: hf download made/odd",
+        "unisim/said": "ValueError: a bug of a loader",
+    }
+    assert near.trace is None
+    assert all(word in near.reason for word in ("unisim/near, first, image 5", "--skip-bad-items", "skip_bad=True"))
     folder = run_folders.folder(
-        world.folder / "results", model="small/dim", task="unisim/near", fingerprint=failed[0].job.fingerprint
+        world.folder / "results", model="small/dim", task="unisim/near", fingerprint=near.job.fingerprint
     )
     note = json.loads((folder / run_folders.FAILED).read_text())
-    assert note["error"] == failed[0].reason and not (folder / run_folders.MARK).exists()
+    assert note["error"] == near.reason and not (folder / run_folders.MARK).exists()
     del world.changed["unisim/near"]
     assert execute(only=("unisim/near",))[0].state == "made" and not (folder / run_folders.FAILED).exists()
 
 
 @pytest.mark.parametrize("model", ["small/dim", "small/gauge"])
 def test_bad_items_are_left_out_on_request_and_the_coverage_is_said(world: World, execute: Execute, model: str) -> None:
+    """Such a run serves only those who allow it: without, it is made again, fails, and the earlier score stays."""
     world.changed["unisim/near"] = with_bad("unisim/near", square((1, 2, 3))[:40])
-    outcome = execute(model, only=("unisim/near",), skip_bad=True)[0]
+    near = partial(execute, model, only=("unisim/near",))
+    [outcome] = near(skip_bad=True)
     run = outcome.stored.run
     assert (run.status, outcome.stored.coverage, outcome.stored.scores[0].n) == ("partial", 11 / 12, 11)
     assert len(run.settings["left_out"]) == 1 and "unisim/near, first, image 5" in run.settings["left_out"][0]
     assert "item 5" not in set(store.read_parquet(outcome.stored.folder / run_folders.ITEMS)["item"])
-
-
-def test_data_that_is_not_here_fails_its_task_and_no_other(world: World, execute: Execute) -> None:
-    world.changed["unisim/odd"] = NotHere("odd.tar is not here: hf download made/odd")
-    world.changed["unisim/said"] = ValueError("a bug of a loader")
-    outcomes = execute()
-    assert {one.job.name: one.reason for one in outcomes if one.state == "failed"} == {
-        "unisim/odd": "odd.tar is not here: hf download made/odd",
-        "unisim/said": "ValueError: a bug of a loader",
-    }
-    assert sum(one.state == "made" for one in outcomes) == 5
+    assert near(skip_bad=True)[0].state == "stored"
+    [failed] = near()
+    assert failed.state == "failed" and failed.reason.endswith("the score made earlier stays")
+    del world.changed["unisim/near"]
+    assert [near(skip_bad=skip)[0].stored.run.status for skip in (False, True)] == ["complete"] * 2
 
 
 def test_weights_that_are_not_here_are_looked_for_once_and_stored_work_goes_on(world: World, execute: Execute) -> None:
     execute(only=("unisim/near",))
     world.missing = "model.safetensors is not here: hf download small/dim"
     before = world.loaded
-    outcomes = execute(again=True)
-    assert {one.job.name: one.state for one in outcomes} == {
-        job: "made" if job == "unisim/near" else "failed" for job in (one.job.name for one in outcomes)
-    }
-    assert all("hf download" in one.reason for one in outcomes if one.state == "failed")
+    near, *others = execute(again=True)
+    assert (near.job.name, near.state) == ("unisim/near", "made")
+    assert {(one.state, "hf download" in one.reason) for one in others} == {("failed", True)}
     assert world.loaded == before + 1
 
 
 def test_a_model_that_cannot_after_all_is_left_out(world: World, execute: Execute) -> None:
     """An aptitude that only the procedure knows of: no failure."""
     bench = world.bench()
-    from compute.types import CannotDo
 
     def refuse(subject, data, options):
         raise CannotDo("many vectors an item")
@@ -180,25 +158,6 @@ def test_a_model_is_freed_before_the_next_is_loaded(world: World, execute: Execu
 
     world.changed["unisim/odd"] = with_bad("unisim/near", b"its error must not hold the model either")
     execute("small/eye", "small/vision", "small/gauge", bench=replace(bench, subject=subject))
-
-
-def test_thumbnails_are_of_the_items_that_a_page_opens(world: World, execute: Execute) -> None:
-    execute("small/vision", only=("unisim/near",))
-    path = thumbnails.path(world.folder / "results", "unisim/near")
-    keys = {key.decode() for column in tasks.columns(data(TASKS[0])) for key in column.keys.tolist()}
-    assert set(store.read_parquet(path)["image"]) == keys
-
-
-def test_a_run_with_left_out_items_serves_only_those_who_allow_it(world: World, execute: Execute) -> None:
-    """Leaving out is a policy: without it the run is made again, fails, and the earlier score stays."""
-    world.changed["unisim/near"] = with_bad("unisim/near", square((1, 2, 3))[:40])
-    assert execute("small/dim", only=("unisim/near",), skip_bad=True)[0].state == "made"
-    assert execute("small/dim", only=("unisim/near",), skip_bad=True)[0].state == "stored"
-    failed = execute("small/dim", only=("unisim/near",))[0]
-    assert failed.state == "failed" and failed.reason.endswith("the score made earlier stays")
-    del world.changed["unisim/near"]
-    assert execute("small/gauge", only=("unisim/near",), skip_bad=True)[0].state == "made"
-    assert execute("small/gauge", only=("unisim/near",))[0].state == "stored"
 
 
 def test_fewer_items_than_the_catalogue_counts_are_said(world: World, execute: Execute) -> None:

@@ -22,10 +22,9 @@ from compute.features.subject import LoadedSubject
 from compute.models.judges.answer_log import AnswerLog
 from compute.models.loading import size_of_weights
 from compute.procedures.shared import sampling
-from compute.rounding import size
 from compute.tasks import mieb
 from compute.tasks.source import Need, Source
-from compute.types import Model, NotHere
+from compute.types import Model, NotHere, Task
 from tests.compute.small_bench import CATALOG, HARDWARE, TASKS, World, data
 
 
@@ -60,47 +59,44 @@ def need(**changes: object) -> Need:
 
 
 def test_what_is_here_is_counted_and_shared_contents_once(world: World) -> None:
+    """And what is encoded is not encoded again."""
     _, [work], said = estimated(world)
     columns = [column for task in TASKS for column in tasks.columns(data(task))]
     distinct = len({(column.modality, key) for column in columns for key in column.keys.tolist()})
     assert (work.items, work.exact, work.unknown, work.vectors) == (distinct, True, 0, distinct * 4 * 4)
     assert f"{distinct} x 4 x 4 bytes" in said and "about 156" not in said
-
-
-def test_what_is_encoded_is_not_encoded_again(world: World) -> None:
     runs_of(world, "small/dim", "unisim/near")
     before = world.encoded
     _, [work], said = estimated(world)
-    assert work.runs == 6 and work.items == 156 - before and world.encoded == before
+    assert work.runs == 6 and work.items == distinct - before and world.encoded == before
     assert "Stored already:\n  small/dim, unisim/near: " in said
 
 
-def test_what_is_not_here_is_about(world: World) -> None:
-    def missing(task) -> Need:
-        if task.key == "unisim/near":
-            return need(bytes=5_000_000, images=30)
-        return need(repo="made/other") if task.key == "unisim/said" else need(repo="", present=True, images=4, texts=0)
+def test_what_is_not_here_is_about_and_large_data_is_not_read_to_be_counted(world: World) -> None:
+    needs = {
+        "unisim/near": need(bytes=5_000_000, images=30),
+        "unisim/said": need(repo="made/other"),
+        "unisim/fine": need(repo="", present=True, images=4, texts=0),
+        "unisim/sharp": need(bytes=estimate.EXACT_BELOW + 1, present=True, images=7, texts=0),
+    }
 
-    shown, [work], said = estimated(world, replace(world.bench(), need=missing))
-    assert not work.exact and work.unknown == 1
+    def told(task: Task) -> Need:
+        if task.key not in needs:
+            raise NotHere("no loader for it")
+        return needs[task.key]
+
+    bench = world.bench()
+
+    def load(task: Task, options: object) -> dict:
+        assert task.key != "unisim/sharp", "read"
+        return bench.load(task, options)
+
+    shown, [work], said = estimated(world, replace(bench, need=told, load=load))
+    assert not work.exact and work.unknown == 2
     assert "about 5.0 MB" in said and "about 30" in said and "size unknown" in said and "made at run time" in said
-    assert "1 of unknown size" in said and "2 data sets to fetch, about 5.0 MB" in said
+    assert "3 data sets to fetch, about 5.0 MB and 2 of unknown size" in said
+    assert "unisim/odd: no loader for it" in said
     assert {one.task.key: one.exact for one in shown}["unisim/fine"]
-
-
-def test_data_of_which_nothing_can_be_told_is_named(world: World) -> None:
-    def missing(task) -> Need:
-        raise NotHere("no loader for it")
-
-    _, [work], said = estimated(world, replace(world.bench(), need=missing), only=("unisim/odd",))
-    assert "unisim/odd: no loader for it" in said and work.unknown == 1
-
-
-def test_large_data_is_not_read_to_be_counted(world: World) -> None:
-    large = need(bytes=estimate.EXACT_BELOW + 1, present=True, images=7, texts=0)
-    bench = replace(world.bench(), need=lambda task: large, load=lambda task, options: pytest.fail("read"))
-    _, [work], _ = estimated(world, bench, only=("unisim/odd",))
-    assert (work.items, work.exact) == (7, False)
 
 
 def test_weights_are_sized_from_the_cache_or_from_parameters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,20 +115,6 @@ def test_weights_are_sized_from_the_cache_or_from_parameters(tmp_path: Path, mon
     (tmp_path / "models--A--b" / "refs" / "main").write_text("d" * 40)
     assert size_of_weights(replace(row, revision="")) == (1234, True)
     assert size_of_weights(replace(row, weights=str(snapshot), revision="")) == (1234, True)
-    assert size_of_weights(replace(row, weights="A/c", revision="")) == (6_000_000, False)
-
-
-@pytest.mark.parametrize(
-    ("count", "said"),
-    [
-        (None, "size unknown"),
-        (1_000, "1.0 kB"),
-        (25_400_000, "25 MB"),
-        (10**16, "10000 TB"),
-    ],
-)
-def test_sizes_are_said_as_people_do(count: int | None, said: str) -> None:
-    assert size(count) == said
 
 
 def runs_of(world: World, model: str, *only: str) -> None:
@@ -181,17 +163,6 @@ def test_tasks_that_show_the_same_count_once(world: World) -> None:
     assert work.encoded["image"] == 100 + 40 + 7
 
 
-def test_a_split_is_fetched_once() -> None:
-    def task(key: str, *, present: bool = False, **parts: int) -> TaskEstimate:
-        return TaskEstimate(task=TASKS[0], need=need(parts=parts, bytes=sum(parts.values()), present=present))
-
-    probe, zero_shot = task("a", test=10, train=50), task("b", test=10)
-    [whole] = estimate.downloads([probe, zero_shot]).values()
-    [rest] = estimate.downloads([probe, task("b", test=10, present=True)]).values()
-    assert (whole, rest) == (60, 50)
-    assert list(estimate.downloads([TaskEstimate(task=TASKS[0], need=need())]).values()) == [None]
-
-
 CIFAR = {"mieb/cifar100": (22.6e6 + 118e6), "mieb/cifar100zeroshot": 22.6e6, "mieb/cifar100clustering": 22.6e6}
 
 
@@ -201,6 +172,8 @@ def test_cifar_100_is_both_splits_for_a_probe_and_one_for_the_rest() -> None:
     assert {key: one.bytes for key, one in needs.items()} == pytest.approx(CIFAR)
     found = [TaskEstimate(task=shipped().task(key), need=one) for key, one in needs.items()]
     assert list(estimate.downloads(found).values()) == [pytest.approx(140.6e6)]
+    here = [replace(one, need=replace(one.need, present=True)) for one in found[1:]]
+    assert list(estimate.downloads([found[0], *here]).values()) == [pytest.approx(118e6)], "the other split is here"
     trained = needs["mieb/cifar100"].trained
     assert estimate._not_read(found, "image") == 9998 + trained and 7000 < trained < 8000
 
@@ -220,13 +193,10 @@ def test_estimates_are_within_a_fifth_of_published_sizes(key: str) -> None:
     assert size == pytest.approx(PUBLISHED[key], rel=0.2)
 
 
-@pytest.mark.parametrize(("classes", "of_class", "each", "draws"), [(47, 80, 16, 5)])
-def test_the_items_that_draws_take_are_those_of_the_sampling(
-    classes: int, of_class: int, each: int, draws: int
-) -> None:
-    labels = np.random.default_rng(0).permutation(np.repeat(np.arange(classes), of_class))
-    taken = np.unique(sampling.one_label(labels, samples_per_label=each, draws=draws))
-    assert mieb.drawn(len(labels), classes=classes, each=each, draws=draws) == pytest.approx(len(taken), rel=0.05)
+def test_the_items_that_draws_take_are_those_of_the_sampling() -> None:
+    labels = np.random.default_rng(0).permutation(np.repeat(np.arange(47), 80))
+    taken = np.unique(sampling.one_label(labels, samples_per_label=16, draws=5))
+    assert mieb.drawn(len(labels), classes=47, each=16, draws=5) == pytest.approx(len(taken), rel=0.05)
 
 
 def test_a_probes_training_items_are_counted_where_they_are_here() -> None:
@@ -259,17 +229,14 @@ def test_comparisons_are_measured_and_drawn_items_stand_in(world: World) -> None
 
 
 def test_a_model_that_is_not_here_takes_the_given_rate(world: World) -> None:
+    """Without one its time is not known, nor that of a model which cannot be loaded."""
     _, [work], said = estimated(world, model="small/eye", rate=50.0, seconds=0.1)
     assert (work.measured, work.seconds) == (False, pytest.approx(work.items / 50)) and "50.0 images a second" in said
     assert "0.004 images a second" in estimated(world, model="small/eye", rate=0.004)[-1]
-    _, [unknown], said = estimated(world, model="small/eye", seconds=0.1)
-    assert unknown.seconds is None and "unknown: its weights are not here" in said and world.loaded == 0
-
-
-def test_a_model_that_cannot_be_loaded_has_no_time(world: World) -> None:
     world.missing = "model.safetensors is damaged"
-    _, [work], said = estimated(world, seconds=0.1)
-    assert work.seconds is None and "unknown: model.safetensors is damaged" in said
+    for model, reason in (("small/eye", "its weights are not here"), ("small/dim", world.missing)):
+        _, [work], said = estimated(world, model=model, seconds=0.1)
+        assert work.seconds is None and f"unknown: {reason}" in said and world.loaded == (model == "small/dim")
 
 
 def test_what_a_package_fetches_for_itself_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

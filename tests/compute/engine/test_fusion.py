@@ -106,12 +106,8 @@ def executed(world: JointWorld, *options: str, skip_bad: bool = False) -> run.Ou
     ("key", "way"),
     [
         ("royokong/e5-v", "joint"),
-        ("tiger-lab/vlm2vec-full", "joint"),
-        ("tiger-lab/vlm2vec-lora", "joint"),
         ("alibaba-nlp/gme-qwen2-vl-2b-instruct", "joint"),
-        ("alibaba-nlp/gme-qwen2-vl-7b-instruct", "joint"),
         ("openai/clip-vit-base-patch32", "sum"),
-        ("google/siglip-base-patch16-224", "sum"),
         ("thudm/imagereward", "sum"),
     ],
 )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from compute.analysis.maps import images as item_map
 from compute.content import items
@@ -17,7 +15,7 @@ from compute.engine import image_maps
 from compute.tasks.data import Clusters, Data, Labelled, Matches, Mixed, Retrieval, Sentences
 from tests.compute.small_bench import CATALOG, MODELS, TASKS, World, data, square
 
-EYE, GAUGE = MODELS[0], next(one for one in MODELS if one.key == "small/gauge")
+EYE = MODELS[0]
 
 
 @pytest.fixture
@@ -67,16 +65,15 @@ def test_without_classes_the_part_in_the_question_is_the_label() -> None:
     odd = data(TASKS[4])
     found, _ = labels_of(odd)
     assert {found[keys(odd.members[place])[row]] for row, place in enumerate(odd.odd.tolist())} == {"odd one"}
-    pairs = Sentences(names=("a",), first=pictures(1), second=pictures(2), human=np.ones(1))
-    assert list(labels_of(pairs)[0].values()) == ["first", "second"]
-    rows = Matches(names=("a",), images=(pictures(1), pictures(2)), captions=(items.texts(["x"], of="c"),))
-    assert list(labels_of(rows)[0].values()) == ["image 1", "image 2"]
-    found = Retrieval(
-        queries=Mixed(names=("q",), text=items.texts(["x"], of="q"), text_at=np.zeros(1, int)),
-        documents=Mixed(names=("d",), image=pictures(1), image_at=np.zeros(1, int)),
-        relevant=(np.zeros(1, int), np.zeros(1, int), np.ones(1)),
-    )
-    assert list(labels_of(found)[0].values()) == ["document"]
+    one, text, first = np.ones(1), items.texts(["x"], of="texts"), np.zeros(1, int)
+    queries = Mixed(names=("q",), text=text, text_at=first)
+    documents = Mixed(names=("d",), image=pictures(1), image_at=first)
+    for part, labels in (
+        (Sentences(names=("a",), first=pictures(1), second=pictures(2), human=one), ["first", "second"]),
+        (Matches(names=("a",), images=(pictures(1), pictures(2)), captions=(text,)), ["image 1", "image 2"]),
+        (Retrieval(queries=queries, documents=documents, relevant=(first, first, one)), ["document"]),
+    ):
+        assert list(labels_of(part)[0].values()) == labels
 
 
 def test_a_map_is_one_file_with_pictures_and_settings(world: World) -> None:
@@ -88,10 +85,9 @@ def test_a_map_is_one_file_with_pictures_and_settings(world: World) -> None:
     every = dict(labels_of(data(TASKS[0]))[0])
     assert {key: every[key] for key in frame["image"]} == dict(zip(frame["image"], frame["label"], strict=True))
     settings = json.loads(frame["settings"].iloc[0])
-    assert (settings["images"], settings["of"], settings["seed"]) == (20, 36, 7)
+    assert settings.items() >= {"images": 20, "of": 36, "seed": 7}.items()
     assert settings["model"]["revision"] == EYE.revision
-    with Image.open(io.BytesIO(bytes(frame["webp"].iloc[0]))) as picture:
-        assert picture.format == "WEBP"
+    assert bytes(frame["webp"].iloc[0])[8:12] == b"WEBP"
     before = world.encoded
     image_maps.make(TASKS[0], EYE, bench=world.bench(results=world.folder), images=20, seed=7)
     assert world.encoded == before == 20, "stored embeddings are used again"

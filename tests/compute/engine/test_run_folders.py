@@ -93,9 +93,8 @@ def test_the_items_of_a_run_keep_their_columns(tmp_path: Path) -> None:
 
 
 def test_items_of_several_subsets_are_told_apart() -> None:
-    frame = runs.table({"en": evidence(), "de": evidence()})
-    assert frame["item"].tolist() == ["en/i0", "en/i1", "en/i2", "de/i0", "de/i1", "de/i2"]
-    assert frame["subset"].tolist() == ["en"] * 3 + ["de"] * 3
+    frame = runs.table({"en": evidence(2), "de": evidence(1)})
+    assert frame[["item", "subset"]].values.tolist() == [["en/i0", "en"], ["en/i1", "en"], ["de/i0", "de"]]
     with pytest.raises(BadInput, match="'i0' twice"):
         runs.table({"default": pd.concat([evidence(), evidence()])})
 
@@ -124,28 +123,17 @@ def test_a_failure_is_kept_apart_until_the_run_succeeds(tmp_path: Path) -> None:
     [
         (MARK, b""),
         (MARK, b"{}"),
-        (MARK, b"[1]"),
-        (MARK, b'{"scores": []}'),
+        (MARK, b"null"),
         (ITEMS, b"PAR1"),
-        (ITEMS, b""),
         (SCORES, b"PAR1 cut short"),
         (ITEMS, None),
-        (MARK, "NaN"),
-        (MARK, "field"),
     ],
 )
-def test_a_damaged_folder_is_named(tmp_path: Path, name: str, content: bytes | str | None) -> None:
+def test_a_damaged_folder_is_named(tmp_path: Path, name: str, content: bytes | None) -> None:
     folder = runs.write(tmp_path, run=run(), scores=[score()], items=runs.table({"default": evidence()})).folder
-    whole = (folder / name).read_text(errors="ignore")
-    match content:
-        case None:
-            (folder / name).unlink()
-        case "NaN":
-            (folder / name).write_text(whole.replace('"value": 0.5', '"value": NaN'))
-        case "field":
-            (folder / name).write_text(whole.replace('"device"', '"colour"'))
-        case _:
-            (folder / name).write_bytes(content)
+    (folder / name).unlink()
+    if content is not None:
+        (folder / name).write_bytes(content)
     with pytest.raises(BadInput, match="m__x/b__t/abc.*run again"):
         runs.read(folder)
     assert runs.find(tmp_path, model="m/x", task="b/t", fingerprint="abc") is None
@@ -158,18 +146,6 @@ def test_the_fingerprint_is_of_the_content_not_of_its_order() -> None:
     assert runs.fingerprint({"a": 1}) != runs.fingerprint({"a": "1"}) != runs.fingerprint({"a": True})
     with pytest.raises(TypeError, match="object"):
         runs.fingerprint({"a": object()})
-
-
-def test_a_page_opens_the_same_items_of_every_model() -> None:
-    """Reference: DuckDB's md5, by which the database chooses."""
-    names = [f"item {row}" for row in range(500)]
-    chosen = runs.page_items(names, most=40)
-    assert set(runs.page_items(names[::-1], most=40)) == set(chosen) and len(set(chosen)) == 40
-    with duckdb.connect() as plain:
-        plain.register("names", pd.DataFrame({"name": names}))
-        reference = plain.execute("SELECT name FROM names ORDER BY md5(name) LIMIT 40").fetchall()
-    assert chosen == [row[0] for row in reference]
-    assert runs.page_items(names, most=500) == names
 
 
 def test_the_headline_is_the_whole_or_the_mean_of_the_parts(tmp_path: Path) -> None:

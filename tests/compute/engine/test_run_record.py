@@ -37,64 +37,27 @@ def changed(folder: Path, name: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
     [
-        ("score.stderr", -1, "stderr"),
         ("score.stderr", 3, "stderr"),
-        ("score.value", 12345, "value"),
-        ("score.value", "0.5", "value"),
-        ("score.value", None, "value"),
-        ("score.n", 2.5, "n"),
-        ("score.coverage", 1.5, "coverage"),
         ("score.lower_bound", -0.5, "lower_bound"),
         ("score.low", 0.4, "interval"),
         ("score.subset", "x" * 201, "subset"),
         ("score.run", "another", "run"),
-        ("score.metric", "cosine_spearman", None),
         ("scores", [], "scores"),
-        ("scores", [7], "scores"),
-        ("origin", "published", "origin"),
-        ("id", "published/a", "id"),
         ("status", "failed", "status"),
         ("model", "another/model", "another model"),
-        ("main", "yes", "main"),
-        ("seconds", -3, "seconds"),
         ("started", "tomorrow", "started"),
-        ("device", "c" * 5000, "device"),
         ("error", "\ud800", "half a character"),
         ("colour", "red", "colour"),
-        ("settings", [], "settings"),
-        ("settings.variant", ["a"], "variant"),
         ("settings.coverage", 7, "coverage"),
-        ("settings.timings", {"encode": "long"}, "timings"),
         ("settings.encodings", [{"encoded": 3, "seconds": "x"}], "seconds"),
-        ("settings.left_out", [{}], "left_out"),
-        ("settings.data", {"subsets": "en"}, "subsets"),
     ],
 )
-def test_what_no_run_holds_is_refused(folder: Path, name: str, value: Any, reason: str | None) -> None:
+def test_what_no_run_holds_is_refused(folder: Path, name: str, value: Any, reason: str) -> None:
     changed(folder, name, value)
-    if reason is None:  # a change that is sound
-        assert runs.read(folder).run.id
-        return
     with pytest.raises(BadInput, match="m__x/b__t/abc") as raised:
         runs.read(folder)
     assert reason in str(raised.value) and len(str(raised.value)) < 400
     assert runs.find(folder.parents[2], model="m/x", task="b/t", fingerprint="abc") is None
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("[" * 100_000, "lists within lists"),
-        ('{"seconds": NaN}', "Out of range"),
-        ("null", "no object"),
-        ("\x00", "Expecting value"),
-    ],
-    ids=["lists", "nan", "null", "a zero"],
-)
-def test_a_record_that_no_reader_survives_is_refused(folder: Path, text: str, reason: str) -> None:
-    (folder / MARK).write_text(text)
-    with pytest.raises(BadInput, match=reason):
-        runs.read(folder)
 
 
 def test_two_scores_of_one_subset_and_metric_are_refused(folder: Path) -> None:
@@ -138,13 +101,9 @@ def test_a_folder_that_is_a_link_out_of_the_results_is_refused(folder: Path, tmp
         runs.read(folder)
 
 
-def test_a_run_of_the_future_does_not_win_for_ever() -> None:
-    """A wrong clock dated it; the record's date stays as it is, and any other run counts as newer."""
-    late = (datetime.now(UTC) + timedelta(days=400)).isoformat(timespec="seconds")
-    stored = runs.StoredRun(run=run(started=late), scores=(score(),), folder=Path("x"))
-    usual = runs.StoredRun(run=run(), scores=(score(),), folder=Path("x"))
-    assert stored.is_of_the_future and stored.date == "" < usual.date == run().started
-    near = (datetime.now(UTC) + timedelta(hours=2)).isoformat(timespec="seconds")  # another machine's clock
+def test_another_machines_clock_may_run_ahead() -> None:
+    """By hours; a run of the future proper does not win for ever, which the database's tests show."""
+    near = (datetime.now(UTC) + timedelta(hours=2)).isoformat(timespec="seconds")
     assert not runs.StoredRun(run=run(started=near), scores=(score(),), folder=Path("x")).is_of_the_future
 
 
@@ -161,11 +120,8 @@ def test_an_interval_is_read_back_and_may_leave_the_value_out(folder: Path) -> N
     changed(folder, "score.low", 0.6)
     with pytest.raises(BadInput, match="interval"):
         runs.read(folder)
-
-
-def test_a_run_of_before_intervals_is_read(folder: Path) -> None:
     record = json.loads((folder / MARK).read_text())
     for each in record["scores"]:
         del each["low"], each["high"]
     (folder / MARK).write_text(json.dumps(record))
-    assert [score.low for score in runs.read(folder).scores] == [None, None]
+    assert [score.low for score in runs.read(folder).scores] == [None, None], "a run of before intervals"

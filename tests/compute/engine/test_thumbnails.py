@@ -65,7 +65,4 @@ def test_only_what_items_show_is_drawn_and_more_is_added(tmp_path: Path) -> None
     held = store.read_parquet(path)
     assert set(held["image"]) == {keys[0].decode(), keys[2].decode()}
     assert all(bytes(webp)[8:12] == b"WEBP" for webp in held["webp"])
-
-
-def test_pictures_are_of_a_draw_of_many_items() -> None:
     assert len(thumbnails.shown(shown([[f"{row}".encode()] for row in range(9)]), most=3)) == 3

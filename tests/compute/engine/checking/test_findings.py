@@ -45,16 +45,13 @@ def test_labelled_items() -> None:
     }
 
 
-def test_test_items_among_the_training_items() -> None:
+def test_parts_of_classes() -> None:
     data = Probe(train=labelled("abc", [0, 1, 0]), test=labelled("xcb", [0, 0, 1], start=11))
     assert said(data) == {
         "test items that are training items too": (2, ("row 12 = row 3", "row 13 = row 2"), True),
     }
-
-
-def test_prompts_of_two_classes() -> None:
-    data = ZeroShot(test=labelled("ab", [0, 1]), prompts=column("pp"))
-    assert said(data) == {"classes with the prompt of another": (1, ("dog = cat",), True)}
+    twice = ZeroShot(test=labelled("ab", [0, 1]), prompts=column("pp"))
+    assert said(twice) == {"classes with the prompt of another": (1, ("dog = cat",), True)}
 
 
 def test_choices() -> None:
