@@ -12,7 +12,6 @@ from PIL import Image
 
 from compute.content import items
 from compute.content.items import Column
-from compute.content.messages import Question, Reply
 from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
@@ -72,23 +71,27 @@ class Standin:
         right = np.stack([seen(item) for item in second])
         return right[:, 0] if first is None else 2 * np.stack([seen(item) for item in first])[:, 0] + right[:, 0]
 
-    def reply(self, questions: Sequence[Question]) -> list[Reply]:
-        return [Reply(item=question.item, text="A") for question in questions]
-
     @property
     def encoded(self) -> int:
         return sum(size for _, size in self.batches)
 
 
 def subject(
-    folder: Path, model: Standin, *, row: Model = ENCODER, hardware: Hardware = CPU, **options: Any
+    folder: Path,
+    model: Any,
+    dtype: str = "float32",
+    *,
+    row: Model = ENCODER,
+    hardware: Hardware = CPU,
+    threads: int = 2,
+    **options: Any,
 ) -> LoadedSubject:
     return LoadedSubject(
         row,
-        store=FeatureStore(folder),
+        store=FeatureStore(folder, dtype=dtype),
         hardware=hardware,
         load=model.load,
-        threads=2,
+        threads=threads,
         identity=lambda row, *, hardware: {"model": row.key, "dtype": hardware.dtype},
         **options,
     )

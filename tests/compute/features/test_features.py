@@ -15,25 +15,6 @@ from compute.types import CannotDo, LikenessError
 from tests.compute.features.standin import COMPARER, ENCODER, Standin, file, files, subject
 
 
-def test_every_distinct_item_is_encoded_once_over_columns_tasks_and_runs(tmp_path: Path) -> None:
-    model = Standin()
-    first, second = files(1, 2, 3, 2, 1), files(3, 4, 1)
-    prompts = items.texts(["a cat", "a dog", "a cat"], of="prompts")
-    asked = subject(tmp_path, model)
-    asked.prepare([first, prompts, second])
-    assert sorted(model.batches) == [("image", 4), ("text", 2)]
-    assert np.array_equal(asked.embed(first)[:, 0], [1, 2, 3, 2, 1])
-    assert np.array_equal(asked.embed(second)[:, 0], [3, 4, 1])
-    assert np.array_equal(asked.embed(prompts)[:, 0], [5, 5, 5])
-    later = subject(tmp_path, model)
-    later.prepare([first, prompts, second])
-    assert np.array_equal(later.embed(second), asked.embed(second))
-    assert (model.encoded, model.loads, later.done) == (6, 1, [])
-    later.prepare([first, files(4, 5, 6)])
-    assert (model.encoded, model.loads) == (8, 2)
-    assert [(done.wanted, done.stored, done.encoded) for done in later.done] == [(6, 4, 2)]
-
-
 def test_settings_are_known_without_loading_once_stored(tmp_path: Path) -> None:
     model = Standin()
     subject(tmp_path, model).embed(files(1))
@@ -66,13 +47,6 @@ def test_many_vectors_an_item(tmp_path: Path) -> None:
     assert vectors[:, 0].tolist() == [1, 2, 2, 3, 3, 3, 5, 2, 2]
     with pytest.raises(CannotDo, match="many vectors"):
         asked.embed(column)
-
-
-def test_an_image_with_a_text_is_one_item(tmp_path: Path) -> None:
-    model = Standin()
-    pairs = items.paired(files(1, 1, 2), items.texts(["a", "b", "a"], of="captions"))
-    assert len(np.unique(subject(tmp_path, model).embed(pairs), axis=0)) == 3
-    assert model.batches == [("pair", 3)]
 
 
 def test_what_a_model_cannot_do(tmp_path: Path) -> None:

@@ -16,12 +16,11 @@ import pytest
 
 from compute.content import items
 from compute.features import encoding, passes, shards
-from compute.features.store import FeatureStore, Shelf
+from compute.features.store import Shelf
 from compute.features.subject import LoadedSubject
 from compute.models.adapter import Hardware
 from compute.types import Model
-
-ROW = Model(key="made/up", title="Made up", abilities=("embed_image", "embed_text"))
+from tests.compute.features.standin import subject
 
 
 class Dead(BaseException):
@@ -61,6 +60,9 @@ class Lengths:
     def __init__(self) -> None:
         self.given: list[str] = []
 
+    def load(self, row: Model, *, hardware: Hardware) -> Lengths:
+        return self
+
     def prepare(self, modality: str, item: str) -> str:
         return item
 
@@ -88,16 +90,7 @@ def test_dead_at_any_step_on_the_disk(tmp_path: Path, monkeypatch: pytest.Monkey
     good = column.take(np.arange(12))
 
     def attempt(folder: Path, model: Lengths) -> LoadedSubject:
-        asked = LoadedSubject(
-            ROW,
-            store=FeatureStore(folder),
-            hardware=Hardware(device="cpu", dtype="float32"),
-            batch_size=4,
-            skip_bad=True,
-            threads=1,
-            load=lambda row, *, hardware: model,
-            identity=lambda row, *, hardware: {"model": row.key},
-        )
+        asked = subject(folder, model, batch_size=4, skip_bad=True, threads=1)
         asked.prepare([column])
         return asked
 

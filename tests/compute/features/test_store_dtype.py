@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
 from compute.types import BadInput
-from tests.compute.features.standin import COMPARER, CPU, ENCODER, Standin, files
-
-
-def subject(folder: Path, model: Standin, dtype: str, *, row=ENCODER) -> LoadedSubject:
-    return LoadedSubject(
-        row,
-        store=FeatureStore(folder, dtype=dtype),
-        hardware=CPU,
-        load=model.load,
-        threads=2,
-        identity=lambda row, *, hardware: {"model": row.key},
-    )
+from tests.compute.features.standin import COMPARER, Standin, files, subject
 
 
 def thirds(found: np.ndarray) -> np.ndarray:
@@ -54,10 +40,3 @@ def test_vectors_beyond_its_range_are_refused_and_nothing_is_stored(tmp_path: Pa
     with pytest.raises(BadInput, match=r"made/up: its vectors reach 4.9e\+05, more than float16 holds. Omit"):
         subject(tmp_path, model, "float16").embed(column)
     assert not list(tmp_path.rglob("[0-9a-f]*.safetensors"))
-
-
-def test_a_store_is_sent_to_another_process_by_its_location(tmp_path: Path) -> None:
-    for location in (tmp_path, "memory://somewhere/features"):
-        sent = pickle.loads(pickle.dumps(FeatureStore(location, dtype="float16")))
-        assert (sent.location, sent.dtype) == (location, "float16")
-        assert (sent.remote is None) == (location == tmp_path)

@@ -10,27 +10,14 @@ from compute.metrics.agreement import correlation, rank_accuracy, squared_correl
 from compute.types import BadInput, LikenessError, Undefined
 
 
-def test_perfect():
-    assert correlation(scores=[1, 2, 3], human=[10, 20, 30]) == pytest.approx(1)
-    assert squared_correlation(scores=[1, 2, 3], human=[10, 20, 30]) == pytest.approx(1)
-    assert rank_accuracy(ranks=[1, 2, 3, 4], human_ranks=[1, 2, 3, 4]) == 1
-
-
-def test_worst():
-    assert rank_accuracy(ranks=[4, 3, 2, 1], human_ranks=[1, 2, 3, 4]) == 0
+def test_closed_forms():
+    """Perfect, worst, and deviations (-1, 0, 1) and (-1, 1, 0): covariance 1, both variances 2, so r = 1/2."""
+    for human, r in (([10, 20, 30], 1), ([30, 20, 10], -1), ([0, 2, 1], 0.5)):
+        assert correlation(scores=[1, 2, 3], human=human) == pytest.approx(r)
+        assert squared_correlation(scores=[1, 2, 3], human=human) == pytest.approx(r**2)
     assert squared_correlation(scores=[1, -1, -1, 1], human=[1, 2, 3, 4]) == pytest.approx(0, abs=1e-12)
-
-
-def test_squaring_hides_the_wrong_way():
-    assert correlation(scores=[3, 2, 1], human=[1, 2, 3]) == pytest.approx(-1)
-    assert squared_correlation(scores=[3, 2, 1], human=[1, 2, 3]) == pytest.approx(1)
-
-
-def test_closed_form():
-    # Deviations (-1, 0, 1) and (-1, 1, 0): covariance 1, both variances 2, so r = 1/2.
-    assert correlation(scores=[0, 1, 2], human=[0, 2, 1]) == pytest.approx(0.5)
-    assert squared_correlation(scores=[0, 1, 2], human=[0, 2, 1]) == pytest.approx(0.25)
-    assert rank_accuracy(ranks=[2, 1, 3], human_ranks=[1, 2, 3]) == pytest.approx(2 / 3)
+    for ranks, share in (([1, 2, 3], 1), ([3, 2, 1], 0), ([2, 1, 3], 2 / 3)):
+        assert rank_accuracy(ranks=ranks, human_ranks=[1, 2, 3]) == pytest.approx(share)
 
 
 @pytest.mark.parametrize("seed", range(2))

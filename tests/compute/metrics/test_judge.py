@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import entropy
 from sklearn.metrics import normalized_mutual_info_score
 
-from compute.metrics import judge, resampling
-from compute.metrics.figures import Figure, nmi
+from compute.metrics import judge
+from compute.metrics.figures import Figure
 from compute.types import BadInput, Undefined
 from tests.compute.metrics import judges
 
@@ -84,7 +84,6 @@ def test_independent_implementations_give_the_same(seed: int) -> None:
     both = np.concatenate([truth, truth])
     value = judge.mmscore(truth, forward, reverse).value
     assert value == pytest.approx(normalized_mutual_info_score(both, labels), abs=1e-12)
-    assert value == pytest.approx(nmi(both, labels).value, abs=1e-12)
     counts = np.bincount(answers[~np.isnan(answers)].astype(int))
     assert judge.smoothness(forward, reverse).value == pytest.approx(entropy(counts), abs=1e-12)
     for epsilon, figure in enumerate(judge.relax_sym_curve(forward, reverse)):
@@ -124,29 +123,6 @@ def test_lists_of_unlike_length_are_refused() -> None:
 # ---- intervals
 
 
-def test_a_source_moves_as_one() -> None:
-    """Each pair written five times, of one source: the same interval. As sources of their own it would be narrower."""
-    pairs = judges.noisy(np.random.default_rng(1), sources=40)["sensitive"]
-    five = pd.concat([pairs] * 5)
-    once, often = (
-        judge.mmscore(each["expected_score"], each["forward"], each["reverse"], each["source"])
-        for each in (pairs, five)
-    )
-    assert often.stderr == pytest.approx(once.stderr) and (often.low, often.high) == pytest.approx(
-        (once.low, once.high)
-    )
-    apart = judge.mmscore(five["expected_score"], five["forward"], five["reverse"])
-    assert apart.stderr is not None and once.stderr is not None and apart.stderr < 0.6 * once.stderr
-
-
-def test_the_error_of_a_share_is_the_known_one_of_clusters() -> None:
-    """Reference: sd of the sources' means over sqrt(S), which is exact for clusters of one size."""
-    pairs = judges.noisy(np.random.default_rng(2), sources=200)["invariant"]
-    alike = ((pairs["forward"] - pairs["reverse"]).abs() <= 1).astype(float).groupby(pairs["source"]).mean()
-    figure = judge.relax_sym(pairs["forward"], pairs["reverse"], pairs["source"])
-    assert figure.stderr == pytest.approx(alike.std(ddof=0) / np.sqrt(200), rel=0.06)
-
-
 def test_the_spread_is_that_of_scikit_learn_over_draws_of_sources() -> None:
     pairs = judges.noisy(np.random.default_rng(3), sources=80)["sensitive"]
     rng = np.random.default_rng(4)
@@ -160,21 +136,9 @@ def test_the_spread_is_that_of_scikit_learn_over_draws_of_sources() -> None:
     assert figure.stderr == pytest.approx(np.std(drawn), rel=0.1)
 
 
-def test_the_jackknife_takes_most_of_the_bias_off() -> None:
-    """A judge that guesses has MMScore 0 on endless sources, and 0.1 on ten."""
-    rng = np.random.default_rng(5)
-    figures = []
-    for _ in range(60):
-        pairs = judges.noisy(rng, sources=10, means=judges.RANDOM)["invariant"]
-        part = judge.resampled(judge.MMSCORE, [judge.Ratings.of_frame(pairs)], draws=2).part(0)
-        figures.append((part.whole, part.whole - part.bias))
-    plain, corrected = np.mean(figures, axis=0)
-    assert plain > 0.05 and abs(corrected) < 0.25 * plain
-
-
 def test_symmetric_in_every_pair_is_not_symmetric_for_sure() -> None:
     figure = scores(TRUTH, TRUTH)["relax_sym"]
-    assert figure.value == 1.0 and figure.high == 1.0 and figure.low is not None and 0.6 < figure.low < 0.8
+    assert figure.value == 1.0 and figure.high == 1.0 and 0.6 < figure.low < 0.8
     assert scores(10, 1)["relax_sym"].low == 0.0
     assert figure.stderr is None and scores(10, 1)["relax_sym"].stderr is None
 
@@ -184,13 +148,6 @@ def test_what_no_draw_shows_has_no_interval() -> None:
         assert figure.low is None and figure.high is None and figure.stderr is None
     single = judge.mmscore([10, 8, 1], [10, 8, 1], [9, 8, 1], sources=["a"] * 3)
     assert single.stderr is None and single.low is None
-
-
-def test_the_same_evidence_has_the_same_interval_whatever_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    sums = np.random.default_rng(0).random((30, 4))
-    drawn = resampling.totals(sums, draws=50, seed=3)
-    monkeypatch.setattr(resampling, "_BLOCK", 100)
-    assert np.allclose(resampling.totals(sums, draws=50, seed=3), drawn)
 
 
 # ---- both conditions
@@ -207,29 +164,18 @@ def test_controllability_by_hand() -> None:
     )
     figure = judge.controllability(evidence)
     assert figure.value == pytest.approx(1 - abs(a - b) / np.sqrt(a * b)) and figure.n == 600
-    assert figure.low is not None and figure.high is not None and figure.low < figure.value <= figure.high <= 1
+    assert figure.low < figure.value <= figure.high <= 1
     with pytest.raises(Undefined, match="invariant condition"):
         judge.controllability({"sensitive": evidence["sensitive"]})
 
 
 def test_the_conditions_of_a_task_share_their_sources() -> None:
-    """Reference: the mean over draws of sources for both conditions at once. Drawn apart it would be narrower."""
+    """Drawn apart, the interval would be too narrow."""
     evidence = judges.noisy(np.random.default_rng(7), sources=60, means=judges.POOR)
     moved = {condition: pairs.assign(source=pairs["source"] + condition) for condition, pairs in evidence.items()}
     together, apart = (judge.mean(judge.SMOOTHNESS, each) for each in (evidence, moved))
     assert together.value == apart.value
-    tables = {name: pairs.groupby("source", sort=False) for name, pairs in evidence.items()}
-    rows = {
-        name: [group[["forward", "reverse"]].to_numpy().ravel() for _, group in groups]
-        for name, groups in tables.items()
-    }
-    rng, means = np.random.default_rng(8), []
-    for _ in range(800):
-        draw = rng.integers(0, 60, 60)
-        drawn = [np.concatenate([each[index] for index in draw]) for each in rows.values()]
-        means.append(np.mean([entropy(np.bincount(one[~np.isnan(one)].astype(int))) for one in drawn]))
-    assert together.stderr == pytest.approx(np.std(means), rel=0.1)
-    assert together.stderr is not None and apart.stderr is not None and together.stderr > 1.1 * apart.stderr
+    assert together.stderr > 1.1 * apart.stderr
 
 
 def test_table_1_is_the_plain_mean_over_splits_and_conditions() -> None:
@@ -240,12 +186,11 @@ def test_table_1_is_the_plain_mean_over_splits_and_conditions() -> None:
     for key, column in (("mmscore", judge.MMSCORE), ("relax_sym", judge.RELAX_SYM), ("smoothness", judge.SMOOTHNESS)):
         parts = [judge.mean(column, conditions).value for conditions in evidence.values()]
         figure = row[key]
-        assert isinstance(figure, Figure) and figure.value == pytest.approx(np.mean(parts)) and figure.n == 720
-        assert figure.low is not None and figure.high is not None and figure.low < figure.high
+        assert figure.value == pytest.approx(np.mean(parts)) and figure.n == 720
+        assert figure.low < figure.high
     control = row["controllability"]
-    assert isinstance(control, Figure)
     assert control.value == pytest.approx(np.mean([judge.controllability(each).value for each in evidence.values()]))
-    assert control.low is not None and control.high is not None and control.low < control.value
+    assert control.low < control.value
 
 
 def test_a_split_without_a_value_leaves_table_1_without() -> None:

@@ -9,7 +9,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import normalized_mutual_info_score
 
 from compute.metrics import judge, judge_ranking
-from compute.metrics.judge_ranking import difference, kendall_tau, ranking_stability
+from compute.metrics.judge_ranking import difference, ranking_stability
 from compute.types import BadInput, Undefined
 from tests.compute.metrics import judges
 
@@ -23,14 +23,6 @@ def known() -> dict[str, Evidence]:
         name: judges.noisy(np.random.default_rng(seed), sources=200, means=means)
         for seed, (name, means) in enumerate(MEANS.items())
     }
-
-
-def test_kendall_tau_is_that_of_scipy() -> None:
-    rng = np.random.default_rng(0)
-    scores, reference = rng.integers(0, 6, (40, 7)).astype(float), rng.integers(0, 6, 7).astype(float)
-    wanted = [kendalltau(row, reference).statistic for row in scores]
-    assert kendall_tau(scores, reference) == pytest.approx(wanted, abs=1e-12)
-    assert np.isnan(kendall_tau(np.ones((1, 3)), np.arange(3.0))).all()
 
 
 def test_the_curve_rises_to_the_ranking_of_all(known: dict[str, Evidence]) -> None:
@@ -77,16 +69,10 @@ def test_the_difference_of_two_judges(known: dict[str, Evidence]) -> None:
     figure = difference(first=known["best"], second=known["low"])
     means = [judge.mean(judge.MMSCORE, known[name]).value for name in ("best", "low")]
     assert figure.value == pytest.approx(means[0] - means[1])
-    assert figure.low is not None and figure.low > 0
+    assert figure.low > 0
     back = difference(first=known["low"], second=known["best"])
     assert back.value == -figure.value and back.high == pytest.approx(-figure.low)
-
-
-def test_judges_alike_do_not_differ(known: dict[str, Evidence]) -> None:
-    other = judges.noisy(np.random.default_rng(99), sources=200)
-    figure = difference(first=known["best"], second=other)
-    assert figure.low is not None and figure.high is not None and figure.low < 0 < figure.high
-    same = difference(first=other, second=other)
+    same = difference(first=known["best"], second=known["best"])
     assert same.value == 0 and same.low is None
 
 
@@ -100,8 +86,8 @@ def test_pairing_narrows_the_interval_of_judges_that_fail_on_the_same_sources() 
         second[name] = pairs.assign(forward=pairs["forward"].where(~wrong, rng.integers(1, 11, len(pairs))))
     paired = difference(first=first, second=second)
     apart = [judge.mean(judge.MMSCORE, each).stderr for each in (first, second)]
-    assert paired.stderr is not None and paired.stderr < 0.6 * np.hypot(*map(float, filter(None, apart)))
-    assert paired.low is not None and paired.low > 0
+    assert paired.stderr < 0.6 * np.hypot(*apart)
+    assert paired.low > 0
 
 
 def test_errors(known: dict[str, Evidence]) -> None:

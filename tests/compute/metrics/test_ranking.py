@@ -1,4 +1,4 @@
-"""References: scikit-learn's average_precision_score and definitions written out; trec_eval is that of procedures."""
+"""Definitions written out; procedures/test_retrieval.py has trec_eval as its reference."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score
 
 from compute.metrics import ranking
 
@@ -22,16 +21,6 @@ def test_definitions_written_out() -> None:
     assert ranking.hit_rate(gains, relevant=relevant, at=2)[0] == 1
     assert ranking.reciprocal_rank(gains, relevant=relevant)[0] == pytest.approx(1 / 2)
     assert ranking.reciprocal_rank(gains, relevant=relevant, at=1)[0] == 0
-
-
-def test_scikit_learn_gives_the_same_average_precision_without_ties() -> None:
-    rng = np.random.default_rng(1)
-    relevant = rng.random((20, 50)) < 0.2
-    relevant[:, 7] = True
-    scores = rng.permuted(np.tile(np.arange(50.0), (20, 1)), axis=1)
-    gains = np.take_along_axis(relevant, np.argsort(-scores, axis=1), axis=1).astype(float)
-    wanted = [average_precision_score(truth, values) for truth, values in zip(relevant, scores, strict=True)]
-    np.testing.assert_allclose(ranking.average_precision(gains, relevant=relevant.sum(axis=1)), wanted, atol=1e-12)
 
 
 def test_best_worst_and_nothing_to_find() -> None:

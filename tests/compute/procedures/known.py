@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from compute.content.items import Column, content_key
+from compute.content.items import Column, content_key, images, texts
 from compute.content.messages import Question, Reply
 from compute.types import CannotDo, Model
 
@@ -35,15 +35,17 @@ class Known:
         return ability in self.row.abilities
 
     def embed(self, column: Column) -> np.ndarray:
-        if self.many or not all(self.can(ability) for ability in _abilities(column)):
-            raise CannotDo(f"known gives no single vector of a {column.modality}")
-        return np.stack([self.vectors[key] for key in column.keys.tolist()])
+        return np.stack(self._vectors(column, many=False))
 
     def embed_many(self, column: Column) -> tuple[np.ndarray, np.ndarray]:
-        if not self.many or not all(self.can(ability) for ability in _abilities(column)):
-            raise CannotDo(f"known gives no vectors of a {column.modality}")
-        found = [self.vectors[key] for key in column.keys.tolist()]
+        found = self._vectors(column, many=True)
         return np.concatenate(found), np.cumsum([0, *map(len, found)])
+
+    def _vectors(self, column: Column, *, many: bool) -> list[np.ndarray]:
+        needed = {"image": BOTH[:1], "text": BOTH[1:]}.get(column.modality, BOTH)
+        if self.many != many or not all(map(self.can, needed)):
+            raise CannotDo(f"known gives no such vectors of a {column.modality}")
+        return [self.vectors[key] for key in column.keys.tolist()]
 
     def compare(self, first: Column | None, second: Column) -> np.ndarray:
         return np.array(
@@ -53,16 +55,21 @@ class Known:
 
     def choose(self, questions: Sequence[Question]) -> list[Reply]:
         self.asked += questions
+        texts = [(question.item, self._reply(question)) for question in questions]
         return [
-            Reply(item=question.item, text=self._reply(question), input_tokens=7, output_tokens=2)
-            if self._reply(question) != "error"
-            else Reply(item=question.item, error="cut off")
-            for question in questions
+            Reply(item=item, error="cut off")
+            if text == "error"
+            else Reply(item=item, text=text, input_tokens=7, output_tokens=2)
+            for item, text in texts
         ]
 
 
-def _abilities(column: Column) -> list[str]:
-    return {"image": ["embed_image"], "text": ["embed_text"]}.get(column.modality, ["embed_image", "embed_text"])
-
-
 BOTH = ("embed_image", "embed_text")
+
+
+def shown(vectors: np.ndarray, name: str, *, known: dict[bytes | str, np.ndarray], kind: str = "image") -> Column:
+    """Contents `<name><row>` with these embeddings, which `known` takes up."""
+    words = [f"{name}{row}" for row in range(len(vectors))]
+    contents = words if kind == "text" else [word.encode() for word in words]
+    known.update(zip(contents, vectors, strict=True))
+    return (texts if kind == "text" else images)(contents, of="tests")

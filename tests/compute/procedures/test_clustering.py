@@ -9,26 +9,24 @@ import pytest
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.metrics import normalized_mutual_info_score
 
-from compute.content.items import images
 from compute.engine.scoring import summarise
 from compute.procedures import clustering
 from compute.tasks.data import Clusters, Labelled
 from compute.types import BadInput, CannotDo, Undefined
 from tests.compute.procedures.hard import hard
-from tests.compute.procedures.known import Known
+from tests.compute.procedures.known import Known, shown
 
 
 def made(*, n: int = 1300, classes: int = 12) -> tuple[Known, Clusters, np.ndarray]:
     data = hard(classes=classes, each=1, width=40, test=n, noise=0.8)
-    contents = [f"i{row}".encode() for row in range(n)]
-    known = Known(dict(zip(contents, data.test, strict=True)), abilities=("embed_image",))
+    known: dict[bytes | str, np.ndarray] = {}
     labelled = Labelled(
         names=tuple(f"i{row}" for row in range(n)),
-        items=images(contents, of="tests"),
+        items=shown(data.test, "i", known=known),
         labels=data.test_labels,
         classes=tuple(f"class {at}" for at in range(classes + 3)),
     )
-    return known, Clusters(test=labelled), data.test
+    return Known(known, abilities=("embed_image",)), Clusters(test=labelled), data.test
 
 
 def test_the_clusters_and_figure_of_scikit_learn() -> None:
@@ -56,13 +54,12 @@ def test_classes_of_one_name_stay_apart() -> None:
 
 
 def test_what_cannot_be_grouped() -> None:
-    subject, data, vectors = made(n=50)
+    subject, data, _ = made(n=50)
     with pytest.raises(Undefined, match="1 label"):
         clustering.run(subject, Clusters(test=replace(data.test, labels=np.zeros(50, dtype=int))), {})
     with pytest.raises(BadInput, match="one label each"):
         clustering.run(subject, Clusters(test=replace(data.test, labels=np.ones((50, 4), dtype=bool))), {})
-    many = Known(
-        {f"i{row}".encode(): vectors[row : row + 1] for row in range(50)}, abilities=("embed_image",), many=True
-    )
+    many = Known(abilities=("embed_image",), many=True)
+    many.vectors = {key: vector[None] for key, vector in subject.vectors.items()}
     with pytest.raises(CannotDo, match="many vectors"):
         clustering.run(many, data, {})

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.content.items import images, texts
+from compute.content.items import texts
 from compute.procedures import multiple_choice
 from compute.tasks.data import Mixed, Retrieval
 from compute.types import BadInput
-from tests.compute.procedures.known import BOTH, Known
+from tests.compute.procedures.known import BOTH, Known, shown
 
 SUM = {"fusion": "sum"}
 N, M = 30, 25
@@ -23,29 +23,22 @@ def made() -> tuple[Retrieval, dict, np.ndarray, list[np.ndarray]]:
     rng = np.random.default_rng(0)
     pictures, words = rng.standard_normal((2, N, 6)).astype(np.float32)
     answers = rng.standard_normal((M, 6)).astype(np.float32)
-    contents = (
-        [f"image {row}".encode() for row in range(N)],
-        [f"question {row}" for row in range(N)],
-        [f"answer {row}" for row in range(M)],
-    )
-    known = {
-        content: vector
-        for side, vectors in zip(contents, (pictures, words, answers), strict=True)
-        for content, vector in zip(side, vectors, strict=True)
-    }
+    known: dict[bytes | str, np.ndarray] = {}
     own = [rng.choice(M, rng.integers(2, 6), replace=False) for _ in range(N)]
     query, document = np.repeat(np.arange(N), [len(one) for one in own]), np.concatenate(own)
     shuffled = rng.permutation(len(query))
     data = Retrieval(
         queries=Mixed(
             names=tuple(f"q{row}" for row in range(N)),
-            image=images(contents[0], of="tests"),
+            image=shown(pictures, "image ", known=known),
             image_at=np.arange(N),
-            text=texts(contents[1], of="tests"),
+            text=shown(words, "question ", kind="text", known=known),
             text_at=np.arange(N),
         ),
         documents=Mixed(
-            names=tuple(f"d{row}" for row in range(M)), text=texts(contents[2], of="tests"), text_at=np.arange(M)
+            names=tuple(f"d{row}" for row in range(M)),
+            text=shown(answers, "answer ", kind="text", known=known),
+            text_at=np.arange(M),
         ),
         relevant=(np.arange(N), np.array([one[0] for one in own]), np.ones(N)),
         candidates=(query[shuffled], document[shuffled]),
@@ -92,16 +85,13 @@ def test_equal_candidates_share_the_pick_and_two_may_be_right() -> None:
 
 def test_a_query_whose_candidates_are_all_wrong_scores_0_and_one_without_judgement_nothing() -> None:
     data, known, *_ = made()
-    query, document, grade = data.relevant
-    before = multiple_choice.run(Known(known, abilities=BOTH), data, SUM).items["accuracy"]
-    unsure = (query[query != 5], document[query != 5], np.where(query == 3, 0, grade)[query != 5])
-    evidence = multiple_choice.run(Known(known, abilities=BOTH), replace(data, relevant=unsure), SUM)
-    accuracy = evidence.items["accuracy"]
-    assert accuracy[3] == 0 and np.isnan(accuracy[5])
-    assert accuracy.drop([3, 5]).equals(before.drop([3, 5]))
-    assert (evidence.settings["all_irrelevant"], evidence.settings["without_relevant"]) == (1, 1)
-    assert np.isnan(evidence.items["value"][3]) and evidence.items["correct"][3] is False
-    assert evidence.items["correct"][5] is None
+    query, document, grade = (part[data.relevant[0] != 5] for part in data.relevant)
+    unsure = replace(data, relevant=(query, document, np.where(query == 3, 0, grade)))
+    found = multiple_choice.run(Known(known, abilities=BOTH), unsure, SUM)
+    accuracy, correct = found.items["accuracy"], found.items["correct"]
+    assert accuracy[3] == 0 and correct[3] is False and np.isnan(found.items["value"][3])
+    assert np.isnan(accuracy[5]) and correct[5] is None and accuracy.drop(5).notna().all()
+    assert (found.settings["all_irrelevant"], found.settings["without_relevant"]) == (1, 1)
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -7,23 +7,21 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics.pairwise import cosine_similarity
 
-from compute.content.items import images
 from compute.engine.scoring import summarise
 from compute.procedures import sts
 from compute.tasks.data import Sentences
-from tests.compute.procedures.known import Known
+from tests.compute.procedures.known import Known, shown
 
 
 def test_similarity_beside_what_people_say() -> None:
     rng = np.random.default_rng(0)
     first, second = rng.standard_normal((2, 120, 5)).astype(np.float32)
-    sides = [[f"{letter}{row}".encode() for row in range(120)] for letter in "ab"]
-    known = dict(zip(sides[0] + sides[1], [*first, *second], strict=True))
+    known: dict[bytes | str, np.ndarray] = {}
     human = rng.integers(0, 6, 120).astype(float)
     data = Sentences(
         names=tuple(map(str, range(120))),
-        first=images(sides[0], of="tests"),
-        second=images(sides[1], of="tests"),
+        first=shown(first, "a", known=known),
+        second=shown(second, "b", known=known),
         human=human,
     )
     items = sts.run(Known(known, abilities=("embed_image",)), data, {}).items

@@ -40,3 +40,15 @@ def write(folder: Path, tables: Tables, *, card: bool = True, shards: int = 1) -
         entries = [{"config_name": config, "data_files": files} for config, files in listed.items()]
         (folder / "README.md").write_text(f"---\n{yaml.safe_dump({'configs': entries})}---\n# Test data\n")
     return folder
+
+
+def snapshot(cache: Path, repo: str, revision: str, files: Mapping[str, str]) -> Path:
+    """The newest files of a data set, these among them, where the hub's library puts them."""
+    home = cache / f"datasets--{repo.replace('/', '--')}"
+    (home / "refs").mkdir(parents=True, exist_ok=True)
+    (home / "refs" / "main").write_text(revision)
+    place = home / "snapshots" / revision
+    for name, text in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    return place

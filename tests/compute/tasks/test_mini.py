@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
-import subprocess
-import sys
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +12,7 @@ from PIL import Image
 
 from compute.catalog import shipped
 from compute.content.items import Column, content_key
-from compute.tasks import mini
+from compute.tasks import columns, mini
 from compute.tasks.data import Choices, Clusters, Matches, OddOneOut, Probe, Retrieval, Sentences, ZeroShot
 from compute.tasks.mini.album import png
 from compute.training.bundled import lessons
@@ -35,19 +31,6 @@ SHAPES = {
     "multiple_choice": Retrieval,
 }
 STEPS = 6  # batches of the training that are compared
-
-
-def columns(data: Any) -> list[Column]:
-    """Every column of a task's items."""
-    if isinstance(data, Column):
-        return [data]
-    if isinstance(data, tuple):
-        return [column for part in data for column in columns(part)]
-    return (
-        [column for field in fields(data) for column in columns(getattr(data, field.name))]
-        if is_dataclass(data)
-        else []
-    )
 
 
 def pixels(column: Column, row: int) -> np.ndarray:
@@ -97,7 +80,8 @@ def _chance(data: Any, task: Task) -> float:
             return 1 / len(data.prompts)
         case Sentences():
             return 0.0
-        case Matches():  # a group of two: one of the 24 orders of four scores in four puts both pairs on top
+        case Matches():
+            # A group of two: one of the 24 orders of four scores in four puts both pairs on top.
             return 1 / 6 if len(data.images) == len(data.captions) else 1 / max(len(data.images), len(data.captions))
     if data.candidates is not None:
         return len(data.queries) / len(data.candidates[0])
@@ -105,29 +89,6 @@ def _chance(data: Any, task: Task) -> float:
     relevant = np.bincount(data.relevant[0], minlength=len(data.queries))
     best = np.array([gains[:count].sum() for count in relevant])
     return float((relevant / len(data.documents) * gains.sum() / best).mean())
-
-
-def test_a_second_process_draws_the_same() -> None:
-    """Contents do not hang on hash seeds, the order of tasks, or what was drawn before."""
-    script = (
-        "import hashlib, json; from compute.tasks import mini; "
-        "print(json.dumps([hashlib.sha256(b''.join(mini.drawn(key)['default'].alternatives[0].keys.tolist()))"
-        ".hexdigest() for key in ('mini/quality', 'mini/image-choice')]))"
-    )
-    found = json.loads(
-        subprocess.run(
-            [sys.executable, "-c", script],
-            check=True,
-            capture_output=True,
-            text=True,
-            env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)},
-        ).stdout
-    )
-    here = [
-        hashlib.sha256(b"".join(mini.load(TASKS[key])["default"].alternatives[0].keys.tolist())).hexdigest()
-        for key in ("mini/image-choice", "mini/quality")
-    ]
-    assert found == here[::-1]
 
 
 def test_nothing_of_the_suite_is_training_material() -> None:

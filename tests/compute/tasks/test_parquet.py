@@ -20,11 +20,15 @@ def pictures(count: int) -> datasets.Dataset:
     )
 
 
+def opened(folder: Path, split: str = "test") -> parquet.Table:
+    return parquet.table(folder, repo="org/set", split=split)
+
+
 @pytest.mark.parametrize("card", [True, False])
 def test_images_of_all_shards_in_order_with_their_bytes_and_keys(tmp_path: Path, card: bool) -> None:
     tables = {("default", "test"): pictures(5), ("default", "train"): pictures(2)}
     hub_files.write(tmp_path, tables, card=card, shards=2)
-    table = parquet.table(tmp_path, repo="org/set", split="test")
+    table = opened(tmp_path)
     column = table.images("image")
     assert len(table) == len(column) == 5
     for at in (4, 0, 3):
@@ -35,18 +39,11 @@ def test_images_of_all_shards_in_order_with_their_bytes_and_keys(tmp_path: Path,
     assert parquet.splits(tmp_path) == ("test", "train")
 
 
-def test_rows_without_an_image_have_no_key(tmp_path: Path) -> None:
-    rows = datasets.Dataset.from_dict({"image": [None, hub_files.image(1)]})
-    hub_files.write(tmp_path, {("corpus", "test"): rows})
-    column = parquet.table(tmp_path, repo="org/set", config="corpus", split="test").images("image")
-    assert column.keys[0] == parquet.NO_KEY != column.keys[1]
-
-
 def test_lists_of_images_are_a_column_a_place(tmp_path: Path) -> None:
     lists = [[hub_files.image(1), hub_files.image(2)], [hub_files.image(3), hub_files.image(4)]]
     rows = datasets.Dataset.from_dict({"images": lists})
     hub_files.write(tmp_path, {("default", "test"): rows})
-    first, second = parquet.table(tmp_path, repo="org/set", split="test").image_columns("images")
+    first, second = opened(tmp_path).image_columns("images")
     assert second.read(0) == hub_files.png(hub_files.image(2))
     assert first.keys[1] == content_key(hub_files.png(hub_files.image(3)))
 
@@ -54,15 +51,15 @@ def test_lists_of_images_are_a_column_a_place(tmp_path: Path) -> None:
 def test_keys_are_read_from_files_once_and_anew_when_a_file_changes(tmp_path: Path) -> None:
     data, cache = tmp_path / "data", tmp_path / "cache"
     hub_files.write(data, {("default", "test"): pictures(3)})
-    first = parquet.table(data, repo="org/set", split="test").images("image", cache=cache).keys
+    first = opened(data).images("image", cache=cache).keys
     kept = list(cache.glob("*.npy"))
     assert len(kept) == 1
     marked = np.load(kept[0])
     marked[0] = b"from the cache"
     np.save(kept[0], marked)
-    assert parquet.table(data, repo="org/set", split="test").images("image", cache=cache).keys[0] == b"from the cache"
+    assert opened(data).images("image", cache=cache).keys[0] == b"from the cache"
     hub_files.write(data, {("default", "test"): pictures(4)})
-    anew = parquet.table(data, repo="org/set", split="test").images("image", cache=cache).keys
+    anew = opened(data).images("image", cache=cache).keys
     assert anew[:3].tolist() == first.tolist()
     assert len(anew) == 4
 
@@ -70,9 +67,9 @@ def test_keys_are_read_from_files_once_and_anew_when_a_file_changes(tmp_path: Pa
 def test_what_is_missing_is_named_with_what_is_there(tmp_path: Path) -> None:
     hub_files.write(tmp_path, {("default", "test"): pictures(1)})
     with pytest.raises(NotHere, match="'dev'"):
-        parquet.table(tmp_path, repo="org/set", split="dev")
+        opened(tmp_path, "dev")
     with pytest.raises(BadInput, match="'img'"):
-        parquet.table(tmp_path, repo="org/set", split="test").images("img")
+        opened(tmp_path).images("img")
 
 
 def test_a_half_fetched_file_is_named_as_such(tmp_path: Path) -> None:
@@ -80,4 +77,4 @@ def test_a_half_fetched_file_is_named_as_such(tmp_path: Path) -> None:
     path = next(tmp_path.rglob("*.parquet"))
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(BadInput, match="half-fetched"):
-        len(parquet.table(tmp_path, repo="org/set", split="test"))
+        len(opened(tmp_path))

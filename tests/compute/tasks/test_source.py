@@ -14,6 +14,7 @@ from compute.tasks import mieb
 from compute.tasks.mieb import rows
 from compute.tasks.source import Source
 from compute.types import NotHere
+from tests.compute.tasks.hub_files import snapshot
 
 COMMIT = "c" * 40
 CARD = """---
@@ -68,18 +69,6 @@ def test_a_branch_is_told_by_its_commit_and_a_pin_by_itself(monkeypatch: pytest.
         Source().folder("made/gone", revision="", files=("README.md",))
 
 
-def in_cache(cache: Path, repo: str, revision: str, files: dict[str, str]) -> Path:
-    """A snapshot as the hub's library lays it out, with these files only."""
-    home = cache / f"datasets--{repo.replace('/', '--')}"
-    (home / "refs").mkdir(parents=True, exist_ok=True)
-    (home / "refs" / "main").write_text(revision)
-    for name, text in files.items():
-        path = home / "snapshots" / revision / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return home / "snapshots" / revision
-
-
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -115,9 +104,9 @@ def test_a_data_set_is_here_when_what_its_procedure_reads_is(cache: Path) -> Non
         ]
 
     assert present() == [False, False]
-    in_cache(cache, row.repo, row.revision, {"README.md": CARD})
+    snapshot(cache, row.repo, row.revision, {"README.md": CARD})
     assert present() == [False, False]
-    in_cache(cache, row.repo, row.revision, {"data/test-00000.parquet": "x"})
+    snapshot(cache, row.repo, row.revision, {"data/test-00000.parquet": "x"})
     assert present() == [False, True]
-    folder = in_cache(cache, row.repo, row.revision, {"data/train-00000.parquet": "x"})
+    folder = snapshot(cache, row.repo, row.revision, {"data/train-00000.parquet": "x"})
     assert present() == [True, True] and row.where(Source(offline=True), "train") == (folder, row.repo)

@@ -25,13 +25,6 @@ def key(content: str) -> bytes:
     return items.content_key(content)
 
 
-def test_take_keeps_contents_names_and_keys_together() -> None:
-    column = text("a", "b", "c").take(np.array([2, 0]))
-    assert [column.read(row) for row in range(2)] == ["c", "a"]
-    assert column.name(0) == "test, text 2"
-    assert column.keys.tolist() == [key("c"), key("a")]
-
-
 def test_bad_contents_take_every_item_that_needs_them() -> None:
     data = Choices(
         names=("0", "1", "2"),

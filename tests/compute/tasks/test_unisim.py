@@ -36,9 +36,8 @@ def choices(tmp_path: Path, name: str, *, items: int = 40, **options) -> Choices
     return data
 
 
-def red(column, row: int) -> int:
-    with Image.open(io.BytesIO(column.read(row))) as image:
-        return image.convert("RGB").getpixel((0, 0))[0]
+def red(content: bytes) -> int:
+    return Image.open(io.BytesIO(content)).convert("RGB").getpixel((0, 0))[0]
 
 
 def right(data: Choices, row: int):
@@ -54,7 +53,7 @@ def test_nights_keeps_test_rows_of_six_votes(tmp_path: Path) -> None:
     data = choices(tmp_path, "nights")
     assert data.names == ("ref/0.png", "ref/1.png")
     assert data.answer.tolist() == [0, 1]
-    assert red(data.alternatives[1], 1) == 12
+    assert red(data.alternatives[1].read(1)) == 12
 
 
 def test_bapps_takes_the_first_share_of_each_subset_and_rounds_the_judgement(tmp_path: Path) -> None:
@@ -93,18 +92,14 @@ def test_koniq_draws_test_images_by_the_attribute(tmp_path: Path, name: str, bri
     unisim_files.write(tmp_path, "koniq10k")
     data = choices(tmp_path, name)
     assert data.question == ("quality" if name == "koniq-10k" else "brightness")
-    values = [
-        (red(data.alternatives[data.answer[row]], row), red(data.alternatives[1 - data.answer[row]], row))
-        for row in range(40)
-    ]
-    assert {good > bad for good, bad in values} == {brighter}
+    assert {red(right(data, row)) > red(wrong(data, row)) for row in range(40)} == {brighter}
 
 
 def test_pipal_counts_high_scores_as_references_but_at_most_five(tmp_path: Path) -> None:
     unisim_files.write(tmp_path, "PIPAL")
     data = choices(tmp_path, "pipal")
     assert len(data.names) == 5 * 2
-    assert all(red(data.alternatives[1 - data.answer[row]], row) >= 6 for row in range(10))
+    assert all(red(wrong(data, row)) >= 6 for row in range(10))
 
 
 def test_sice_compares_exposures_by_mean_grey_and_shows_them_smaller(tmp_path: Path) -> None:
@@ -112,7 +107,7 @@ def test_sice_compares_exposures_by_mean_grey_and_shows_them_smaller(tmp_path: P
     data = choices(tmp_path, "sice-brightness")
     assert data.question == "brightness"
     assert len(data.names) == 2 * 3  # a tenth of 20 scenes, three pairs each
-    assert red(data.alternatives[data.answer[0]], 0) > red(data.alternatives[1 - data.answer[0]], 0)
+    assert red(right(data, 0)) > red(wrong(data, 0))
     shown = right(data, 0)
     assert Image.open(io.BytesIO(shown)).size == (2, 2)
     assert data.alternatives[data.answer[0]].keys[0] == content_key(shown)
@@ -122,8 +117,7 @@ def test_agiqa_pairs_share_a_prompt_and_low_alignment_is_dropped(tmp_path: Path)
     unisim_files.write(tmp_path, "agiqa-3k")
     data = choices(tmp_path, "agiqa-3k-alignment")
     for row in range(40):
-        good, bad = (red(data.alternatives[at], row) for at in (data.answer[row], 1 - data.answer[row]))
-        assert good > bad > 60  # an alignment of 1 or more: the third image on
+        assert red(right(data, row)) > red(wrong(data, row)) > 60  # an alignment of 1 or more: the third image on
     assert {data.reference.read(row) for row in range(40)} == {"x", "y"}
     assert choices(tmp_path, "agiqa-3k-quality").question == "quality"
 
@@ -146,13 +140,13 @@ def test_edited_images(tmp_path: Path) -> None:
     data = choices(tmp_path, "magicbrush")
     assert data.reference.read(0) == "make it red"
     assert len(data.names) == 1
-    assert red(data.alternatives[data.answer[0]], 0) == 1
+    assert red(right(data, 0)) == 1
     by_image = choices(tmp_path, "hq-edit-it")
     assert [by_image.reference.read(row) for row in range(2)] == ["a cat", "a dog"]
     assert by_image.answer.tolist() == [0, 1]
     by_text = choices(tmp_path, "hq-edit-text")
     assert [right(by_text, row) for row in range(2)] == ["a cat", "a dog"]
-    assert red(by_text.reference, 1) == 1
+    assert red(by_text.reference.read(1)) == 1
 
 
 def test_captions_with_votes_against_captions_without(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import pickle
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -258,9 +259,7 @@ def pack(place: Path, name: str) -> None:
     """Puts a data set's folder into `<name>.tar`."""
     with tarfile.open(place / f"{name}.tar", "w") as archive:
         archive.add(place / name, arcname=name)
-    for path in sorted((place / name).rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
-    (place / name).rmdir()
+    shutil.rmtree(place / name)
 
 
 def cifar(root: Path) -> None:

@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from compute.metrics.distribution.frechet import Factor, Gaussian, frechet, sum_of_roots, trace_of_root
+from compute.metrics.distribution.frechet import frechet
 from compute.metrics.distribution.moments import Moments
 from compute.types import BadInput, Undefined
-
-SPECTRA = ("flat", "power", "steep", "singular", "rank 3")
 
 
 def spectrum(kind: str, d: int) -> np.ndarray:
     """Eigenvalues of a covariance, the largest 1."""
     index = np.arange(d)
     return {
-        "flat": 1 / (1 + index / d),
         "power": (1.0 + index) ** -1.5,
         "steep": 10.0 ** (-10 * index / d),  # a condition number of 1e10
         "singular": np.where(index < 2 * d // 3, (1.0 + index) ** -1.0, 0.0),
@@ -29,44 +26,9 @@ def rotation(d: int, *, seed: int = 0) -> np.ndarray:
     return np.linalg.qr(np.random.default_rng(seed).standard_normal((d, d)))[0]
 
 
-def covariance(values: np.ndarray, axes: np.ndarray) -> np.ndarray:
-    whole = (axes * values) @ axes.T
-    return (whole + whole.T) / 2
-
-
-def gaussian(matrix: np.ndarray, mean: np.ndarray | None = None) -> Gaussian:
-    return Gaussian(n=10_000, mean=np.zeros(len(matrix)) if mean is None else mean, covariance=matrix)
-
-
 def correlated(n: int, d: int, *, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) / np.sqrt(d) + rng.standard_normal(d)
-
-
-# ---- the trace of the root
-
-
-@pytest.mark.parametrize("d", [64, 256])
-@pytest.mark.parametrize("kind", SPECTRA)
-def test_trace_of_root_of_matrices_that_do_not_commute(kind: str, d: int) -> None:
-    """For symmetric T >= 0 and S' = T S T the root of S^1/2 S' S^1/2 is S^1/2 T S^1/2, whose trace is that of T S."""
-    first = covariance(spectrum(kind, d), rotation(d))
-    transport = covariance(0.5 + spectrum("flat", d), rotation(d, seed=1))
-    second = transport @ first @ transport
-    second = (second + second.T) / 2
-    exact = float(np.vdot(transport, first))
-    for one, other in ((first, second), (second, first)):
-        assert trace_of_root(gaussian(one), gaussian(other)) == pytest.approx(exact, rel=1e-8)
-
-
-@pytest.mark.parametrize("kinds", [(a, b) for a in SPECTRA for b in SPECTRA if a <= b])
-def test_trace_of_root_of_matrices_that_commute(kinds: tuple[str, str]) -> None:
-    d = 64
-    axes = rotation(d)
-    values = spectrum(kinds[0], d), spectrum(kinds[1], d)
-    exact = np.sqrt(values[0] * values[1]).sum()
-    found = trace_of_root(*(gaussian(covariance(one, axes)) for one in values))
-    assert found == pytest.approx(exact, rel=1e-6)
 
 
 def test_few_rows_and_their_covariance_agree() -> None:
@@ -78,19 +40,6 @@ def test_few_rows_and_their_covariance_agree() -> None:
 
 
 # ---- the distance
-
-
-def test_equal_to_the_definition_by_sqrtm() -> None:
-    real, generated = correlated(400, 30, seed=0), correlated(500, 30, seed=1)
-    covariances = [np.cov(one, rowvar=False) for one in (real, generated)]
-    step = real.mean(axis=0) - generated.mean(axis=0)
-    root = linalg.sqrtm(covariances[0] @ covariances[1]).real
-    expected = step @ step + np.trace(covariances[0] + covariances[1] - 2 * root)
-    record = frechet(real=real, generated=generated)
-    assert record.value == pytest.approx(expected, rel=1e-9)
-    assert record.means == pytest.approx(step @ step)
-    assert record.value == record.means + record.covariances
-    assert record.warnings == ()
 
 
 def test_a_shift_is_its_squared_length() -> None:
@@ -136,16 +85,7 @@ def test_equal_to_torch_fidelity(n: int) -> None:
     assert frechet(real=real, generated=generated).value == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize(("first", "second"), [("flat", "steep"), ("steep", "flat"), ("power", "singular")])
-def test_rounding_moves_the_roots_by_no_more_than_its_bound(first: str, second: str) -> None:
-    axes = rotation(300)
-    values = spectrum(first, 300), spectrum(second, 300)
-    factor = Factor.of(covariance(values[0], axes))
-    found, bound = sum_of_roots(factor.around(covariance(values[1], axes)))
-    assert abs(found - np.sqrt(values[0] * values[1]).sum()) <= bound
-
-
-@pytest.mark.parametrize("kind", ["power", "steep", "singular"])
+@pytest.mark.parametrize("kind", ["power", "steep", "singular", "rank 3"])
 @pytest.mark.parametrize("n", [200, 1200])
 def test_the_distance_of_near_singular_features_is_exact(kind: str, n: int) -> None:
     """Triangular factors of the features themselves, which square nothing; scipy's root is off by 1e-7 on these."""

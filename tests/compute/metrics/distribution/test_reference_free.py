@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.spatial.distance import cosine
-from scipy.special import softmax
 
 from compute.metrics.distribution.reference_free import (
     clipscore,
@@ -22,21 +21,6 @@ from compute.types import BadInput
 
 def draw(n: int, d: int, *, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((n, d))
-
-
-def scored_by_loops(shares: np.ndarray) -> float:
-    mean = [math.fsum(shares[:, c]) / len(shares) for c in range(shares.shape[1])]
-    terms = [p * math.log(p / mean[c]) for row in shares for c, p in enumerate(row) if p > 0]
-    return math.exp(math.fsum(terms) / len(shares))
-
-
-@pytest.mark.parametrize("splits", [1, 4, 7])
-def test_inception_score_by_loops(splits: int) -> None:
-    logits = 3 * draw(50, 9)
-    expected = [scored_by_loops(part) for part in np.array_split(softmax(logits, axis=1), splits)]
-    record = inception_score(logits=logits, splits=splits)
-    assert record.value == pytest.approx(np.mean(expected), rel=1e-12)
-    assert (record.sd is None) == (splits == 1)
 
 
 def test_inception_score_of_torch_fidelity() -> None:
@@ -149,7 +133,5 @@ def test_one_prompt_has_no_interval() -> None:
 
 def test_means_of_bad_input() -> None:
     rows = draw(4, 3)
-    with pytest.raises(BadInput, match="image has shape"):
-        clipscore(image=rows, text=rows[:3])
     with pytest.raises(BadInput, match="text: row 1 is all zeros"):
         clipscore(image=rows, text=rows * [[1], [0], [1], [1]])

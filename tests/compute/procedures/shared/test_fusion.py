@@ -35,21 +35,6 @@ def test_one_modality_is_not_copied_but_ordered() -> None:
     column = images([b"a", b"b"], of="tests")
     one = Mixed(names=("p", "q", "r"), image=column, image_at=np.array([1, 0, 1]))
     assert fusion.embed(model, one, how="sum").tolist() == [[0, 2, 0], [1, 0, 0], [0, 2, 0]]
-    whole = np.ones((2, 3), dtype=np.float32)
-    assert fusion.rows(whole, np.arange(2)) is whole
-
-
-def test_joint_embeds_pairs_as_one_item() -> None:
-    class Pairs(Known):
-        def embed(self, column):
-            if column.modality != "pair":
-                return super().embed(column)
-            return np.array(
-                [[len(image), len(text), 7] for image, text in map(column.read, range(len(column)))], dtype=np.float32
-            )
-
-    found = fusion.embed(Pairs(VECTORS, abilities=BOTH), items([0, 1, -1, 1], [0, -1, 1, 0]), how="joint")
-    assert found.tolist() == [[1, 1, 7], [0, 2, 0], [4, 0, 0], [1, 1, 7]]
 
 
 def test_many_vectors_are_taken_by_item_and_have_no_sum() -> None:
@@ -66,11 +51,5 @@ def test_what_does_not_fit_is_named() -> None:
     model = Known(VECTORS, abilities=BOTH)
     with pytest.raises(BadInput, match="'m1' has neither"):
         fusion.embed(model, items([0, -1], [0, -1]), how="sum")
-    with pytest.raises(BadInput, match="row 2 of a column of 2"):
-        fusion.embed(model, items([2], [0]), how="sum")
-    with pytest.raises(BadInput, match="2 items need"):
-        fusion.embed(model, Mixed(names=("p", "q"), text=texts(["x"], of="tests"), text_at=np.array([0])), how="sum")
-    with pytest.raises(BadInput, match="no queries"):
-        fusion.embed(model, items([], []), how="sum")
     with pytest.raises(CannotDo, match="3 dimensions, texts in 2"):
         fusion.embed(Known({**VECTORS, "x": [1, 1], "y": [1, 1]}, abilities=BOTH), items([0], [0]), how="sum")

@@ -203,7 +203,3 @@ def test_a_scale_from_zero_is_the_callers_choice() -> None:
     assert ratings.read("Score: 0", lowest=0) == Rating(value=0)
     assert ratings.read("Score: 85/100", highest=100) == Rating(value=85)
     assert ratings.read("Score: 8/10", highest=100) == Rating(problem="out of range")
-
-
-UNITS = (*"a1 ,.;:/-_=<>()[]{}\n*７é\u0301", "Score: ", "score", "Score: 1", "Score:1-", "8 or ", "score (", "</think>")
-UNITS += ("<think>", "<1-10>", "Reason", "1.", "1,0", "out of ", "I can't ", "i am very ", "1 / ", "10/")

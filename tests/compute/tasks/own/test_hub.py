@@ -29,15 +29,6 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "hub"
 
 
-def snapshot(hub: Path, repo: str) -> Path:
-    """Where the hub's library puts the newest files of a data set."""
-    home = hub / f"datasets--{repo.replace('/', '--')}"
-    (home / "refs").mkdir(parents=True)
-    (home / "refs" / "main").write_text(COMMIT)
-    (home / "snapshots" / COMMIT).mkdir(parents=True)
-    return home / "snapshots" / COMMIT
-
-
 def labelled(count: int, *, first: int = 0) -> datasets.Dataset:
     features = datasets.Features({"img": datasets.Image(), "fine": datasets.ClassLabel(names=["cat", "dog"])})
     rows = [{"img": image(first + at), "fine": at % 2} for at in range(count)]
@@ -50,7 +41,7 @@ def from_cache(name: str, **options: object) -> OwnData:
 
 def test_a_table_with_train_and_test_is_a_probe(hub: Path) -> None:
     tables = {("default", "train"): labelled(6), ("default", "test"): labelled(4, first=10)}
-    hub_files.write(snapshot(hub, "made/pets"), tables)
+    hub_files.write(hub_files.snapshot(hub, "made/pets", COMMIT, {}), tables)
     data = from_cache("hub:made/pets", columns={"label": "fine"})
     assert data.problems == () and data.shape.key == "probe" and data.hub == f"hub:made/pets@{COMMIT}"
     assert data.facts.counts == "4 images of 2 classes, 6 for training" and data.name == "pets"
@@ -61,13 +52,11 @@ def test_a_table_with_train_and_test_is_a_probe(hub: Path) -> None:
 
     test = from_cache("hub:made/pets", columns={"label": "fine"}, shape="classification")
     assert test.facts.counts == "4 images of 2 classes" and test.digest != data.digest
-    train = from_cache("hub:made/pets:train", columns={"label": "fine"})
-    assert train.facts.counts == "6 images of 2 classes" and train.hub == f"hub:made/pets:train@{COMMIT}"
 
 
 def test_configurations_and_splits_are_named(hub: Path) -> None:
     tables = {(config, split): labelled(4) for config in ("a", "b") for split in ("dev", "train")}
-    hub_files.write(snapshot(hub, "made/many"), tables)
+    hub_files.write(hub_files.snapshot(hub, "made/many", COMMIT, {}), tables)
     mapped = {"label": "fine"}
     for name, word in (
         ("hub:made/many", "hub:made/many/a"),
@@ -89,7 +78,7 @@ def test_retrieval_in_three_configurations(hub: Path) -> None:
             {"query-id": ["q1", "q2"], "corpus-id": ["d0", "d2"], "score": [1, 2]}
         ),
     }
-    hub_files.write(snapshot(hub, "made/finding"), tables)
+    hub_files.write(hub_files.snapshot(hub, "made/finding", COMMIT, {}), tables)
     data = from_cache("hub:made/finding")
     assert data.problems == () and data.facts.counts == "2 queries, 3 documents and 2 judgements"
     items = data.items()["default"]
@@ -98,7 +87,7 @@ def test_retrieval_in_three_configurations(hub: Path) -> None:
 
 
 def test_a_data_set_of_loose_files_whose_cache_is_of_links(hub: Path) -> None:
-    place = snapshot(hub, "made/loose")
+    place = hub_files.snapshot(hub, "made/loose", COMMIT, {"README.md": ""})
     blobs = place.parent.parent / "blobs"
     for at in range(3):
         picture(blobs / f"{at}.png", colour="red", seed=at)
@@ -123,7 +112,7 @@ def test_a_manifest_in_a_folder_of_data_sets_shows_no_other_data_set(tmp_path: P
 
 
 def test_a_run_of_it_is_recorded_at_its_commit_and_repeated_by_its_key(hub: Path, tmp_path: Path) -> None:
-    hub_files.write(snapshot(hub, "made/pets"), {("default", "test"): labelled(6)})
+    hub_files.write(hub_files.snapshot(hub, "made/pets", COMMIT, {}), {("default", "test"): labelled(6)})
     results = ("--results", str(tmp_path / "results"), "--offline")
     arguments = ("--data", "hub:made/pets", "--columns", "item=img,label=fine", "--models", "tiny")
     made = CliRunner().invoke(app, ["run", *arguments, *results])

@@ -1,15 +1,14 @@
-"""The items that every shape of one's own data makes, and one run whose score is computed again by other means."""
+"""The items that every shape of one's own data makes."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from compute.content.items import Column
-from tests.compute.tasks.own.drawn import COLOURS, execute, items, of, picture, pictures, scores, vectors, write
+from tests.compute.tasks.own.drawn import COLOURS, of, picture, pictures, write
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +29,14 @@ def shown(column: Column, folder: Path) -> list[str]:
     return [content if isinstance(content, str) else names[content] for content in contents]
 
 
-def test_choices_and_their_run(folder: Path, tmp_path: Path) -> None:
-    random = np.random.default_rng(7)
-    rows = [[image(at) for at in random.choice(36, 4, replace=False)] for _ in range(40)]
-    answers = random.integers(1, 4, 40)
+def test_choices(folder: Path) -> None:
     header = ("reference", "alternative_1", "alternative_2", "alternative_3", "answer")
-    data = of(write(folder / "choices.csv", header, [[*row, at] for row, at in zip(rows, answers, strict=True)]))
-    assert data.shape.key == "choices" and data.facts.chance == 1 / 3 and data.facts.n_items == 40
-    unit = np.stack([vectors([folder / name for name in row]) for row in rows])  # [rows, 4, d]
-    nearest = np.einsum("nd,nkd->nk", unit[:, 0], unit[:, 1:]).argmax(axis=1)
-    outcome = execute(data, tmp_path)
-    assert scores(outcome) == {"accuracy": pytest.approx(np.mean(nearest == answers - 1))}
-    assert items(outcome)["item"].tolist() == [str(at) for at in range(1, 41)]
+    rows = [(*map(image, (0, 1, 2, 3)), 3), (*map(image, (4, 5, 6, 7)), 1)]
+    data = of(write(folder / "choices.csv", header, rows))
+    assert data.shape.key == "choices" and data.facts.chance == 1 / 3 and data.facts.n_items == 2
+    made = data.items()["default"]
+    assert made.names == ("1", "2") and made.answer.tolist() == [2, 0]
+    assert shown(made.alternatives[2], folder) == [image(3), image(7)] and shown(made.reference, folder)[1] == image(4)
 
 
 def test_texts_and_images_in_choices(folder: Path) -> None:

@@ -169,9 +169,3 @@ def test_files_that_are_no_tables_are_refused_in_words(tmp_path):
             whatsup.read(tmp_path / name)
     with pytest.raises(BadInput, match="There is no file"):
         whatsup.read(tmp_path / "none.csv")
-
-
-def test_a_spatial_split_without_a_table_is_refused(tmp_path):
-    images = sources.from_folder(folder_of(tmp_path / "images", 3))
-    with pytest.raises(BadInput, match="Split sp needs a table .*--whatsup"):
-        making.make(images, out=tmp_path / "pairs.parquet", splits=(SPLITS["cj"], SPLITS["sp"]))
