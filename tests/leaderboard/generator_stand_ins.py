@@ -18,6 +18,7 @@ from compute.tasks.generators.pairing import PromptedSets
 from compute.tasks.generators.sources import ImageSet
 from compute.tasks.mini import generators as drawn
 from compute.tasks.mini.album import png
+from leaderboard.data.database import Database
 
 PROMPTS = 60
 SUITE, NAME = "generators-pictures", "pictures"
@@ -78,6 +79,12 @@ def _column(image) -> Column:
         read=made.__getitem__,
         name=lambda row: f"image {row}",
     )
+
+
+def opened(folder: Path, *, human: dict[str, float] | None = None) -> Database:
+    """The database of `make` in this folder."""
+    make(folder / "results", human=human)
+    return Database(database(folder, results=folder / "results"))
 
 
 def database(folder: Path, *, results: Path) -> Path:

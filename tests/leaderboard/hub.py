@@ -23,7 +23,6 @@ class Hub:
     def __init__(self) -> None:
         self.content, self.commit = b"", "0" * 40
         self.error = ""  # RepoNotFound, EntryNotFound: as the hub says it
-        self.cut = False  # ends the connection before the file's end
         self.wait: threading.Event | None = None  # until it is set, bytes are held back
         self.asked: list[str] = []
         self.tokens: dict[str, set[str]] = {"hub": set(), "store": set()}
@@ -74,8 +73,7 @@ def handler(hub: Hub) -> type[Handler]:
             self.send_header("ETag", f'"{digest}"')
             self.send_header("Content-Length", str(len(hub.content)))
             self.end_headers()
-            self.wfile.write(hub.content[: len(hub.content) // 2] if hub.cut else hub.content)
-            self.close_connection = hub.cut
+            self.wfile.write(hub.content)
 
         def say(self, status: int, headers: dict[str, str]) -> None:
             self.send_response(status)

@@ -7,6 +7,7 @@ two or four points lower, refuses some pairs, and writes markup in its reasons; 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +19,9 @@ from compute.content import items
 from compute.content.messages import Question, Reply
 from compute.database import build
 from compute.engine import plan, run
-from compute.engine.settings import RunSettings
-from compute.engine.workspace import Bench
-from compute.features.store import FeatureStore
-from compute.features.subject import LoadedSubject
-from compute.models.adapter import Hardware
-from compute.procedures import PROCEDURES
 from compute.tasks.data import RatedPairs
-from compute.tasks.source import Need
 from compute.types import Model
-from tests.leaderboard.stand_ins import COLOURS, EYE, HOSTILE, Eye, identity, square
+from tests.leaderboard.stand_ins import COLOURS, EYE, HOSTILE, bench, square
 
 SUITE = "mini-pairs"
 SOURCES = 12
@@ -106,32 +100,12 @@ def catalog() -> Catalog:
 def make(results: Path) -> None:
     """Writes the runs of every stand-in on every split of the suite, and thumbnails."""
     known = catalog()
-    made = bench(results)
+    leaning, steady = (partial(PairJudge, leans=leans) for leans in (True, False))
+    conditions = {condition: pairs(condition) for condition in TRUTH}
+    made = bench(results, load=lambda task: conditions, leaning=leaning, steady=steady)
     planned = plan.make(known, suite=SUITE, models=[model.key for model in MODELS], bench=made)
     for outcome in run.execute(planned, bench=made):
         assert outcome.state in ("made", "skipped", "stored"), outcome.reason
-
-
-def bench(results: Path) -> Bench:
-    store, hardware = FeatureStore(results / "features"), Hardware(device="cpu", dtype="float32")
-    loads = {"steady": lambda: PairJudge(leans=False), "leaning": lambda: PairJudge(leans=True)}
-    return Bench(
-        settings=RunSettings(results=results),
-        hardware=hardware,
-        procedures={one.key: one for one in PROCEDURES},
-        task_options=lambda task: {},
-        load=lambda task, options: {condition: pairs(condition) for condition in TRUTH},
-        identity=lambda task: {},
-        need=lambda task: Need(repo="", revision="", bytes=0, present=True, images=None, texts=None),
-        subject=lambda row: LoadedSubject(
-            row,
-            store=store,
-            hardware=hardware,
-            batch_size=32,
-            load=lambda row, *, hardware: loads[row.adapter]() if row.adapter in loads else Eye(row),
-            identity=identity,
-        ),
-    )
 
 
 def database(folder: Path, *, results: Path) -> Path:

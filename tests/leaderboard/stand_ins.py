@@ -4,7 +4,7 @@ of a real model. Every kind of task has one; the procedures, the engine and the 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -134,22 +134,26 @@ def database(folder: Path, *, results: Path) -> Path:
         build.shipped = before
 
 
-def bench(results: Path) -> Bench:
-    store = FeatureStore(results / "features")
+def bench(
+    results: Path, *, load: Callable[[Task], dict[str, Any]] = lambda task: {"default": data(task)}, **judges: Any
+) -> Bench:
+    """`judges` makes a judge by its adapter; every other model is an Eye."""
+    judges = judges or {"judge": Judge}
+    store, hardware = FeatureStore(results / "features"), Hardware(device="cpu", dtype="float32")
     return Bench(
         settings=RunSettings(results=results),
-        hardware=Hardware(device="cpu", dtype="float32"),
+        hardware=hardware,
         procedures={one.key: one for one in PROCEDURES},
         task_options=lambda task: {},
-        load=lambda task, options: {"default": data(task)},
+        load=lambda task, options: load(task),
         identity=lambda task: {},
         need=lambda task: Need(repo="", revision="", bytes=0, present=True, images=None, texts=None),
         subject=lambda row: LoadedSubject(
             row,
             store=store,
-            hardware=Hardware(device="cpu", dtype="float32"),
+            hardware=hardware,
             batch_size=32,
-            load=lambda row, *, hardware: Judge() if row.adapter == "judge" else Eye(row),
+            load=lambda row, *, hardware: judges[row.adapter]() if row.adapter in judges else Eye(row),
             identity=identity,
         ),
     )

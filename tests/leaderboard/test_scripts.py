@@ -97,27 +97,6 @@ def test_imports_are_served_files_whose_names_exist(path: Path) -> None:
             assert re.search(rf"^export (async )?(function|const|class) {name}\b", source, re.M), (target, name)
 
 
-def test_scripts_import_each_other_in_no_circle() -> None:
-    edges = {
-        path: {
-            (path.parent / target).resolve()
-            for target in re.findall(r"(?:from |import\()'([^']+\.js)'", path.read_text(encoding="utf-8"))
-        }
-        for path in MODULES
-    }
-    done: set[Path] = set()
-
-    def follow(path: Path, trail: tuple[Path, ...]) -> None:
-        assert path not in trail, " -> ".join(one.name for one in (*trail[trail.index(path) :], path))
-        if path not in done:
-            for below in sorted(edges[path]):
-                follow(below, (*trail, path))
-            done.add(path)
-
-    for path in MODULES:
-        follow(path, ())
-
-
 def test_the_tray_knows_the_longest_text_that_the_server_takes() -> None:
     from compute.live.inputs import LONGEST
 

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-import pandas as pd
 import pytest
 
 from compute.types import BadInput
 from leaderboard.data import board_table
-from leaderboard.data.cut import WHOLE, Cut, choices
+from leaderboard.data.cut import WHOLE, Cut
 from leaderboard.data.database import Database
-from leaderboard.data.mean_rule import changed_rule
 from leaderboard.data.suite_cache import SuiteCache
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "assets/published"
@@ -39,33 +37,6 @@ def with_metrics(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Da
     return Database(path)
 
 
-def frame(*rows: tuple[str, str, str]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=["task", "metric", "subset"])
-
-
-def task(key: str, *, subsets: str = "a;b", metrics: str = "m;n", ranked: bool = True, split: str = "") -> dict:
-    lists = {"subsets": subsets.split(";"), "metrics": metrics.split(";")}
-    return {"key": key, "ranked": ranked, "split": split, **lists}
-
-
-def test_tasks_are_cut_by_what_all_of_them_share() -> None:
-    tasks = pd.DataFrame([task("x", split="cj"), task("y", split="r"), task("z", ranked=False, subsets="default")])
-    scores = frame(("x", "n", "a"), ("x", "m", "a"), ("y", "m", "b"), ("z", "n", "default"))
-    found = choices(tasks, scores, human=False)
-    assert found.subsets == ("a", "b")
-    assert found.metrics == {"m": {"a", "b"}, "n": {"a"}}
-    assert [(split.key, split.tasks) for split in found.splits] == [("cj", ("x",)), ("r", ("y",))]
-    assert choices(tasks, scores, human=True).subsets == ()
-
-
-def test_languages_and_unlike_tasks_are_not_offered() -> None:
-    many = pd.DataFrame([task("x", subsets="a;b;c;d;e", metrics="m"), task("y", subsets="a;b;c;d;e", metrics="m")])
-    assert choices(many, frame(("x", "m", "a")), human=False).subsets == ()
-    unlike = pd.DataFrame([task("x"), task("y", subsets="a", metrics="m")])
-    found = choices(unlike, frame(("x", "n", "a")), human=False)
-    assert (found.subsets, found.metrics, found.splits) == ((), {}, ())
-
-
 @pytest.mark.parametrize(("subset", "source"), [("sensitive", "pairbench-table-3"), ("invariant", "pairbench-table-4")])
 def test_a_condition_shows_its_own_printed_figures(suite_cache: SuiteCache, subset: str, source: str) -> None:
     table = suite_cache.table("pairbench", Cut(subset=subset))
@@ -85,15 +56,6 @@ def test_both_conditions_are_their_mean(suite_cache: SuiteCache) -> None:
         values = np.mean([half.scores.values[half.row(row.id)] for half in halves], axis=0)
         known = ~np.isnan(values)
         assert whole.scores.values[whole.row(row.id), :count][known] == pytest.approx(values[known])
-
-
-def test_ranks_follow_the_condition(suite_cache: SuiteCache) -> None:
-    sensitive, invariant = (
-        suite_cache.ranked("pairbench", cut=Cut(subset=subset)) for subset in ("sensitive", "invariant")
-    )
-    assert not np.array_equal(sensitive.rank, invariant.rank)
-    table = suite_cache.table("pairbench", Cut(subset="sensitive"))
-    assert changed_rule(table, sensitive) == "", "a condition by itself is no mean of one's own"
 
 
 def test_a_metric_ranks_by_itself(with_metrics: Database) -> None:

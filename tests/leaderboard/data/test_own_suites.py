@@ -10,14 +10,11 @@ import duckdb
 import pytest
 from scipy.stats import binomtest
 
-from compute.catalog.own.suite import BENCHMARK, SYNTHETIC
-from compute.tasks.own import PROCEDURES
 from leaderboard.data import payload
 from leaderboard.data.database import Database
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.pages.about import page as about
 from leaderboard.pages.overview import page as overview
-from leaderboard.pages.task import protocols
 
 
 @pytest.fixture(scope="module")
@@ -31,29 +28,14 @@ def own(database: Path, tmp_path_factory: pytest.TempPathFactory) -> SuiteCache:
             replaced = ", ".join(f"{value} AS {name}" for name, value in changes.items())
             connection.execute(f"INSERT INTO {table} SELECT * REPLACE ({replaced}) FROM {table} WHERE {where}")
 
-        first = "key = 'pairbench/coco-cj'"
+        suite, task, benchmark = "'pairs-holiday'", "'own/pairs-holiday/cj'", "'own-synthetic'"
         title = "'Own pairs: holiday (synthetic)'"
-        copied("benchmarks", "key = 'pairbench'", key="'own-synthetic'", title="'Own data'", url="''")
-        copied(
-            "suites",
-            "key = 'pairbench'",
-            key="'pairs-holiday'",
-            title=title,
-            benchmark="'own-synthetic'",
-            position="99",
-        )
-        copied(
-            "tasks",
-            first,
-            key="'own/pairs-holiday/cj'",
-            benchmark="'own-synthetic'",
-            title="'Colour jitter'",
-            dataset="'holiday.parquet'",
-            position="999",
-        )
-        copied("suite_tasks", "task = 'pairbench/coco-cj'", suite="'pairs-holiday'", task="'own/pairs-holiday/cj'")
+        copied("benchmarks", "key = 'pairbench'", key=benchmark, title="'Own data'", url="''")
+        copied("suites", "key = 'pairbench'", key=suite, title=title, benchmark=benchmark, position="99")
+        copied("tasks", "key = 'pairbench/coco-cj'", key=task, benchmark=benchmark, position="999")
+        copied("suite_tasks", "task = 'pairbench/coco-cj'", suite=suite, task=task)
         run = "model = 'microsoft/phi-3.5-vision-instruct' AND id LIKE 'pairbench-table-3/%coco-cj'"
-        copied("runs", run, id="'own-run'", task="'own/pairs-holiday/cj'", origin="'computed'")
+        copied("runs", run, id="'own-run'", task=task, origin="'computed'")
         connection.execute(
             "INSERT INTO scores (run, subset, metric, value) VALUES ('own-run', 'default', 'mmscore', 1)"
         )
@@ -127,13 +109,3 @@ def test_it_changes_no_published_rank_and_is_in_no_list_of_papers(own: SuiteCach
     site = SimpleNamespace(db=own.db, suite_cache=own, data=None)
     assert "holiday" not in overview.benchmarks(site) and "Own data" not in overview.benchmarks(site)
     assert "Own data" not in about.body(site)
-
-
-def test_the_task_page_says_how_every_shape_is_run() -> None:
-    for procedure in PROCEDURES:
-        for benchmark in (BENCHMARK.key, SYNTHETIC.key):
-            assert protocols.sentence(procedure, benchmark), procedure
-
-
-def test_a_synthetic_suite_is_never_among_the_news_of_real_ones() -> None:
-    assert {"mini-pairs", "pairs-holiday"} & set(overview.SUITES) == set()

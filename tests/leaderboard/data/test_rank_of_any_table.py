@@ -76,19 +76,10 @@ def test_an_exported_suite_is_ranked_as_on_the_board(suite_cache: SuiteCache, su
     assert own.table.models == tuple(table.rows[index].model for index in published)
     ranked = int((own.rank > 0).sum())
     assert ranked > 5
-    for mine, theirs in (
-        (own.rank, board.rank),
-        (own.rank_low, board.rank_low),
-        (own.rank_high, board.rank_high),
-        (own.few, board.few),
-    ):
-        np.testing.assert_array_equal(mine, theirs[published])
-    for mine, theirs in (
-        (own.mean, board.mean),
-        (own.mean_low, board.mean_low),
-        (own.mean_high, board.mean_high),
-    ):
-        np.testing.assert_allclose(mine, theirs[published], rtol=1e-12, atol=0)
+    for name in ("rank", "rank_low", "rank_high", "few"):
+        np.testing.assert_array_equal(getattr(own, name), getattr(board, name)[published])
+    for name in ("mean", "mean_low", "mean_high"):
+        np.testing.assert_allclose(getattr(own, name), getattr(board, name)[published], rtol=1e-12, atol=0)
     np.testing.assert_array_equal(own.better, board.better[np.ix_(published, published)])
     assert own.classes == tuple(board.classes[index] for index in published)
     assert own.unknown == tuple(board.unknown[index] for index in published)

@@ -39,15 +39,6 @@ def test_the_board_is_ranked_by_the_suites_own_weights(weighted: SuiteCache, sui
     assert changed_rule(suite_cache.table(SUITE), chosen) == "Text-2AFC 2, IQA 3, others 1"
 
 
-def test_the_mean_is_the_weighted_mean_of_category_means(weighted: SuiteCache) -> None:
-    table, ranked = weighted.table(SUITE), weighted.ranked(SUITE)
-    weights = np.array([WEIGHTS.get(name, 1.0) for name in table.scores.categories])
-    full = ~np.isnan(ranked.mean)
-    assert full.sum() > 3
-    expected = ranked.category_means[full] @ weights / weights.sum()
-    np.testing.assert_allclose(ranked.mean[full], expected, rtol=1e-12)
-
-
 def test_the_rule_is_said_with_its_weights(weighted: SuiteCache, suite_cache: SuiteCache) -> None:
     assert suite_rule(weighted.table(SUITE)) == "Mean of 4 category means (Text-2AFC 2, IQA 3, others 1)"
     assert suite_rule(suite_cache.table(SUITE)) == "Mean of 4 category means"

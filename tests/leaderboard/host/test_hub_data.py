@@ -121,13 +121,7 @@ def test_a_swap_shows_in_every_cache(two: tuple[Path, Path]) -> None:
 def test_requests_of_many_threads_outlive_swaps(two: tuple[Path, Path], caplog: pytest.LogCaptureFixture) -> None:
     db = Database(two[0])
     client = client_of(SuiteCache(db))
-    pages = (
-        "data/board/unisim-core",
-        "data/rank/unisim-core?w=IQA:3",
-        "data/task?task=unisim/nights",
-        "data/claims",
-        "data/cell/unisim-core?row=dreamsim-ensemble~published&column=unisim/nights",
-    )
+    pages = ("data/board/unisim-core", "data/rank/unisim-core?w=IQA:3", "data/task?task=unisim/nights", "data/claims")
     done, answers = threading.Event(), []
 
     def visit(number: int) -> None:
@@ -180,17 +174,13 @@ def test_a_new_file_that_fails_its_checks_is_refused_once(
     data.refresh()
     db = Database(data.path)
     data.renew(db)
-    hub.publish(
-        changed(database, tmp_path / "wrong.duckdb", "UPDATE meta SET value = '0' WHERE key = 'schema'"), commit="b"
-    )
+    hub.publish(changed(database, tmp_path / "b", "UPDATE meta SET value = '0' WHERE key = 'schema'"), commit="b")
     assert not data.refresh() and hub.fetched == 1
     assert "not a database of this version" in data.problem and "bbbbbbb" in data.status and db.path == data.path
     assert stored(data) == [data.path]
     assert len(models(db)) > 100
     assert not data.refresh() and hub.fetched == 1 and "of this version" in data.problem  # known to be wrong
-    hub.publish(
-        changed(database, tmp_path / "right.duckdb", "UPDATE models SET title = 'X' WHERE key = 'cfred'"), commit="c"
-    )
+    hub.publish(changed(database, tmp_path / "c", "UPDATE models SET title = 'X' WHERE key = 'cfred'"), commit="c")
     assert data.refresh() and data.problem == ""
     assert model_queries.model(db, key="cfred")["title"].iloc[0] == "X"
 

@@ -21,6 +21,12 @@ def site(suite_cache: SuiteCache) -> SimpleNamespace:
 
 
 @pytest.fixture(scope="session")
+def papers_site(papers_cache: SuiteCache) -> SimpleNamespace:
+    """The papers' figures alone."""
+    return SimpleNamespace(db=papers_cache.db, suite_cache=papers_cache, data=None, live=NO_OWN)
+
+
+@pytest.fixture(scope="session")
 def stand_in_site(stand_in_suite_cache: SuiteCache) -> SimpleNamespace:
     return SimpleNamespace(db=stand_in_suite_cache.db, suite_cache=stand_in_suite_cache, data=None, live=NO_OWN)
 

@@ -60,7 +60,7 @@ def test_a_name_that_is_none_is_refused(name: str) -> None:
     ("host", "name"),
     [
         ("localhost:7860", "localhost"),
-        ("localhost.", "localhost"),
+        ("LOCALHOST.", "localhost"),
         ("[::1]:7860", "::1"),
         ("[::0:1]", "::1"),
         ("::1", "::1"),

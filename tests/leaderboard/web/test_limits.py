@@ -25,7 +25,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from leaderboard.web import limits
 from leaderboard.web.access import Access, access
-from leaderboard.web.limits import PART, ClientLimits, Gate, Refused, kind_of, paced
+from leaderboard.web.limits import ClientLimits, Gate, Refused, kind_of
 from tests.leaderboard.web.launched import SECRET, Served
 from tests.leaderboard.web.uvicorn_server import ask, read_all, serving
 
@@ -195,10 +195,8 @@ def test_who_waits_in_vain_is_told() -> None:
         ("GET", "/board", "page"),
         ("POST", "/live/input", "page"),
         ("POST", JOIN, "compute"),
-        ("POST", "/gradio_api/run/predict", "compute"),
         ("POST", "/likeness/gradio_api//api/leaderboard", "compute"),
         ("POST", "/gradio_api/call/v2/score_pair", "compute"),
-        ("POST", "/gradio_api/component_server", "compute"),
         ("GET", "/data/rank/mieb", "compute"),
         ("GET", "/gradio_api/queue/data", "stream"),
         ("GET", "/gradio_api/call/score_pair/abc", "stream"),
@@ -261,20 +259,16 @@ def drip(*, seconds: float, size: int) -> Iterator[Part]:
         (request([], stated="9" * 400), 413, 0),
         (request([b"1"], ends="http.disconnect"), 0, 0),
         (request([], ends="never"), 408, 10),
-        (request([bytes(4_000_000)], ends="never"), 408, 10),
         (request(drip(seconds=9.5, size=1)), 408, 10),
-        (request(drip(seconds=1, size=10_000)), 408, 20),
         (request(drip(seconds=1, size=19_000)), 408, 181),
         (request(chain([(0, bytes(7_000_000))], drip(seconds=1, size=1))), 408, 10),
-        (request(chain(repeat((1, bytes(200_000)), 30), drip(seconds=1, size=1))), 408, 40),
         (request(repeat((0.5, bytes(10_500)), PHOTO // 10_500)), 200, 380),
         (request(repeat((9, bytes(200_000)), PHOTO // 200_000)), 200, 360),
         (request([(0, bytes(10)), (9.9, bytes(PHOTO - 10))]), 200, 9.9),
-        (request([(9, b"1")]), 200, 9),
     ],
     ids=[
-        *("whole", "long", "stated-long", "stated-absurd", "gone", "nothing", "half-sent", "drip", "half-rate"),
-        *("nearly", "half-then-drip", "later-drip", "21-kB-a-second", "in-bursts", "late", "small"),
+        *("whole", "long", "stated-long", "stated-absurd", "gone", "nothing", "drip"),
+        *("nearly", "half-then-drip", "21-kB-a-second", "in-bursts", "late"),
     ],
 )
 def test_a_body_arrives_or_is_dropped_in_time_and_is_counted_no_more(
@@ -324,16 +318,6 @@ def test_half_sent_uploads_leave_room_for_others_and_go() -> None:
 
     run(attack())
     assert nothing_counted(limited)
-
-
-def test_a_class_behind_one_address_sends_eighteen_photographs_at_once() -> None:
-    limited = ClientLimits(whole)
-
-    async def lesson() -> list[tuple[int, float]]:
-        slow_line = [[(1, bytes(PHOTO // 8))] * 8 for _ in range(18)]
-        return await asyncio.gather(*(sent_to(limited, request(parts)) for parts in slow_line))
-
-    assert {status for status, _ in run(lesson())} == {200}
 
 
 def test_a_visitor_has_a_bounded_number_of_bodies() -> None:
@@ -598,11 +582,6 @@ def test_another_name_for_this_machine_is_refused(local: TestClient, host: str) 
     assert local.get("/", headers={"host": host}).status_code == 403
 
 
-@pytest.mark.parametrize("host", ["localhost", "localhost:7860", "127.0.0.1:1", "[::1]:7860", "LOCALHOST"])
-def test_its_own_names_are_answered(local: TestClient, host: str) -> None:
-    assert local.get("/", headers={"host": host}).status_code == 200
-
-
 def test_names_of_the_operator_are_answered_and_count_as_its_own() -> None:
     local = served(access(listens_on="127.0.0.1", hosts="board.example"))
     assert local.get("/", headers={"host": "board.example"}).status_code == 200
@@ -613,49 +592,6 @@ def test_names_of_the_operator_are_answered_and_count_as_its_own() -> None:
 # ---- answers
 
 LARGE = bytes(range(256)) * 40_000  # 10 MB: more than the system's own buffers take
-
-
-def sent(*messages: Message) -> list[Message]:
-    """What a server gets of an app that sends these."""
-    out: list[Message] = []
-
-    async def send(message: Message) -> None:
-        out.append(message)
-
-    async def pace() -> None:
-        pacing = paced(send, None)
-        for message in messages:
-            await pacing(message)
-
-    asyncio.run(pace())
-    return out
-
-
-def start(length: int | None = None, status: int = 200) -> Message:
-    headers = [] if length is None else [(b"content-length", str(length).encode())]
-    return {"type": "http.response.start", "status": status, "headers": headers}
-
-
-def body(content: bytes, *, more: bool = False) -> Message:
-    return {"type": "http.response.body", "body": content, "more_body": more}
-
-
-@pytest.mark.parametrize("size", [PART + 1, 3 * PART])
-def test_a_large_body_goes_in_parts(size: int) -> None:
-    content = LARGE[:size]
-    out = sent(start(size), body(content))
-    assert out[0] == start(size)
-    assert b"".join(message["body"] for message in out[1:]) == content
-    assert max(len(message["body"]) for message in out[1:]) <= PART
-    assert [message["more_body"] for message in out[1:]] == [True] * (len(out) - 2) + [False]
-
-
-def test_small_answers_and_streams_pass_as_they_are() -> None:
-    small = [start(3), body(b"abc")]
-    stream = [start(), body(b"data: 1", more=True), body(b"data: 2", more=True), body(b"")]
-    head = [start(10 * PART), body(b"")]
-    for messages in (small, stream, head):
-        assert sent(*messages) == messages
 
 
 def large(request: Request) -> Response:

@@ -94,25 +94,12 @@ def test_nothing_stands_in_place_of_a_thing_that_does_not_exist(
 def test_without_a_key_the_default_is_shown() -> None:
     assert parse((MODEL, MODELS, SUITES), {}) == ({"model": "lab/alpha", "models": [], "suites": ["mieb"]}, "")
     assert missing((MODEL, MODELS, SUITES), {}) == ""
+    assert parse(ALL, {"utm_source": "x", "__theme": "dark"}) == (DEFAULTS, "")
 
 
 def test_a_name_is_quoted_and_cut() -> None:
     _, note = parse((MODEL,), {"model": "<script>" + "y" * 5000})
     assert len(note) < 200 and "'<script>y" in note
-
-
-def test_unknown_parameters_are_let_be() -> None:
-    assert parse(ALL, {"utm_source": "x", "__theme": "dark"}) == (DEFAULTS, "")
-
-
-def test_each_choice_once_and_in_the_order_given() -> None:
-    assert parse((TASKS,), {"tasks": "z,x,z"}) == ({"tasks": ["z", "x"]}, "")
-
-
-def test_a_default_list_is_not_shared() -> None:
-    first, _ = parse((TASKS,), {})
-    first["tasks"].append("z")
-    assert parse((TASKS,), {})[0] == {"tasks": ["x"]}
 
 
 def test_an_empty_choice_that_is_offered_names_nothing() -> None:

@@ -74,32 +74,16 @@ def test_a_task_is_tested_by_the_errors_of_its_two_scores(suite_cache: SuiteCach
 def test_what_a_task_lacks_is_said(suite_cache: SuiteCache) -> None:
     """Without a known error the difference stands and its noise is unknown; without a score there is no difference."""
     table = suite_cache.table("mieb")
+    missing = np.isnan(table.scores.values)
     at = next(i for i, one in enumerate(table.columns) if np.isnan(table.scores.stderr[:, i]).all() and one.ranked)
-    with_score = [table.rows[row].id for row in np.flatnonzero(~np.isnan(table.scores.values[:, at]))[:2]]
-    (test,) = compared(suite_cache, "mieb", with_score, by=table.columns[at].key).line.tests
+    scored = [table.rows[row].id for row in np.flatnonzero(~missing[:, at])[:2]]
+    (test,) = compared(suite_cache, "mieb", scored, by=table.columns[at].key).line.tests
     assert test.reading == "unknown" and "error" in test.why and np.isfinite(test.difference)
     assert np.isnan([test.low, test.high, test.p]).all()
-    gap = next(c for c in range(len(table.columns)) if np.isnan(table.scores.values[:, c]).any())
-    without = table.rows[np.flatnonzero(np.isnan(table.scores.values[:, gap]))[0]]
-    other = table.rows[np.flatnonzero(~np.isnan(table.scores.values[:, gap]))[0]]
-    found = compared(suite_cache, "mieb", [other.id, without.id], by=table.columns[gap].key)
-    assert found.line.tests[0].reading == "none"
-    assert found.line.tests[0].why == f"{found.names[1]} has no score"
-    assert "cannot be compared" in verdicts.verdict(found.line, found.names)
-
-
-def test_the_mean_is_that_of_the_category_differences(suite_cache: SuiteCache, best: list[str]) -> None:
-    found = compared(suite_cache, "unisim-core", [best[0], best[-1]])
-    table = suite_cache.table("unisim-core")
-    gaps = [
-        (scores(suite_cache, "unisim-core", best[-1], name) - scores(suite_cache, "unisim-core", best[0], name)).mean()
-        for name in table.scores.categories
-    ]
-    (test,) = found.line.tests
-    assert found.line.kind == "mean" and test.difference == pytest.approx(np.mean(gaps))
-    assert [category.line.tests[0].difference for category in found.categories] == pytest.approx(gaps)
-    assert [category.title for category in found.categories] == list(table.scores.categories)
-    assert found.line.about == "Mean of 4 category means"
+    at = int(np.flatnonzero(missing.any(axis=0))[0])
+    rows = [table.rows[np.flatnonzero(missing[:, at] == lacks)[0]].id for lacks in (False, True)]
+    found = compared(suite_cache, "mieb", rows, by=table.columns[at].key)
+    assert (found.line.tests[0].reading, found.line.tests[0].why) == ("none", f"{found.names[1]} has no score")
 
 
 @pytest.mark.parametrize("by", ["Zero-shot Classification", "mini/things"])

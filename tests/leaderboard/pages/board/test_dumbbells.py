@@ -31,21 +31,15 @@ def test_everything_lies_on_the_axis_between_its_ticks() -> None:
     draw = random.Random(3)
     for _ in range(300):
         size = 10 ** draw.uniform(-3, 3)
-        middle = draw.uniform(-5, 5) * size
-        values = [(middle + draw.random() * size,) * 1 for _ in range(draw.randrange(1, 5))]
-        lines = [line(*((value, value - size / 3, value + size / 5) for (value,) in values))]
-        on = axis(lines)
-        ends = [end for value in lines[0].values for end in (value.low, value.high)]
-        assert on.low < on.ticks[0] <= min(ends) + 1e-9 * size and max(ends) - 1e-9 * size <= on.ticks[-1] < on.high
+        values = [draw.uniform(-5, 5) * size for _ in range(draw.randrange(1, 5))]
+        on = axis([line(*((value, value - size / 3, value + size / 5) for value in values))])
+        least, most = min(values) - size / 3, max(values) + size / 5
+        assert on.low < on.ticks[0] <= least + 1e-9 * size and most - 1e-9 * size <= on.ticks[-1] < on.high
         assert 2 <= len(on.ticks) <= 8
-        places = [float(position) for position, _ in on.marked()]
-        assert places == sorted(places) and places[0] > 0 and places[-1] < 100
-        texts = [text for _, text in on.marked()]
-        assert len(set(texts)) == len(texts), texts
-        assert all(
-            math.isclose(float(text.replace("−", "-")), tick, abs_tol=1e-9 * size)
-            for text, tick in zip(texts, on.ticks, strict=True)
-        )
+        places, texts = zip(*on.marked(), strict=True)
+        assert float(places[0]) > 0 and float(places[-1]) < 100 and sorted(places, key=float) == list(places)
+        shown = [float(text.replace("−", "-")) for text in texts]
+        assert shown == pytest.approx(on.ticks, abs=1e-9 * size) and len(set(texts)) == len(texts)
 
 
 def test_marks_stand_where_their_values_are() -> None:
@@ -56,14 +50,8 @@ def test_marks_stand_where_their_values_are() -> None:
     first, second = bell.dots
     assert (first.index, second.index) == (0, 1), "a row without a value has no mark"
     assert float(first.position) == pytest.approx(at(40), abs=0.01)
-    assert (float(first.left), float(first.width)) == (
-        pytest.approx(at(35), abs=0.01),
-        pytest.approx(at(45) - at(35), abs=0.02),
-    )
-    assert (float(bell.left), float(bell.width)) == (
-        pytest.approx(at(40), abs=0.01),
-        pytest.approx(at(60) - at(40), abs=0.02),
-    )
+    drawn = [float(each) for each in (first.left, first.width, bell.left, bell.width)]
+    assert drawn == pytest.approx([at(35), at(45) - at(35), at(40), at(60) - at(40)], abs=0.02)
     assert first.text == "A: 40.0, 95% interval 35.0 to 45.0"
     assert (second.left, second.text) == ("", "B: 60.0, interval not known")
     assert float(first.shift) < float(second.shift)

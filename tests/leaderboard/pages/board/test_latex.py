@@ -59,12 +59,10 @@ def structure(source: str) -> tuple[str, list[str], list[list[str]]]:
     return caption, rows[0], rows[1:]
 
 
-def made(
-    suite_cache: SuiteCache, suite: str, *, columns: list[str], rows: list[str] | None = None, **more: object
-) -> str:
+def made(suite_cache: SuiteCache, suite: str, *, columns: list[str], form: str = "latex") -> str:
     table = suite_cache.table(suite)
-    rows = [row.id for row in table.rows] if rows is None else rows
-    file = export.view(table, suite_cache.ranked(suite), rows=rows, columns=columns, form="latex", **more)
+    rows = [row.id for row in table.rows]
+    file = export.view(table, suite_cache.ranked(suite), rows=rows, columns=columns, form=form)
     return file.content.decode()
 
 
@@ -72,9 +70,10 @@ def made(
 def test_every_view_is_a_table_with_rules_label_and_caption(suite_cache: SuiteCache, suite: str) -> None:
     table = suite_cache.table(suite)
     keys = [column.key for column in (*table.category_columns, *table.columns)]
-    caption, heads, rows = structure(made(suite_cache, suite, columns=keys))
+    source = made(suite_cache, suite, columns=keys)
+    caption, heads, rows = structure(source)
     assert len(rows) == len(table.rows) and heads[0] == "Model"
-    assert rf"\label{{tab:likeness-{suite}}}" in made(suite_cache, suite, columns=keys)
+    assert rf"\label{{tab:likeness-{suite}}}" in source
     assert latex.text(str(table.suite["title"])) in caption
 
 
@@ -112,15 +111,6 @@ def test_nasty_texts_stay_text() -> None:
 
 
 def test_markdown_and_latex_have_the_same_bold_cells(suite_cache: SuiteCache) -> None:
-    table = suite_cache.table("unisim-core")
-    columns = [column.key for column in table.columns]
-    rows = [row.id for row in table.rows]
-    files = {
-        form: export.view(
-            table, suite_cache.ranked("unisim-core"), rows=rows, columns=columns, form=form
-        ).content.decode()
-        for form in ("markdown", "latex")
-    }
-    assert (
-        re.findall(r"\*\*([\d.]+)\*\*", files["markdown"]) == re.findall(r"\\textbf\{([\d.]+)\}", files["latex"]) != []
-    )
+    columns = [column.key for column in suite_cache.table("unisim-core").columns]
+    markdown, source = (made(suite_cache, "unisim-core", columns=columns, form=form) for form in ("markdown", "latex"))
+    assert re.findall(r"\*\*([\d.]+)\*\*", markdown) == re.findall(r"\\textbf\{([\d.]+)\}", source) != []

@@ -25,7 +25,6 @@ HIGH, MIDDLE, LOW = 2.5, 1.5, 0.5  # as a matching pair, between, as an unrelate
             [HIGH, HIGH, MIDDLE, MIDDLE, LOW],
             "no longer scores it as a matching pair from 22.5 degrees; scores it as an unrelated one from 45 degrees.",
         ),
-        ([HIGH, MIDDLE, MIDDLE, MIDDLE, MIDDLE], "no longer scores it as a matching pair from 11.2 degrees."),
         ([HIGH, LOW, HIGH, HIGH, HIGH], "scores it as a matching pair except at 1 of 5 strengths in between."),
         (
             [HIGH, LOW, HIGH, HIGH, LOW],

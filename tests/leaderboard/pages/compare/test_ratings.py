@@ -58,25 +58,20 @@ def test_what_is_missing_says_why() -> None:
     assert "No model is chosen" in str(ratings.table(PAIR, [], {}, amount=""))
 
 
-def test_tokens_and_cost_are_summed_where_they_are_counted() -> None:
-    one = PairRating(scores=(8, 8), totals={"input_tokens": 1000, "output_tokens": 20, "cost": 0.0015})
-    other = PairRating(scores=(8, 8), totals={"input_tokens": 1000, "output_tokens": 20})
+def test_tokens_and_cost_are_summed_and_what_some_answers_do_not_state_is_the_least() -> None:
+    def rated(**counts: Any) -> PairRating:
+        return PairRating(scores=(8, 8), replies=("Score: 8", "Score: 8"), **counts)
+
+    tokens = {"input_tokens": 1000, "output_tokens": 20}
+    one, other, silent = rated(totals={**tokens, "cost": 0.0015}), rated(totals=tokens), rated()
+    half = rated(at_least={"input_tokens": 500, "output_tokens": 10})
+    no_prompt = PairRating(scores=(8, 8), numbers=(0.5, 0.5))
     assert ratings.totals([one, one]) == "2,040 tokens, $0.0030"
     assert ratings.totals([one, other]) == "2,040 tokens, at least $0.0015"
-    assert ratings.totals([other]) == "1,020 tokens"
-    assert ratings.totals([PairRating(scores=(8, 8))]) == ratings.totals([]) == ""
-
-
-def test_what_some_answers_do_not_state_is_the_least() -> None:
-    """One of two replies states its tokens; another judge states nothing; a model without a prompt answers nothing."""
-    one = PairRating(scores=(8, 8), totals={"input_tokens": 1000, "output_tokens": 20, "cost": 0})
-    half = PairRating(scores=(8, 8), at_least={"input_tokens": 500, "output_tokens": 10})
-    silent = PairRating(scores=(8, 8), replies=("Score: 8", "Score: 8"))
-    assert ratings.totals([one, PairRating(scores=(8, 8), numbers=(0.5, 0.5))]) == "1,020 tokens, $0.0000"
-    assert ratings.totals([half]) == "at least 510 tokens"
-    assert ratings.totals([one, half]) == "at least 1,530 tokens"
-    assert ratings.totals([one, silent]) == "at least 1,020 tokens"
-    assert ratings.totals([silent]) == ""
+    assert ratings.totals([other, no_prompt]) == "1,020 tokens"
+    assert ratings.totals([other, half]) == "at least 1,530 tokens"
+    assert ratings.totals([other, silent]) == "at least 1,020 tokens"
+    assert ratings.totals([silent]) == ratings.totals([]) == ""
 
 
 def test_the_state_names_the_judges_and_what_they_cost() -> None:

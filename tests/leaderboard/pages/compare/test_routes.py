@@ -34,19 +34,10 @@ def uploads() -> Uploads:
 
 
 def client_of(uploads: Uploads, *, rate: Rate | None = None) -> TestClient:
-    guard = partial(guarded, snapshot=nullcontext)
-    return TestClient(
-        Starlette(
-            routes=routes_of(
-                uploads,
-                guard=guard,
-                rate=rate,
-                plan=lambda **asked: asked,
-                ready=dict,
-            )
-        ),
-        raise_server_exceptions=False,
+    routes = routes_of(
+        uploads, guard=partial(guarded, snapshot=nullcontext), rate=rate, plan=lambda **asked: asked, ready=dict
     )
+    return TestClient(Starlette(routes=routes), raise_server_exceptions=False)
 
 
 @pytest.fixture

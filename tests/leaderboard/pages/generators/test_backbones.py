@@ -91,11 +91,6 @@ def test_the_answer_follows_from_what_is_significant(cells: list, error: float, 
     assert "Not known of any of these backbones." in text(markup)
 
 
-def test_many_text_backbones_stand_upright_and_negative_cells_have_the_other_colour(db: Database) -> None:
-    markup = backbones.section(db, pairs(np.linspace(-1, 1, 30).reshape(3, 10), 0.01))
-    assert "gn-many" in markup and markup.count("rgb(213 94 0") == markup.count("rgb(0 114 178") == 15
-
-
 def test_the_page_of_a_grids_task_says_how_it_is_run_and_that_it_has_no_single_items(db: Database) -> None:
     [about] = task_queries.task(db, key=f"own/{grid_stand_ins.SUITE}/mine").itertuples()
     assert "one image backbone" in protocols.sentence(about.procedure, about.benchmark)

@@ -17,8 +17,7 @@ RATES = {"good": 0.6, "same": 0.55, "worse": 0.3, "worst": 0.1}
 
 
 def read(folder: Path, *, human: dict[str, float] | None = None) -> dict[str, ComputedSet]:
-    assert generator_stand_ins.make(folder / "results", human=human) == generator_stand_ins.SUITE
-    return load(Database(generator_stand_ins.database(folder, results=folder / "results")))
+    return load(generator_stand_ins.opened(folder, human=human))
 
 
 @pytest.fixture(scope="module")
@@ -60,15 +59,8 @@ def test_people_are_beside_the_metrics_where_they_rated(own: ComputedSet, tmp_pa
     assert reading.agreement is None and "three generators" in reading.words
 
 
-def test_metrics_are_beside_each_other_turned_to_one_direction(own: ComputedSet) -> None:
-    columns = (own.column("fd"), own.column("clipscore"))
-    matrix, count = own.among_metrics(columns)
-    assert count == 4 and matrix.shape == (2, 2)
-    assert matrix[0, 1] == pytest.approx(matrix[1, 0]) and matrix[0, 1] > 0
-
-
 def test_a_backbone_that_a_metric_does_not_have_gives_its_nearest(tmp_path: Path) -> None:
-    mini = load(Database(generator_stand_ins.database(tmp_path, results=tmp_path / "results")))["mini-generators"]
+    mini = read(tmp_path)["mini-generators"]
     assert mini.benchmark == "mini" and len(mini.generators) == 4
     assert mini.column("fd").subset == "tiny"
     assert mini.column("fd", backbone="efficientnet-lite0").subset == "efficientnet-lite0"
@@ -85,10 +77,8 @@ def test_a_value_without_an_interval_has_no_bounds_of_its_metric_in_its_stead(tm
             record["settings"]["found"]["tiny"]["fd"][part] = None
         record["settings"]["found"]["tiny"]["fd"]["left_out"] = []
         path.write_text(json.dumps(record))
-    own = load(Database(generator_stand_ins.database(tmp_path, results=tmp_path / "results")))[
-        generator_stand_ins.SUITE
-    ]
-    column = own.column("fd")
-    row = next(row for row, generator in enumerate(own.generators) if generator.title == "good")
+    own = load(Database(generator_stand_ins.database(tmp_path, results=tmp_path / "results")))
+    column = own[generator_stand_ins.SUITE].column("fd")
+    row = [generator.title for generator in own[generator_stand_ins.SUITE].generators].index("good")
     assert np.isfinite(column.values[row]) and np.isnan(column.low[row]) and np.isnan(column.high[row])
     assert column.differences is not None and column.differences.pairs == column.untested == 3

@@ -17,7 +17,6 @@ from leaderboard.pages.task.items import (
     beside,
     filters,
     listing,
-    margin_text,
     sort,
     with_margins,
 )
@@ -115,14 +114,13 @@ def test_counts_are_those_of_the_stored_items(items: Items, stand_in_database) -
 
 
 def test_pages_follow_each_other_without_gap(items: Items) -> None:
-    whole = []
-    first = listing(items, ItemQuery(task="unisim/nights", show="all"))
-    for part in range(1, first["parts"] + 1):
-        whole += [
-            item["item"] for item in listing(items, ItemQuery(task="unisim/nights", show="all", part=part))["items"]
-        ]
+    def page(part: int) -> dict:
+        return listing(items, ItemQuery(task="unisim/nights", show="all", part=part))
+
+    first = page(1)
+    whole = [item["item"] for part in range(1, first["parts"] + 1) for item in page(part)["items"]]
     assert len(whole) == len(set(whole)) == first["count"]
-    assert listing(items, ItemQuery(task="unisim/nights", show="all", part=999))["part"] == first["parts"]
+    assert page(999)["part"] == first["parts"]
 
 
 def test_without_a_run_the_command_that_makes_one_is_said(items: Items) -> None:
@@ -156,9 +154,3 @@ def test_order_flips_come_first_and_pairs_without_two_scores_last() -> None:
     assert list(sort(one, order="best", apart=False).index)[-2:] == ["i2", "i3"]
     assert list(sort(one, order="far", apart=False).index) == ["i4", "i2", "i1", "i0", "i3"]
     assert [value is None for value in one["right0"]] == [True] * 5, "a rating is neither right nor wrong"
-
-
-def test_an_order_flip_in_words() -> None:
-    assert margin_text(-5.0, procedure="judging") == "5 apart"
-    assert margin_text(-0.0, procedure="judging") == "the same in both orders"
-    assert margin_text(math.nan, procedure="judging") == ""

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import functools
 
 import numpy as np
 import pytest
 
 from compute.analysis.saturation import saturation
 from leaderboard.data import suite_queries
-from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.formatting import model_url
 from leaderboard.pages.task import page as task
 from leaderboard.pages.task import protocols
-from tests.leaderboard.pages.conftest import NO_OWN
 
 
-@pytest.fixture(scope="session")
-def site(papers_cache: SuiteCache) -> SimpleNamespace:
-    return SimpleNamespace(db=papers_cache.db, suite_cache=papers_cache, data=None, live=NO_OWN)
+@pytest.fixture
+def site(papers_site):
+    return papers_site
 
 
 @pytest.fixture(scope="module")
-def related(site):
-    found = {}
-
-    def ask(suite: str):
-        if suite not in found:
-            found[suite] = task.correlations(site.suite_cache.table(suite))
-        return found[suite]
-
-    return ask
+def related(papers_cache):
+    return functools.cache(lambda suite: task.correlations(papers_cache.table(suite)))
 
 
 def test_one_task_of_every_benchmark(site, related):
@@ -63,17 +54,25 @@ def test_the_points_of_a_task_are_ranked_with_intervals(site):
     assert (points["low"] < points["value"]).all() and (points["high"] <= 100).all()
 
 
-def test_saturation_is_only_claimed_where_it_shows():
-    crowded = saturation(scores=[0.8] * 9, stderr=[0.02] * 9, chance=0.5, ceiling=1.0)
-    assert task.verdict(crowded).startswith("Close to saturated")
-    few = saturation(scores=[0.8] * 4, stderr=[0.02] * 4, chance=0.5, ceiling=1.0)
-    assert not task.verdict(few).startswith("Close to saturated")
-    full = saturation(scores=[0.99, 0.5, 0.4, 0.3], stderr=[0.001] * 4, chance=0.1, ceiling=1.0)
-    assert task.verdict(full).startswith("Close to its ceiling")
-    wide = saturation(scores=[0.7, 0.5, 0.4, 0.3], stderr=[0.001] * 4, chance=0.1, ceiling=1.0)
-    assert task.verdict(wide).startswith("Still separates models")
-    unknown = saturation(scores=[0.7, 0.5], ceiling=1.0)
-    assert "without a known noise" in task.verdict(unknown)
+@pytest.mark.parametrize(
+    ("scores", "noise", "said"),
+    [
+        ([0.8] * 9, 0.02, "Close to saturated"),
+        ([0.99, 0.5, 0.4, 0.3], 0.001, "Close to its ceiling"),
+        ([0.7, 0.5, 0.4, 0.3], 0.001, "Still separates models"),
+    ],
+)
+def test_saturation_is_only_claimed_where_it_shows(scores, noise, said):
+    assert task.verdict(saturation(scores=scores, stderr=[noise] * len(scores), chance=0.1, ceiling=1.0)).startswith(
+        said
+    )
+
+
+def test_saturation_needs_several_models_with_a_known_noise():
+    assert not task.verdict(saturation(scores=[0.8] * 4, stderr=[0.02] * 4, ceiling=1.0)).startswith(
+        "Close to saturated"
+    )
+    assert "without a known noise" in task.verdict(saturation(scores=[0.7, 0.5], ceiling=1.0))
 
 
 def test_every_procedure_has_words(site):

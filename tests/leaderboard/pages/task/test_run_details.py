@@ -9,7 +9,7 @@ import pytest
 
 from compute.rounding import rounded
 from leaderboard.data import item_queries
-from leaderboard.pages.task.run_details import _text, details
+from leaderboard.pages.task.run_details import details
 
 
 @pytest.fixture(scope="module")
@@ -46,21 +46,3 @@ def test_what_a_judge_could_not_be_read_is_counted(stand_in_suite_cache, runs) -
     assert f"n\u00a0=\u00a0{answered}" in said["Accuracy"]
     least = rounded(run["value"] * answered / 260, 1, scale=100)
     assert said["Accuracy"].endswith(f"of the items; at least {least} if the rest count as wrong")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, ""),
-        ({}, ""),
-        ([], ""),
-        (True, "yes"),
-        (12345, "12,345"),
-        (0.25, "0.25"),
-        ({"a_b": 1, "c": {}}, "a b 1; c none"),
-        (list(range(40)), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … (40)"),
-        ("x", "x"),
-    ],
-)
-def test_settings_in_words(value, text: str) -> None:
-    assert _text(value) == text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -12,34 +10,22 @@ from leaderboard.data.languages import NAMES
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.pages.tasks import listing
-from tests.leaderboard.pages.conftest import NO_OWN
-
-
-@pytest.fixture(scope="session")
-def suite_cache(papers_cache: SuiteCache) -> SuiteCache:
-    """The papers' figures alone, of which these tests are."""
-    return papers_cache
-
-
-@pytest.fixture(scope="session")
-def site(papers_cache: SuiteCache) -> SimpleNamespace:
-    return SimpleNamespace(db=papers_cache.db, suite_cache=papers_cache, data=None, live=NO_OWN)
 
 
 @pytest.fixture(scope="module")
-def rows(suite_cache: SuiteCache) -> dict:
-    data = listing.tasks(suite_cache)
+def rows(papers_cache: SuiteCache) -> dict:
+    data = listing.tasks(papers_cache)
     return {row[0]: dict(zip(data["fields"], row, strict=True)) for row in data["rows"]}
 
 
-def test_every_task_is_listed_once(rows, suite_cache):
-    frame = task_queries.tasks(suite_cache.db)
+def test_every_task_is_listed_once(rows, papers_cache):
+    frame = task_queries.tasks(papers_cache.db)
     assert list(rows) == list(frame["key"])
     assert sum(row["models"] == 0 for key, row in rows.items() if not key.startswith("vidore/")) == 5
 
 
-def test_best_median_and_ticks_are_those_of_the_board(rows, suite_cache):
-    table = suite_cache.table("mieb")
+def test_best_median_and_ticks_are_those_of_the_board(rows, papers_cache):
+    table = papers_cache.table("mieb")
     index = table.headline("mieb/stl10")
     values = table.scores.values[:, index] * table.columns[index].scale
     row = rows["mieb/stl10"]
@@ -53,14 +39,14 @@ def test_best_median_and_ticks_are_those_of_the_board(rows, suite_cache):
         assert bool(row["ticks"]) == (row["best"] is not None) == bool(row["leader"])
 
 
-def test_a_language_has_the_name_that_the_board_has(suite_cache):
+def test_a_language_has_the_name_that_the_board_has(papers_cache):
     """Once the browser named it: Bangla here, Bengali on the board."""
-    names = listing.tasks(suite_cache)["languages"]
+    names = listing.tasks(papers_cache)["languages"]
     assert names["ben"] == "Bengali" and names.items() <= NAMES.items()
 
 
-def test_the_first_sentence_counts_what_the_list_holds(site, rows):
-    counts = listing.summary(site.db)
+def test_the_first_sentence_counts_what_the_list_holds(papers_cache, rows):
+    counts = listing.summary(papers_cache.db)
     scored = [row for row in rows.values() if row["models"]]
     assert counts["scored"] == len(scored) == counts["real"] + counts["synthetic"]
     assert sum(one["tasks"] for one in counts["benchmarks"]) == counts["real"]
