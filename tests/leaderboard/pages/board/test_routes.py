@@ -135,6 +135,9 @@ def test_an_export_has_a_name_and_opens(client: TestClient, suite_cache: SuiteCa
     assert answer.headers["content-disposition"] == 'attachment; filename="likeness-unisim-core.csv"'
     frame = pd.read_csv(io.BytesIO(answer.content))
     assert [f"{model}~{origin}" for model, origin in zip(frame["model"], frame["origin"], strict=True)] == rows
+    parquet = client.post("/export/board/unisim-core", content=json.dumps({**body, "format": "parquet"})).content
+    shown = ["model", "title", "IQA", "unisim/nights"]
+    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(parquet))[shown], frame[shown], check_dtype=False)
 
 
 def test_everything_is_the_database_itself(client: TestClient, suite_cache: SuiteCache, tmp_path: Path) -> None:
