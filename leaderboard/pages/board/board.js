@@ -13,7 +13,7 @@ import { createOrigins } from './origins.js';
 import { createChanged, createEmpty, createFailure, createLegend, createSuites, createUnknown } from './parts.js';
 import { Source } from './payload.js';
 import { createPicker } from './picker.js';
-import { FACETS, filterRows, sortRows } from './rows.js';
+import { FACETS, filterRows, originsOf, sortRows } from './rows.js';
 import { createSelection, revealComparison } from './selection.js';
 import { defaultFamilies, defaultTasks, ignoredInWords, LEAD, MOST_SELECTED, parse, rankQuery, suiteOf, suiteRule, tableQuery, write } from './state.js';
 import { forgetWidths } from './titles.js';
@@ -25,7 +25,7 @@ const ROW = 36;
 const URL_WAIT = 150;
 const RANK_WAIT = 20;
 const RANKING = ['weights', 'coverage', 'tasks'];
-const CARRIED = ['q', ...FACETS.map(({ key }) => key), 'models', 'select'];
+const CARRIED = ['q', 'language', ...FACETS.map(({ key }) => key), 'models', 'select'];
 
 /**
  * Mounts the board into `root` (`data-suite` names the suite shown without a query string). `trigger(name, data)` reaches
@@ -165,6 +165,7 @@ class Board {
     this.parts.forEach((part) => part.refresh());
     const [now, all] = [this.rows.length, payload.rows.length];
     this.status.textContent = now === all ? `${all} rows` : `${now} of ${all} rows`;
+    if (state.origin.length !== 1 && originsOf(payload).length > 1) this.status.textContent += ', ranked within each origin';
     this.root.dataset.rows = String(now);
   }
 
@@ -234,6 +235,8 @@ class Board {
     for (const key of [...carried.keys()]) {
       if (!CARRIED.includes(key)) carried.delete(key);
     }
+    const groupOf = (key) => this.payload?.suites.find((one) => one.key === key)?.group;
+    if (groupOf(suite) !== groupOf(this.payload?.suite.key)) carried.delete('language');
     await this.open(suite, `?${carried}`, { quiet: true });
     if (this.payload?.suite.key !== suite) return;
     this.writeUrl(true);

@@ -19,7 +19,7 @@ const PHONE_NAME = 134; // px of the column of names on a phone
 const NAME_ROOM = 17; // px beside a name in its cell
 const UNDER = 220; // px that the line below a name may claim
 const BADGE_ROOM = 16;
-const ROOM = 17; // px beside the text of a cell that is not sorted by
+const ROOM = 19; // px beside the text of a cell that is not sorted by
 const END = 14; // px beside the axis of the intervals
 
 export const MARKS = [
@@ -237,7 +237,7 @@ function rangeColumn({ ranking, font }) {
 
 function classColumn({ ranking, font }) {
   return {
-    key: 'class', title: 'Class', name: 'Tie class', hint: 'Tie class: no model in it is significantly worse than its first. A range corrects for the comparisons of its own model, so it may cross a border of classes', width: widthFor(['Class'], font, ROOM),
+    key: 'class', title: 'Class', name: 'Tie class', hint: 'Tie class: no model in it is significantly worse than another. A range holds the ranks that these decisions leave possible, so it may cross a border of classes', width: widthFor(['Class'], font, ROOM),
     draw(cell, row) {
       const tie = ranking.tie[row];
       cell.textContent = tie;

@@ -133,7 +133,7 @@ export function createLegend(board) {
         ...MARKS.filter(([bit]) => bits & bit).map(([bit, sign, words]) => entry(sign, bit === DOUBTFUL ? `${words}; never the best of its column` : words)),
         ...(missing ? [entry('—', 'no value, never filled in')] : []),
         ...(chance ? [el('span', {}, el('i', {}, '50.0'), ' at or below chance')] : []),
-        ...(ties ? [entry('A', 'tie class: no model in it is significantly worse than its first')] : []),
+        ...(ties ? [entry('A', 'tie class: no model in it is significantly worse than another')] : []),
         ...(sure ? [entry('2–5', 'range of the rank: contains it in at least 95% of cases')] : []),
         ...(ranking.few.some(Boolean) ? [entry('(2–5)', 'the range rests on few tasks')] : []),
         ...(ranking.front?.length ? [el('span', {}, el('b', {}, FRONT.sign), ` ${FRONT.words}: `, el('a', { href: `cost?suite=${encodeURIComponent(payload.suite.key)}` }, 'size and cost'))] : []),

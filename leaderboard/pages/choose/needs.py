@@ -81,6 +81,7 @@ SIZES = (
     Limit(key="100m", title="At most 100 M parameters", most=100),
     Limit(key="500m", title="At most 500 M", most=500),
     Limit(key="1b", title="At most 1 B", most=1_000),
+    Limit(key="3b", title="At most 3 B", most=3_000),
     Limit(key="10b", title="At most 10 B", most=10_000),
 )
 # Two bytes a parameter in half precision, and about half of the memory left for images: a rule of thumb, not a test.
