@@ -70,18 +70,6 @@ def test_it_comes_whole_and_is_what_the_hubs_own_client_would_have_fetched(hub: 
     assert f"Bearer {SECRET}" in hub.tokens["hub"] and hub.tokens["store"] == {""}
 
 
-def test_a_load_fetches_what_is_needed_and_asks_for_nothing_twice(hub: Hub) -> None:
-    folder = models.fetch(ROW)
-    assert sorted(path.name for path in folder.iterdir()) == [CONFIG, WEIGHTS, "tokenizer.json"]
-    hub.asked.clear()
-    assert models.fetch(ROW) == folder and hub.asked == []
-    (folder / WEIGHTS).unlink()
-    for name in (WEIGHTS, "open_clip_pytorch_model.bin"):
-        del hub.repositories[ROW.weights].files[name]
-    with pytest.raises(NotHere, match=WEIGHTS):
-        models.fetch(ROW)
-
-
 def test_of_a_stopped_download_nothing_stays_but_whole_files(hub: Hub) -> None:
     def stop(here: int) -> None:
         if here > 600_000:

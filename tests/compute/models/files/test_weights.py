@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import huggingface_hub
 import pytest
 from huggingface_hub import constants
 
@@ -101,3 +104,32 @@ def test_what_is_missing_is_named_with_the_command_that_fetches_it(folder: Path,
     (cache / "models--some--model" / "blobs" / f"{1:040x}").unlink()  # a link to nowhere, as a cut download leaves it
     with pytest.raises(NotHere, match="hf download"):
         weights.local_folder(row("some/model", "clip"), required=READS)
+
+
+def test_a_download_asks_for_what_is_needed_only(folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, Any] = {}
+    there = ["config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin", "tf_model.h5"]
+
+    def repo_info(self: Any, name: str, *, revision: str | None) -> SimpleNamespace:
+        return SimpleNamespace(sha=COMMIT, siblings=[SimpleNamespace(rfilename=file) for file in there])
+
+    def snapshot_download(name: str, **given: Any) -> str:
+        asked.update(given, name=name)
+        return str(in_hub_cache(folder, cache=cache, repository=name))
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub.HfApi, "repo_info", repo_info)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot_download)
+    found = weights.local_folder(row("some/model", "clip"), required=READS)
+    assert asked == {
+        "name": "some/model",
+        "revision": None,
+        "allow_patterns": ["config.json", "model.safetensors", "tokenizer.json"],
+    }
+    assert found.name == COMMIT
+    asked.clear()
+    assert weights.local_folder(row("some/model", "clip"), required=READS) == found
+    assert asked == {}, "what is there is not asked for again"
+    there.remove("config.json")
+    with pytest.raises(NotHere, match="config"):
+        weights.local_folder(row("some/third", "clip"), required=READS)
