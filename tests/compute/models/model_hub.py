@@ -39,12 +39,28 @@ class Repository:
 
     def entry(self, name: str) -> dict[str, Any]:
         """What a listing says of a file."""
+        large = (
+            {
+                "lfs": {
+                    "oid": self.digest(name),
+                    "sha256": self.digest(name),
+                    "size": self.size(name),
+                    "pointerSize": 134,
+                }
+            }
+            if len(self.files[name]) >= LARGE
+            else {}
+        )
         oid = hashlib.sha1(self.files[name]).hexdigest()
-        entry = {"type": "file", "path": name, "rfilename": name, "oid": oid, "blobId": oid, "size": self.size(name)}
-        if len(self.files[name]) >= LARGE:
-            digest = self.digest(name)
-            entry["lfs"] = {"oid": digest, "sha256": digest, "size": self.size(name), "pointerSize": 134}
-        return entry
+        return {
+            "type": "file",
+            "path": name,
+            "rfilename": name,
+            "oid": oid,
+            "blobId": oid,
+            "size": self.size(name),
+            **large,
+        }
 
 
 class Hub:
@@ -85,38 +101,53 @@ def handler(hub: Hub) -> type[Handler]:
             elif path.startswith("/store/"):
                 _, _, name, key = path.split("/", 3)
                 self.large(hub.repositories[key], name, first)
-            elif wanted := re.fullmatch(r"/api/models/([^/]+/[^/]+)/(?:revision|tree)/(\w+)", path) or re.fullmatch(
-                r"/([^/]+/[^/]+)/resolve/(\w+)/(.+)", path
-            ):
-                self.repository(*wanted.groups())
+            elif api := re.fullmatch(r"/api/models/([^/]+/[^/]+)/(revision|tree)/(\w+)", path):
+                self.listing(*api.groups())
+            elif file := re.fullmatch(r"/([^/]+/[^/]+)/resolve/(\w+)/(.+)", path):
+                self.file(*file.groups())
             else:
                 self.say(404, {"X-Error-Code": "EntryNotFound"})
 
-        def repository(self, key: str, revision: str, *more: str) -> None:
-            """A listing, or a file."""
+        def found(self, key: str, revision: str) -> Repository | None:
             repository = hub.repositories.get(key)
             if repository is None or revision != repository.commit:
                 self.say(404, {"X-Error-Code": "RevisionNotFound" if repository else "RepoNotFound"})
-            elif more:
-                self.file(repository, key, *more)
-            else:
-                entries = [repository.entry(name) for name in repository.files]
-                about = {"id": key, "modelId": key, "sha": revision, "private": False, "siblings": entries}
-                said = entries if "/tree/" in self.path else about
-                self.say(200, {"Content-Type": "application/json"}, json.dumps(said).encode())
+                return None
+            return repository
 
-        def file(self, repository: Repository, key: str, name: str) -> None:
+        def listing(self, key: str, kind: str, revision: str) -> None:
+            repository = self.found(key, revision)
+            if repository is None:
+                return
+            entries = [repository.entry(name) for name in repository.files]
+            self.say(
+                200,
+                {"Content-Type": "application/json"},
+                json.dumps(
+                    entries
+                    if kind == "tree"
+                    else {"id": key, "modelId": key, "sha": repository.commit, "private": False, "siblings": entries}
+                ).encode(),
+            )
+
+        def file(self, key: str, revision: str, name: str) -> None:
+            repository = self.found(key, revision)
+            if repository is None:
+                return
             commit = {"X-Repo-Commit": repository.commit}
             if name not in repository.files:
                 self.say(404, {**commit, "X-Error-Code": "EntryNotFound"})
             elif len(repository.files[name]) >= LARGE:
-                linked = {
-                    "X-Linked-Etag": f'"{repository.digest(name)}"',
-                    "ETag": '"redirect"',
-                    "X-Linked-Size": str(repository.size(name)),
-                    "Location": f"http://localhost:{self.server.server_address[1]}/store/{name}/{key}",
-                }
-                self.say(302, {**commit, **linked})
+                self.say(
+                    302,
+                    {
+                        **commit,
+                        "X-Linked-Etag": f'"{repository.digest(name)}"',
+                        "ETag": '"redirect"',
+                        "X-Linked-Size": str(repository.size(name)),
+                        "Location": f"http://localhost:{self.server.server_address[1]}/store/{name}/{key}",
+                    },
+                )
             else:
                 self.say(200, {**commit, "ETag": f'"{repository.entry(name)["oid"]}"'}, repository.files[name])
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from compute.models import load
 from compute.models.encoders import clip
 from compute.models.encoders.towers import Towers
 from compute.paths import ROOT
 from tests.compute.models import checkpoints
-from tests.compute.models.checkpoints import CPU, LONG, TEXTS, noise, row
+from tests.compute.models.checkpoints import CPU, LONG, TEXTS, row
 
 BUNDLED = ROOT / "assets" / "tiny"
 WORDS = (
@@ -45,6 +46,11 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return checkpoints.clip(tmp_path_factory.mktemp("checkpoints") / "clip")
 
 
+def drawn(width: int, height: int) -> Image.Image:
+    rng = np.random.default_rng(width * height)
+    return Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
+
+
 @pytest.mark.parametrize(
     ("of", "options"), [("bundled", {}), ("other", {"text_prefix": "a ", "max_tokens": 9, "normalise": True})]
 )
@@ -59,11 +65,12 @@ def test_the_numbers_are_the_librarys(
     tokens = [ours.prepare("text", text) for text in WORDS]
     assert tokens == [theirs.prepare("text", text) for text in WORDS]
     np.testing.assert_allclose(ours.embed("text", tokens), theirs.embed("text", tokens), rtol=0, atol=2e-6)
-    for image in noise(*SIZES):
+    for size in SIZES:
+        image = drawn(*size)
         pixels, expected = (model.prepare("image", image)["pixel_values"].numpy() for model in (ours, theirs))
         np.testing.assert_array_equal(pixels, expected)
         assert ours.seen(image) == theirs.seen(image)
-    shown = [ours.prepare("image", image) for image in noise(*SIZES)]
+    shown = [ours.prepare("image", drawn(*size)) for size in SIZES]
     np.testing.assert_allclose(ours.embed("image", shown), theirs.embed("image", shown), rtol=0, atol=2e-6)
     np.testing.assert_allclose(ours.patches(image), theirs.patches(image), rtol=0, atol=5e-6)
 
@@ -71,7 +78,13 @@ def test_the_numbers_are_the_librarys(
 def change(name: str, **values: Any) -> Callable[[Path], object]:
     def write(folder: Path) -> None:
         content = json.loads((folder / name).read_text())
-        (folder / name).write_text(json.dumps({**content, **values}))
+        for key, value in values.items():
+            target = content
+            *path, last = key.split("__")
+            for part in path:
+                target = target[part]
+            target[last] = value
+        (folder / name).write_text(json.dumps(content))
 
     return write
 
@@ -79,9 +92,7 @@ def change(name: str, **values: Any) -> Callable[[Path], object]:
 UNLIKE: dict[str, Callable[[Path], object]] = {
     "another resampling": change("preprocessor_config.json", resample=2),
     "a setting more": change("preprocessor_config.json", do_pad=True),
-    "another activation": lambda folder: (folder / "config.json").write_text(
-        (BUNDLED / "config.json").read_text().replace('"relu"', '"tanh"')
-    ),
+    "another activation": change("config.json", text_config__hidden_act="tanh"),
     "another tokenizer": change("tokenizer_config.json", tokenizer_class="RobertaTokenizer"),
     "a tokenizer of its own": lambda folder: (folder / "tokenizer.json").write_text("{}"),
     "cut weights": lambda folder: (folder / "model.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0{}"),

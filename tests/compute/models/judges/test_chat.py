@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import time
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +18,7 @@ from compute.live.roster import IMPOSSIBLE, READY, availability
 from compute.models.adapter import Hardware
 from compute.models.judges import endpoint
 from compute.models.judges.endpoint import Endpoint, Limits, load
-from compute.types import Model, NoService, NotHere
+from compute.types import Model, NotHere
 from tests.answering import Handler
 from tests.answering import answering as serving
 from tests.compute.models.judges.test_endpoint import KEY, ROW, question
@@ -105,8 +104,7 @@ def test_what_is_no_json_is_told(body: bytes) -> None:
         assert "no chat completion" in reply_of(url).error
 
 
-def test_no_echo_of_the_key_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("DEBUG")
+def test_no_echo_of_the_key_is_told(tmp_path: Path) -> None:
     failure = json.dumps({"error": {"message": f"a={KEY} " * 50}}).encode()
     for status, content in ((400, failure), (500, failure), (200, good(f"(A) {KEY}"))):
         with answering(content, status=status) as (url, asked):
@@ -114,9 +112,6 @@ def test_no_echo_of_the_key_is_told(tmp_path: Path, caplog: pytest.LogCaptureFix
         assert asked == [("/v1/chat/completions", f"Bearer {KEY}")]
         assert (reply.error or reply.text) and KEY not in reply.error + reply.text
         assert len(reply.error) < 400
-    with answering(failure, status=401) as (url, _), pytest.raises(NoService, match=endpoint.KEY) as raised:
-        reply_of(url)
-    assert KEY not in "".join((caplog.text, *traceback.format_exception(raised.value)))
     assert not any(KEY in file.read_text() for file in tmp_path.rglob("*") if file.is_file())
 
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import base64
 import io
+import traceback
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
+from compute.content import items
 from compute.content.messages import Question
 from compute.models.adapter import Hardware
 from compute.models.judges.answer_log import Forgetful
 from compute.models.judges.endpoint import Endpoint, Limits, load
 from compute.models.judges.images import data_url
-from compute.procedures.shared import prompts
+from compute.procedures.shared import parsing, prompts
+from compute.tasks.data import Choices, OddOneOut
 from compute.types import BadInput, LikenessError, Model, NoService, NotHere
 from tests.compute.content.pictures import picture
 from tests.compute.models.chat_server import ChatServer, running
@@ -60,6 +65,31 @@ def question(number: int) -> Question:
     return Question(
         item=f"item {number}", parts=(words[0], shown[0], shown[1], words[2]), choices=("(A) Image 1", "(B) Image 2")
     )
+
+
+def columns(*rows: list[bytes]) -> tuple[items.Column, ...]:
+    return tuple(items.images(row, of="pictures") for row in rows)
+
+
+def test_every_kind_of_question_is_answered_by_its_pixels(server: ChatServer) -> None:
+    """Who is right is known from how the images were made: nearer colour, named colour, more of an attribute."""
+    red, reddish, blue = coloured(200, 0, 0), coloured(180, 30, 0), coloured(0, 0, 200)
+    captions = items.texts(["a red thing", "a blue thing"], of="captions"), items.texts(["blue", "red"], of="others")
+    made = partial(Choices, names=("one", "two"), answer=np.array([1, 0]))
+    kinds = [
+        made(alternatives=columns([blue, reddish], [reddish, blue]), reference=columns([red, red])[0]),
+        made(alternatives=columns([blue, blue], [red, red]), reference=captions[0]),
+        made(alternatives=captions, reference=columns([blue, blue])[0]),
+        made(alternatives=columns([blue, reddish], [reddish, blue]), question="brightness"),
+        OddOneOut(names=("one", "two"), members=columns([red, blue], [reddish, red], [blue, reddish]), odd=[2, 0]),
+    ]
+    asked = load(ROW, CPU, None)
+    for data in kinds:
+        questions = prompts.questions(data)
+        replies = asked.reply(questions)
+        read = [parsing.read(reply.text, question.choices) for reply, question in zip(replies, questions, strict=True)]
+        assert read == list(data.odd if isinstance(data, OddOneOut) else data.answer), questions[0].prompt()
+        assert [reply.item for reply in replies] == ["one", "two"]
 
 
 @pytest.mark.parametrize(
@@ -176,6 +206,33 @@ def test_nobody_at_the_address_ends_the_run_and_its_password_is_not_told(
     with pytest.raises(NoService, match="http://127.0.0.1:9/v1.*Stored answers") as raised:
         asked.reply([question(number) for number in range(30)])
     assert "secret" not in str(raised.value) and "hidden" not in str(raised.value)
+
+
+def test_the_key_is_sent_and_told_nowhere(
+    server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", KEY)
+    server.control(key=KEY)
+    caplog.set_level("DEBUG")
+    asked = load(ROW, CPU, None)
+    assert asked.reply([question(1)])[0].text == "(B) Image 2"
+    assert server.last["authorization"] == f"Bearer {KEY}"
+    server.control(faults=[{"status": 400, "message": f"bad key {KEY}"}])
+    refused = asked.reply([question(2)])[0]
+    server.control(key="another")  # the server's 401 repeats the header it got
+    with pytest.raises(LikenessError) as raised:
+        asked.reply([question(3)])
+    kept = "".join(file.read_text() for file in tmp_path.rglob("*") if file.is_file())
+    told = (
+        kept,
+        caplog.text,
+        repr(asked),
+        repr(asked.settings),
+        refused.error,
+        "".join(traceback.format_exception(raised.value)),
+    )
+    assert "LIKENESS_ENDPOINT_KEY is not accepted" in told[-1]
+    assert not any(KEY in text for text in told)
 
 
 def test_without_a_key_no_other_services_is_sent(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,6 +198,8 @@ def test_an_answer_that_is_cut_off_is_told_from_one_that_ends(checkpoint: Path) 
         new = loaded._model.generate(**inputs, generation_config=loaded._generation)[0, inputs["input_ids"].shape[1] :]
     tokens = new.tolist()
     assert len(tokens) == 6 and unused not in tokens
+    [cut] = loaded._answers([one], inputs)
+    assert (cut.finish, cut.output_tokens) == ("length", 6)
     loaded._generation.eos_token_id = [unused, tokens[3]]
     [ended] = loaded._answers([one], inputs)
     assert (ended.finish, ended.output_tokens) == ("stop", tokens.index(tokens[3]) + 1)
@@ -258,6 +260,14 @@ def test_a_batch_is_used_only_if_it_changes_no_answer(checkpoint: Path, same: bo
     assert loaded.settings["batch_self_test"] == found
     assert loaded.settings["batch_size"] == (4 if same else 1)
     assert sizes == [1] * 8 + [4, 4] + ([4] if same else [1] * 4)
+
+
+def test_padding_is_on_the_left(checkpoint: Path) -> None:
+    loaded = judge(checkpoint)
+    short, long = questions(2, captions=("a", "a much longer caption than the other one"))
+    mask = loaded._inputs([short, long])["attention_mask"]
+    assert mask[:, -1].tolist() == [1, 1]
+    assert mask[0, 0] == 0
 
 
 def test_a_caption_cannot_speak_for_the_template(each: Path) -> None:

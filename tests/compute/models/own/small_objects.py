@@ -11,7 +11,6 @@ import open_clip
 import torch
 from PIL import Image
 
-from compute.models.own import probing
 from compute.models.own.objects.placement import hardware_of
 from compute.models.own.own_model import OwnModel
 from compute.models.own.wrapping import wrap
@@ -33,19 +32,6 @@ versioned = partial(wrapped, version="1")
 def embedded(own: OwnModel, modality: str, items: Sequence[Any]) -> np.ndarray:
     """What the engine gets: each item prepared by itself, all in one batch."""
     return checkpoints.embedded(own.load(own.row, hardware=CPU), modality, list(items))
-
-
-def same(own: OwnModel, *, images: Any = None, texts: Any = None, rtol: float = 1e-4, atol: float = 1e-5) -> None:
-    """Its vectors of the probing images or texts, or of both, are those given, as float32; and it does no other."""
-    wanted = {"image": images, "text": texts}
-    for modality, items in (("image", probing.images()), ("text", probing.texts())):
-        if wanted[modality] is not None:
-            vectors = embedded(own, modality, items)
-            assert vectors.dtype == np.float32
-            np.testing.assert_allclose(vectors, wanted[modality], rtol=rtol, atol=atol)
-    modalities = tuple(modality for modality, expected in wanted.items() if expected is not None)
-    assert own.row.modalities == modalities
-    assert (own.row.abilities, own.row.embed_dim) == (tuple(f"embed_{each}" for each in modalities), vectors.shape[1])
 
 
 def pixels(image: Image.Image) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Models of transformers and sentence_transformers in memory, beside direct calls of their own methods."""
+"""Models of the transformers library in memory, beside direct calls of their own methods and processors."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sentence_transformers
 import torch
 import transformers
-from sentence_transformers.sentence_transformer import modules
 
 from compute.models.own import probing
 from compute.types import BadInput
 from tests.compute.models import checkpoints
-from tests.compute.models.own.small_objects import embedded, same, wrapped
+from tests.compute.models.own.small_objects import embedded, wrapped
 
 
 def loaded(folder: Path) -> Any:
@@ -33,6 +31,7 @@ def parts_of(folder: Path) -> tuple[Any, Any]:
 def test_two_towers_give_what_their_methods_give(tmp_path, kind):
     folder = getattr(checkpoints, kind)(tmp_path / "model")
     model, (images, tokens) = loaded(folder), parts_of(folder)
+    own = wrapped(model)
     padding = {"padding": "max_length"} if kind == "siglip" else {"padding": True}
     with torch.inference_mode():
         seen = model.get_image_features(**images(images=probing.images(), return_tensors="pt")).pooler_output
@@ -40,7 +39,9 @@ def test_two_towers_give_what_their_methods_give(tmp_path, kind):
         if kind == "siglip":
             inputs.pop("attention_mask", None)
         read = model.get_text_features(**inputs).pooler_output
-    same(wrapped(model), images=seen, texts=read)
+    np.testing.assert_allclose(embedded(own, "image", probing.images()), seen, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(embedded(own, "text", probing.texts()), read, rtol=1e-4, atol=1e-5)
+    assert own.row.abilities == ("embed_image", "embed_text")
 
 
 def test_a_processor_of_the_callers_needs_no_folder(tmp_path):
@@ -87,7 +88,10 @@ def by_library(folder: Path, kind: str) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["dinov2", "bert"])
 def test_a_body_gives_its_first_token_or_the_mean_of_its_tokens(tmp_path, kind):
     folder = small_bert(tmp_path) if kind == "bert" else checkpoints.vision(tmp_path / "model", kind)
-    same(wrapped(loaded(folder)), **{"texts" if kind == "bert" else "images": by_library(folder, kind)})
+    own, modality = wrapped(loaded(folder)), "text" if kind == "bert" else "image"
+    items = probing.texts() if kind == "bert" else probing.images()
+    np.testing.assert_allclose(embedded(own, modality, items), by_library(folder, kind), rtol=1e-4, atol=1e-5)
+    assert own.row.modalities == (modality,)
 
 
 def test_a_model_whose_pooling_nobody_settled_is_refused(tmp_path):
@@ -115,39 +119,3 @@ def small_bert(folder: Path) -> Path:
         torch.manual_seed(3)
         transformers.BertModel(config).save_pretrained(folder)
     return folder
-
-
-# SentenceTransformer
-
-
-@pytest.fixture
-def model(tmp_path) -> sentence_transformers.SentenceTransformer:
-    body = modules.Transformer(str(small_bert(tmp_path)))
-    return sentence_transformers.SentenceTransformer(
-        modules=[body, modules.Pooling(24), modules.Normalize()], device="cpu"
-    )
-
-
-def test_a_sentence_transformers_texts(model):
-    same(wrapped(model), texts=model.encode(probing.texts()))
-
-
-def test_images_of_a_clip_model(tmp_path):
-    folder = checkpoints.clip(tmp_path / "model")
-    model = sentence_transformers.SentenceTransformer(modules=[modules.Transformer(str(folder))], device="cpu")
-    same(wrapped(model), images=model.encode(probing.images()), texts=model.encode(probing.texts()))
-
-
-def test_its_prompt_counts(model):
-    digests = set()
-    for prompts in ({}, {"query": "a red "}):
-        model.prompts, model.default_prompt_name = prompts, next(iter(prompts), None)
-        own = wrapped(model)
-        digests.add(own.identity(own.row, hardware=None)["digest"])
-    assert len(digests) == 2
-
-
-def test_a_cross_encoder_is_refused(tmp_path):
-    model = sentence_transformers.CrossEncoder(str(small_bert(tmp_path)), num_labels=1, device="cpu")
-    with pytest.raises(BadInput, match="single vector"):
-        wrapped(model)

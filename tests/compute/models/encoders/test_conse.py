@@ -1,0 +1,58 @@
+"""ConSE on real photographs: what ImageNet's classes say of an image, and what they cannot say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from compute.catalog import shipped
+from compute.models import load
+from compute.models.encoders import conse
+from compute.models.encoders.towers import Towers
+from compute.types import BadInput
+from tests.compute.models.checkpoints import CPU
+from tests.compute.models.photographs import photograph
+
+ROW = shipped().model("conse")
+CAT = "a photo of a cat"
+COFFEE = "a cup of coffee"
+ASTRONAUT = "a photo of an astronaut"
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Towers:
+    return load(ROW, hardware=CPU)
+
+
+def scores(encoder: Towers, name: str, *texts: str) -> np.ndarray:
+    image = encoder.embed("image", [encoder.prepare("image", photograph(name))])
+    others = encoder.embed("text", [encoder.prepare("text", text) for text in texts])
+    return (others @ image[0]) / np.linalg.norm(others, axis=1) / np.linalg.norm(image)
+
+
+def test_a_cat_is_near_its_caption_alone(encoder: Towers) -> None:
+    caption, *others = scores(encoder, "cat", CAT, COFFEE, ASTRONAUT, "a recipe for lentil soup")
+    assert caption == pytest.approx(0.63, abs=0.02)
+    assert max(others) <= 0.10
+
+
+def test_an_image_is_the_weighted_mean_of_ten_classes_texts() -> None:
+    """Written out with numpy for three images and twelve classes of two dimensions."""
+    rng = np.random.default_rng(0)
+    logits, classes = rng.normal(size=(3, 12)), rng.normal(size=(12, 2))
+    expected = []
+    for row in logits:
+        shares = np.exp(row) / np.exp(row).sum()
+        best = np.argsort(-shares)[:10]
+        expected.append((shares[best, None] * classes[best]).sum(axis=0) / shares[best].sum())
+    found = conse.combined(torch.from_numpy(logits), torch.from_numpy(classes)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_other_texts_than_the_rows_are_refused() -> None:
+    texts = {"weights": "package:wordllama", "revision": "files-0"}
+    with pytest.raises(BadInput, match="files-0"):
+        load(replace(ROW, options={"texts": texts}), hardware=CPU)

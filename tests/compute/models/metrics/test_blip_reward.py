@@ -1,0 +1,158 @@
+"""ImageReward from a tiny random checkpoint in its public file layout, beside timm and BERT on the same weights."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import timm
+import torch
+from torchvision import transforms
+from transformers import BertConfig, BertModel, BertTokenizer
+
+from compute.models.metrics.blip_reward import linear_chain
+from compute.models.metrics.preference import load_imagereward
+from compute.types import BadInput, CannotDo
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU, noise
+
+TEXTS = ["a dog", "two birds sit on a wire", "red and black"]
+MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
+BERT = {
+    "vocab_size": 64,
+    "hidden_size": 128,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 64,
+    "hidden_act": "gelu",
+    "layer_norm_eps": 1e-12,
+    "pad_token_id": 0,
+}
+
+
+row = partial(checkpoints.row, "tiny", "imagereward")
+PICTURES = noise((40, 60), (91, 30), (32, 32))
+
+
+@pytest.fixture(scope="module")
+def imagereward(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """ImageReward.pt with the vision names of timm and the text names of BERT, as BLIP's first code has them."""
+    folder = tmp_path_factory.mktemp("imagereward")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *" ".join(TEXTS).split()]
+    (folder / "vocab.txt").write_text("\n".join(dict.fromkeys(words)))
+    BertTokenizer.from_pretrained(folder).save_pretrained(folder)
+    torch.manual_seed(3)
+    vision, text, head = reference_parts()
+    for module in (vision, text, head):
+        for parameter in module.parameters():
+            torch.nn.init.normal_(parameter, mean=1.0 if parameter.ndim == 1 else 0.0, std=0.2)
+    torch.save(
+        {
+            **{f"blip.visual_encoder.{name}": value for name, value in vision.state_dict().items()},
+            **{
+                f"blip.text_encoder.{name}": value
+                for name, value in text.state_dict().items()
+                if "token_type" not in name
+            },
+            "blip.text_encoder.embeddings.position_ids": torch.arange(64)[None],
+            "blip.vision_proj.weight": torch.zeros(8, 128),
+            "blip.text_proj.weight": torch.zeros(8, 128),
+            **{f"mlp.layers.{name}": value for name, value in head.state_dict().items()},
+        },
+        folder / "ImageReward.pt",
+    )
+    (folder / "med_config.json").write_text(
+        json.dumps(
+            {**BERT, "encoder_width": 768, "add_cross_attention": True, "type_vocab_size": 2, "model_type": "bert"}
+        )
+    )
+    return folder
+
+
+def reference_parts() -> tuple[torch.nn.Module, BertModel, torch.nn.Module]:
+    """timm's vision transformer, BERT with cross-attention but no causal mask, and the reward's layers."""
+    vision = timm.models.VisionTransformer(
+        img_size=32, patch_size=8, embed_dim=128, depth=3, num_heads=2, num_classes=0, global_pool=""
+    )
+    text = BertModel(
+        BertConfig(**BERT, is_decoder=True, add_cross_attention=True, attn_implementation="eager"),
+        add_pooling_layer=False,
+    )
+    text.config.is_decoder = False
+    head = torch.nn.Sequential(
+        torch.nn.Linear(128, 16),
+        torch.nn.Dropout(0.2),
+        torch.nn.Linear(16, 8),
+        torch.nn.Dropout(0.1),
+        torch.nn.Linear(8, 1),
+    )
+    return vision, text, head
+
+
+def test_imagereward_is_timm_and_bert_by_hand(imagereward: Path) -> None:
+    """Reference: timm's VisionTransformer and transformers' BertModel on the same weights."""
+    state = torch.load(imagereward / "ImageReward.pt", weights_only=True)
+    vision, text, head = reference_parts()
+    for module, prefix in ((vision, "blip.visual_encoder."), (text, "blip.text_encoder."), (head, "mlp.layers.")):
+        missing = module.load_state_dict(
+            {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}, strict=False
+        ).missing_keys
+        assert missing in ([], ["embeddings.token_type_embeddings.weight"])
+        module.eval()
+    text.embeddings.token_type_embeddings.weight.data.zero_()
+    show = transforms.Compose(
+        [
+            transforms.Resize(32, transforms.InterpolationMode.BICUBIC),
+            transforms.CenterCrop(32),
+            transforms.ToTensor(),
+            transforms.Normalize(MEAN, STD),
+        ]
+    )
+    tokens = BertTokenizer.from_pretrained(imagereward)(
+        TEXTS, padding="max_length", truncation=True, max_length=35, return_tensors="pt"
+    )
+    with torch.no_grad():
+        seen = vision(torch.stack([show(image) for image in PICTURES]))
+        read = text(
+            input_ids=tokens["input_ids"], attention_mask=tokens["attention_mask"], encoder_hidden_states=seen
+        ).last_hidden_state[:, 0]
+        wanted = (head(read)[:, 0].numpy() - 0.16717362830052426) / 1.0333394966054072
+    model = load_imagereward(row(tokenizer={"weights": str(imagereward)}), CPU, imagereward)
+    found = model.compare(TEXTS, PICTURES)
+    assert found.dtype == np.float64
+    assert found == pytest.approx(wanted, abs=1e-4, rel=1e-5)
+    assert np.ptp(found) > 0.1
+    first = model.embed("image", [model.prepare("image", image) for image in PICTURES])
+    np.testing.assert_allclose(first, seen[:, 0], atol=1e-4, rtol=1e-4)
+    with pytest.raises(CannotDo, match="text"):
+        model.prepare("text", TEXTS[0])
+
+
+def test_imagereward_needs_a_text_an_image_each_and_whole_weights(imagereward: Path, tmp_path: Path) -> None:
+    options = {"tokenizer": {"weights": str(imagereward)}}
+    model = load_imagereward(row(**options), CPU, imagereward)
+    with pytest.raises(CannotDo, match="for a text"):
+        model.compare(None, PICTURES)
+    with pytest.raises(CannotDo, match="texts come first"):
+        model.compare(PICTURES, TEXTS)
+    for file in imagereward.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    state = torch.load(imagereward / "ImageReward.pt", weights_only=True)
+    del state["blip.text_encoder.encoder.layer.1.crossattention.self.key.weight"]
+    torch.save(state, tmp_path / "ImageReward.pt")
+    with pytest.raises(BadInput, match="text tower"):
+        load_imagereward(row(**options), CPU, tmp_path)
+
+
+def test_a_chain_keeps_the_order_of_its_numbers() -> None:
+    """Layer 10 comes after layer 2."""
+    state = {
+        f"{place}.{part}": torch.full(shape, value)
+        for place, value, outer, inner in ((10, 5.0, 1, 2), (2, 3.0, 2, 1))
+        for part, shape in (("weight", (outer, inner)), ("bias", (outer,)))
+    }
+    assert linear_chain(state, of="head")(torch.ones(1, 1)).item() == pytest.approx(5 * 6 * 2 + 5)
