@@ -25,7 +25,7 @@ from compute.catalog import shipped
 from compute.tasks.source import Source
 from tests.browser.conftest import ROOT, in_thread, serving, settle
 from tests.compute.models import checkpoints, model_hub
-from tests.compute.models.chat_server import ChatServer, running
+from tests.compute.models.chat_server import Running, running
 from tests.compute.models.model_hub import Hub
 
 PREFIX = "/likeness"
@@ -83,7 +83,7 @@ def own_suite(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def endpoint() -> Iterator[ChatServer]:
+def endpoint() -> Iterator[Running]:
     with running() as server:
         yield server
 
@@ -98,7 +98,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 
 @pytest.fixture(scope="module")
-def site(endpoint: ChatServer, hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def site(endpoint: Running, hub: Hub, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address that visitors use."""
     folder = tmp_path_factory.mktemp("host")
     suite, model = own_suite(folder), checkpoints.clip(folder / "my model")
@@ -169,7 +169,7 @@ def test_an_own_model_is_tried_beside_the_others(visit: Callable, site: str) -> 
     assert "my model/" not in page.content(), "no folder of the machine"
 
 
-def test_judges_are_asked_by_a_press_alone(visit: Callable, site: str, endpoint: ChatServer) -> None:
+def test_judges_are_asked_by_a_press_alone(visit: Callable, site: str, endpoint: Running) -> None:
     """Neither by a link, nor by a script's click, nor in a frame of another site, nor by a table without its box."""
     before = endpoint.requests()
     link = f"compare?mode=odd&inputs=heart-left,heart-left-moved,heart-right&models=ssim,{JUDGES}"

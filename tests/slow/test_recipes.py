@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compute.models.chat_server import running
+from tests.compute.models.pair_server import running
 from tests.compute.tasks.pairbench.images import folder_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -186,7 +186,7 @@ def test_a_judge_of_ones_own_rates_pairs_of_photographs(copy: Copy, monkeypatch:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         command = ("run", "--suite", "pairbench", "--data", "pairs.parquet", "--models", "my-org/my-judge")
         printed = copy.python("-m", "compute", *command)
-        assert server.last["model"] == "Qwen/Qwen2-VL-7B-Instruct"
+        assert server.state()["last"]["model"] == "Qwen/Qwen2-VL-7B-Instruct"
     assert re.search(r"^\| own/pairs-pairs/cj +\| MMScore \| 18 +\| 0.00 +\| \d", printed, re.MULTILINE)
 
 

@@ -17,7 +17,7 @@ from compute.features.store import FeatureStore
 from compute.features.subject import LoadedSubject
 from compute.models.judges.endpoint import Endpoint, Limits
 from compute.types import Model
-from tests.compute.models.chat_server import ChatServer, running
+from tests.compute.models.chat_server import Running, running
 from tests.compute.small_bench import CATALOG, HARDWARE, World
 
 QUICK = Limits(attempts=2, concurrency=1, timeout=5.0)
@@ -42,20 +42,20 @@ def said(text: str) -> dict:
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[ChatServer]:
+def shared() -> Iterator[Running]:
     with running() as server:
         yield server
 
 
 @pytest.fixture
-def server(shared: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChatServer:
-    shared.control()
+def server(shared: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
+    shared.control(counts={}, asked={}, faults=[], refuse=[], times=[], most_together=0, delay=0.0, key="", model="")
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     return shared
 
 
 @pytest.fixture
-def ask(world: World, server: ChatServer) -> Ask:
+def ask(world: World, server: Running) -> Ask:
     """Runs tasks with judges and a metric after them: outcomes, lines while it runs, lines of the summary."""
     bench = world.bench()
     features = FeatureStore(world.folder / "features")
@@ -90,7 +90,7 @@ def ask(world: World, server: ChatServer) -> Ask:
     return asked
 
 
-def test_a_refused_key_stops_the_whole_run_at_the_first_question(server: ChatServer, ask: Ask) -> None:
+def test_a_refused_key_stops_the_whole_run_at_the_first_question(server: Running, ask: Ask) -> None:
     server.control(key="another")
     outcomes, lines, summary = ask("unisim/near", "unisim/odd")
     assert server.requests() == 1
@@ -103,7 +103,7 @@ def test_a_refused_key_stops_the_whole_run_at_the_first_question(server: ChatSer
 
 
 def test_a_key_is_in_no_run_folder_line_or_error(
-    server: ChatServer,
+    server: Running,
     ask: Ask,
     world: World,
     tmp_path: Path,
@@ -127,7 +127,7 @@ def test_a_key_is_in_no_run_folder_line_or_error(
         assert key not in f"{told}{refused}{outcomes}{caplog.text}"
 
 
-def test_a_judge_that_cannot_be_read_is_quoted(server: ChatServer, ask: Ask) -> None:
+def test_a_judge_that_cannot_be_read_is_quoted(server: Running, ask: Ask) -> None:
     server.control(
         faults=[said(text) for text in ("Both look alike.", "I cannot tell.", "I cannot tell.", "x " * 99)] * 3
     )
@@ -142,7 +142,7 @@ def test_a_judge_that_cannot_be_read_is_quoted(server: ChatServer, ask: Ask) -> 
     assert any(line.startswith("Failed: small/judge on unisim/near: none of") for line in summary)
 
 
-def test_a_score_rests_on_what_was_answered_with_coverage_and_a_lower_bound(server: ChatServer, ask: Ask) -> None:
+def test_a_score_rests_on_what_was_answered_with_coverage_and_a_lower_bound(server: Running, ask: Ask) -> None:
     """Right answers are the server's own, of 12 less the 5 that cannot be read; a metric answers all 12."""
     server.control(faults=[said("Both look alike.")] * 5)
     outcomes, lines, summary = ask("unisim/near")

@@ -23,7 +23,7 @@ from compute.models.adapter import Hardware
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
 from compute.tasks.source import Source
-from tests.compute.models.chat_server import ChatServer, running
+from tests.compute.models.pair_server import Running, running
 
 PAIRS = 4 * 3  # of a split
 ASKED = PAIRS * 2 * 2  # both orders under both conditions
@@ -41,7 +41,7 @@ def manifest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ChatServer]:
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Running]:
     with running() as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "results" / "answers"))
@@ -85,11 +85,11 @@ def score(outcome: Outcome, metric: str, subset: str = "default") -> float:
 
 
 def test_a_judge_is_asked_both_orders_and_nothing_twice(
-    execute: Execute, world: tuple[Catalog, Bench, str], server: ChatServer
+    execute: Execute, world: tuple[Catalog, Bench, str], server: Running
 ) -> None:
     [outcome] = execute(JUDGE)
     assert outcome.state == "made", outcome.reason
-    assert server.requests() == ASKED and max(server.messages.values()) == 1
+    assert server.state()["counts"]["requests"] == ASKED and server.state()["most_of_one_message"] == 1
     frame = items(outcome)
     assert len(frame) == 2 * PAIRS and frame[["forward", "reverse"]].notna().all(axis=None)
     assert score(outcome, "relax_sym") == 1.0  # the stand-in is symmetric
@@ -110,12 +110,12 @@ def test_a_judge_is_asked_both_orders_and_nothing_twice(
     assert again.state == "made" and again.stored.run.fingerprint != outcome.stored.run.fingerprint
     assert {each.metric for each in again.stored.scores} == {"mmscore", "relax_sym"}
     assert score(again, "mmscore") == score(outcome, "mmscore")
-    assert server.requests() == ASKED
+    assert server.state()["counts"]["requests"] == ASKED
 
 
-def test_questions_that_never_got_through_are_no_answers_and_asked_again(execute: Execute, server: ChatServer) -> None:
+def test_questions_that_never_got_through_are_no_answers_and_asked_again(execute: Execute, server: Running) -> None:
     """Every sixth message is lost, 8 of 48: their pairs are in no metric, and the run is partial until they are in."""
-    server.control(faults=[*[{}] * 5, {"status": 400}] * 8)
+    server.control(lost=6)
     [outcome] = execute(JUDGE)
     assert outcome.state == "made", outcome.reason
     stored, frame = outcome.stored, items(outcome)
@@ -132,7 +132,7 @@ def test_questions_that_never_got_through_are_no_answers_and_asked_again(execute
 
     server.control()
     [whole] = execute(JUDGE)
-    assert server.requests() == 8
+    assert server.state()["counts"]["requests"] == 8
     assert (whole.state, whole.stored.run.status, whole.stored.run.error) == ("made", "complete", "")
     assert whole.stored.coverage == 1 and len(items(whole)) == 2 * PAIRS
     assert execute(JUDGE)[0].state == "stored"
@@ -160,7 +160,7 @@ def test_options_are_recorded_and_make_another_run(execute: Execute) -> None:
 
 
 def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(
-    world: tuple[Catalog, Bench, str], server: ChatServer, tmp_path: Path
+    world: tuple[Catalog, Bench, str], server: Running, tmp_path: Path
 ) -> None:
     catalog, bench, key = world
     made = plan.make(catalog, suite=key, models=[JUDGE, "ssim", "tiny"], bench=bench)
@@ -169,4 +169,4 @@ def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(
     assert counted["ssim"].comparisons == 2 * PAIRS * (1 + 5) and counted["ssim"].exact
     # 4 originals, 12 counterparts, and of each original and of each counterpart 5 applications
     assert counted["tiny"].encoded["image"] == 4 + 12 + 5 * (4 + 12)
-    assert server.requests() == 0
+    assert server.state()["counts"].get("requests", 0) == 0

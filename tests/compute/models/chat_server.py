@@ -1,29 +1,33 @@
 """A stand-in for a vision-language model behind an OpenAI-compatible endpoint: deterministic, it looks at the pixels.
 
-It answers the prompts of UniSim-Bench Table 7 by simple measures: the nearer image in mean colour, the caption whose
-colour words fit, the sharper, brighter, more colourful image, the image furthest from the others. Any other prompt gets
-a score from 1 to 10: the correlation of two images made small, or the brightness of one. It is no model: its scores say
-nothing but that the pipeline runs.
+    python tests/compute/models/chat_server.py --port 0
+
+prints its address. It answers the prompts of UniSim-Bench Table 7 by simple measures: the nearer image in mean colour,
+the caption whose colour words fit, the sharper, brighter, more colourful image, the image furthest from the others. It
+is no model: its scores say nothing but that the pipeline runs. `POST /control` sets faults, `GET /counts` counts.
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
+import hashlib
 import io
 import json
 import re
+import subprocess
+import sys
 import threading
 import time
+import urllib.request
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 from PIL import Image
-
-from tests.answering import Handler
 
 COLOURS = {
     "red": (200, 40, 40),
@@ -42,12 +46,12 @@ COLOURS = {
 
 
 def answer(parts: list[dict[str, Any]]) -> str:
-    """What the stand-in says to one message: an option as it is printed, or a score."""
+    """What the stand-in says to one message: an option as it is printed."""
     text = "".join(part["text"] for part in parts if part["type"] == "text")
     images = [_pixels(part["image_url"]["url"]) for part in parts if part["type"] == "image_url"]
     options = re.findall(r"^\(([A-H])\) (\w+ \d+)\s*$", text, re.MULTILINE)
     if not options:
-        return f"Score: {_rating(images)}\nReason: so alike are the two."
+        return "I see no options."
     scores = _scores(text, images, len(options))
     letter, label = options[int(np.argmax(scores))]
     return f"({letter}) {label}"
@@ -99,109 +103,166 @@ def _sharpness(image: np.ndarray) -> float:
     return float((np.diff(grey, axis=0) ** 2).mean() + (np.diff(grey, axis=1) ** 2).mean())
 
 
-def _rating(images: list[np.ndarray]) -> int:
-    if len(images) == 1:
-        return 1 + round(9 * float(images[0].mean()) / 255)
-    small = [Image.fromarray(image.astype(np.uint8)).convert("L").resize((16, 16)) for image in images]
-    first, second = (np.asarray(image, dtype=float).ravel() - np.mean(image) for image in small)
-    size = np.linalg.norm(first) * np.linalg.norm(second)
-    return 1 + round(9 * max(0.0, first @ second / size)) if size else 10
-
-
 class ChatServer(ThreadingHTTPServer):
-    """Counts its requests in all, and by message."""
+    """`faults` are used up one a request, in order; `key` is asked for where it is set; `delay` slows every answer."""
 
     daemon_threads = True
-    request_queue_size = 64
 
-    def __init__(self, **state: Any) -> None:
-        super().__init__(("127.0.0.1", 0), Chat)
-        self.url = f"http://127.0.0.1:{self.server_address[1]}/v1"
-        self.lock, self.together = threading.Lock(), 0
-        self.control(**state)
-
-    def control(
-        self, *, faults: Sequence[dict] = (), refuse: Sequence[str] = (), key: str = "", delay: float = 0
-    ) -> None:
-        """Begins the counts anew. `faults` are used up one a request, in order; `refuse`: parameters that are answered
-        with 400; `key` is asked for where it is set; `delay`: seconds before every answer.
-        """
-        self.faults, self.refuse, self.key, self.delay = list(faults), refuse, key, delay
-        self.messages: Counter[int] = Counter()
-        self.most_together = 0
+    def __init__(self, port: int, *, key: str = "", model: str = "", delay: float = 0.0) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.key, self.model, self.delay = key, model, delay
+        self.lock = threading.Lock()
+        self.faults: list[dict[str, Any]] = []
+        self.refuse: list[str] = []  # parameters that are answered with 400
+        self.counts: Counter[str] = Counter()
+        self.asked: Counter[str] = Counter()  # by digest of the message
+        self.together = self.most_together = 0
+        self.times: list[float] = []
         self.last: dict[str, Any] = {}  # the last request, without its images
 
-    def requests(self) -> int:
-        return self.messages.total()
 
-
-class Chat(Handler):
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
     server: ChatServer
 
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        server = self.server
+        with server.lock:
+            state = {
+                "counts": dict(server.counts),
+                "asked": dict(server.asked),
+                "times": server.times,
+                "most_together": server.most_together,
+                "last": server.last,
+            }
+        self._send(200, state)
+
     def do_POST(self) -> None:
-        body, server = self.rfile.read(int(self.headers["content-length"])), self.server
-        request, authorization = json.loads(body), self.headers.get("authorization")
-        parts = request.pop("messages")[-1]["content"]
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if self.path == "/control":
+            with self.server.lock:
+                for name, value in json.loads(body).items():
+                    setattr(self.server, name, Counter(value) if isinstance(value, dict) else value)
+            self._send(200, {})
+        elif self.path == "/v1/chat/completions":
+            with self.server.lock:
+                self.server.together += 1
+                self.server.most_together = max(self.server.most_together, self.server.together)
+            try:
+                self._chat(json.loads(body))
+            finally:
+                with self.server.lock:
+                    self.server.together -= 1
+        else:
+            self._send(404, {"error": f"nothing at {self.path}"})
+
+    def _chat(self, request: dict[str, Any]) -> None:
+        server, parts = self.server, request["messages"][-1]["content"]
+        digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
         with server.lock:
-            server.together += 1
-            server.most_together = max(server.most_together, server.together)
-            server.messages[hash(body)] += 1
+            server.counts["requests"] += 1
+            server.asked[digest] += 1
+            server.times.append(time.time())
             fault = server.faults.pop(0) if server.faults else {}
-            text = "".join(part.get("text", "<image>") for part in parts)
-            server.last = {**request, "authorization": authorization, "text": text}
+            server.last = {
+                **{name: value for name, value in request.items() if name != "messages"},
+                "authorization": self.headers.get("authorization"),
+                "text": "".join(part.get("text", "<image>") for part in parts),
+            }
         time.sleep(server.delay + fault.get("slow", 0))
-        with server.lock:
-            server.together -= 1
-        if server.key and authorization != f"Bearer {server.key}":
-            self.send(401, {"error": f"Incorrect key: {authorization}"})
+        if server.key and self.headers.get("authorization") != f"Bearer {server.key}":
+            self._send(401, {"error": f"Incorrect key: {self.headers.get('authorization')}"})
+        elif server.model and request.get("model") != server.model:
+            self._send(404, {"error": f"The model {request.get('model')!r} does not exist"})
         elif refused := [name for name in server.refuse if name in request]:
-            self.send(400, {"error": f"Unknown parameter: {refused[0]}"})
+            self._send(400, {"error": f"Unknown parameter: {refused[0]}"})
         elif fault.get("cut"):
             self.wfile.write(b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"choi')
+            self.wfile.flush()
+            self.connection.close()
             self.close_connection = True
         elif "status" in fault:
-            self.send(fault["status"], {"error": fault.get("message", "a fault")}, fault.get("headers", {}))
+            self._send(fault["status"], {"error": fault.get("message", "a fault")}, fault.get("headers", {}))
         elif "body" in fault:
-            self.send(200, fault["body"])
+            self._send(200, fault["body"])
         else:
-            self.send(200, completion(request, parts, more=fault.get("more", "")))
+            self._good(request, parts)
 
-    def send(self, status: int, content: Any, headers: dict[str, str] | None = None) -> None:
-        data = json.dumps(content).encode()
+    def _good(self, request: dict[str, Any], parts: list[dict[str, Any]]) -> None:
+        try:
+            said = answer(parts)
+        except Exception as error:
+            self._send(400, {"error": f"cannot read the message: {error}"})
+            return
+        with self.server.lock:
+            self.server.counts["answered"] += 1
+        tokens = {"prompt_tokens": 10 * len(parts), "completion_tokens": len(said.split())}
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
+        self._send(
+            200,
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": request.get("model"),
+                "choices": [choice],
+                "usage": {**tokens, "total_tokens": sum(tokens.values())},
+            },
+        )
+
+    def _send(self, status: int, content: Any, headers: dict[str, str] | None = None) -> None:
+        data = content.encode() if isinstance(content, str) else json.dumps(content).encode()
         self.send_response(status)
-        for name, value in {"Content-Length": str(len(data)), **(headers or {})}.items():
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
 
 
-def completion(request: dict[str, Any], parts: list[dict[str, Any]], *, more: str) -> dict[str, Any]:
-    """The answer, and `more` of it, up to the request's `max_tokens`, with a word as a token."""
-    said, limit = answer(parts), request["max_tokens"]
-    if "response_format" in request:
-        said = json.dumps({"score": int(said.split()[1]), "reason": "so alike are the two"})
-    words = (said + more).split(" ")
-    return {
-        "object": "chat.completion",
-        "choices": [
-            {
-                "finish_reason": "length" if len(words) > limit else "stop",
-                "message": {"role": "assistant", "content": " ".join(words[:limit])},
-            }
-        ],
-        "usage": {
-            "prompt_tokens": 20 * sum(part["type"] == "image_url" for part in parts),
-            "completion_tokens": len(said.split()),
-        },
-    }
+class Running:
+    """A server in a process of its own."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def state(self) -> dict[str, Any]:
+        with urllib.request.urlopen(self.url.removesuffix("/v1") + "/counts") as found:
+            return json.load(found)
+
+    def requests(self) -> int:
+        return self.state()["counts"].get("requests", 0)
+
+    def control(self, **state: Any) -> None:
+        urllib.request.urlopen(self.url.removesuffix("/v1") + "/control", data=json.dumps(state).encode()).close()
 
 
 @contextmanager
-def running(**state: Any) -> Iterator[ChatServer]:
-    """A server on a free port, until the block ends."""
-    with ChatServer(**state) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
+def running(*arguments: str) -> Iterator[Running]:
+    """Starts the server on a free port and ends it afterwards."""
+    process = subprocess.Popen([sys.executable, __file__, "--port", "0", *arguments], stdout=subprocess.PIPE, text=True)
+    try:
+        yield Running(process.stdout.readline().strip())
+    finally:
+        process.kill()
+        process.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--port", type=int, default=8000, help="0: any free one")
+    parser.add_argument("--key", default="", help="the key that requests must carry; empty: none")
+    parser.add_argument("--model", default="", help="the only model name that is served; empty: any")
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds before every answer")
+    given = parser.parse_args()
+    server = ChatServer(given.port, key=given.key, model=given.model, delay=given.delay)
+    print(f"http://127.0.0.1:{server.server_address[1]}/v1", flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -70,20 +70,6 @@ def embedded(encoder: Any, modality: str, items: list) -> np.ndarray:
     return encoder.embed(modality, [encoder.prepare(modality, item) for item in items])
 
 
-def match(
-    encoder: Any, modality: str, items: list, expected: np.ndarray, *, rtol: float = 1e-3, atol: float = 1e-5
-) -> None:
-    """The vectors are those expected, which differ from item to item, and no item's depends on those beside it."""
-    ready = [encoder.prepare(modality, item) for item in items]
-    found = encoder.embed(modality, ready)
-    assert (found.dtype, found.shape) == (np.float32, expected.shape)
-    assert np.std(expected, axis=0).max() > 1e-3
-    np.testing.assert_allclose(cosines(found, expected), 1, atol=1e-5)
-    np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
-    alone = np.concatenate([encoder.embed(modality, [one]) for one in ready])
-    np.testing.assert_allclose(alone, found, rtol=rtol, atol=atol)
-
-
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (a * b).sum(axis=1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
 
@@ -159,22 +145,6 @@ def roberta_tokens(folder: Path, *, length: int = 24) -> None:
     _write(folder, "vocab.json", {token: place for place, token in enumerate(vocabulary)})
     (folder / "merges.txt").write_text("#version: 0.2\nc a\nca t\n")
     _write(folder, "tokenizer_config.json", {"tokenizer_class": "RobertaTokenizer", "model_max_length": length})
-
-
-def byte_tokens(*special: str, **named: str) -> Any:
-    """A tokenizer whose tokens are the 256 bytes and the special ones."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
-
-    signs = sorted(pre_tokenizers.ByteLevel.alphabet())
-    made = Tokenizer(models.BPE(vocab={sign: place for place, sign in enumerate(signs)}, merges=[]))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=made, additional_special_tokens=list(special), **named)
-
-
-def chat_tokens(*special: str) -> Any:
-    return byte_tokens("<|im_start|>", *special, eos_token="<|im_end|>", pad_token="<|endoftext|>")
 
 
 def sentence_pieces(folder: Path, *, kind: str, length: int, name: str = "spiece.model") -> None:
@@ -567,68 +537,6 @@ def text(folder: Path, kind: str) -> Path:
             )
         )
     _lively(model).save_pretrained(folder)
-    return folder
-
-
-LANGUAGE = {
-    "hidden_size": 32,
-    "intermediate_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-}
-CHAT = {"max_position_embeddings": 4096, "initializer_range": 0.5, "bos_token_id": None}
-CHAT_TEMPLATE = (
-    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{% for part in message['content'] %}"
-    "{% if part['type'] == 'image' %}IMAGE{% else %}{{ part['text'] }}{% endif %}"
-    "{% endfor %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
-)
-
-
-def generator(model: torch.nn.Module, folder: Path) -> None:
-    """The checkpoint, with a generation configuration that asks for sampling, as Qwen2-VL's own does."""
-    model.generation_config.update(do_sample=True, temperature=2.0, top_k=5)
-    model.save_pretrained(folder)
-
-
-def qwen2_vl(folder: Path) -> Path:
-    from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration, Qwen2VLImageProcessor, Qwen2VLProcessor
-    from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
-
-    special = {
-        "vision_start": "<|vision_start|>",
-        "vision_end": "<|vision_end|>",
-        "image": "<|image_pad|>",
-        "video": "<|video_pad|>",
-    }
-    words = chat_tokens(*special.values())
-    torch.manual_seed(1)
-    config = Qwen2VLConfig(
-        text_config={
-            **LANGUAGE,
-            **CHAT,
-            "vocab_size": len(words),
-            "eos_token_id": words.eos_token_id,
-            "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0},
-        },
-        vision_config={
-            "depth": 2,
-            "embed_dim": 32,
-            "hidden_size": 32,
-            "num_heads": 4,
-            "mlp_ratio": 2,
-            "patch_size": 14,
-            "initializer_range": 0.5,
-        },
-        **{f"{name}_token_id": words.convert_tokens_to_ids(token) for name, token in special.items()},
-    )
-    generator(Qwen2VLForConditionalGeneration(config), folder)
-    Qwen2VLProcessor(
-        image_processor=Qwen2VLImageProcessor(min_pixels=28 * 28, max_pixels=56 * 56),
-        tokenizer=words,
-        video_processor=Qwen2VLVideoProcessor(),
-        chat_template=CHAT_TEMPLATE.replace("IMAGE", "<|vision_start|><|image_pad|><|vision_end|>"),
-    ).save_pretrained(folder)
     return folder
 
 

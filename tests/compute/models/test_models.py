@@ -15,7 +15,7 @@ import pytest
 
 from compute.catalog import shipped
 from compute.engine.generators.backbones import DINOV2_L
-from compute.models import ADAPTERS, hardware, hardware_for, identity, is_identified, load
+from compute.models import ADAPTERS, fetch, hardware, hardware_for, identity, is_identified, load
 from compute.models.adapter import Adapter, Hardware
 from compute.types import BadInput, CannotDo, Model, NotHere
 from tests.compute.models import checkpoints
@@ -63,6 +63,20 @@ def test_a_file_from_an_address_without_a_known_hash_is_known_by_its_content(
         os.utime(archive.path / "weights.pth", ns=(0, len(found)))
         found.append(identity(dreamsim, hardware=CPU)["files"])
     assert is_identified(dreamsim) and found[0] != found[1]
+
+
+def test_identity_of_a_hub_checkpoint_is_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    pinned, other = row("some/clip", "clip", revision="f" * 40), row("some/clip", "clip", revision=COMMIT)
+    assert identity(pinned, hardware=CPU)["revision"] == "f" * 40
+    assert identity(pinned, hardware=CPU) != identity(other, hardware=CPU)
+    assert identity(row("some/clip", "clip"), hardware=CPU)["revision"] == ""
+    checkpoints.in_hub_cache(checkpoints.clip(tmp_path / "clip"), cache=tmp_path, repository="some/clip")
+    assert identity(row("some/clip", "clip"), hardware=CPU) == identity(other, hardware=CPU)
+    assert fetch(row("some/clip", "clip")).name == COMMIT
 
 
 WRITE: dict[str, Callable[[Path], Path]] = {

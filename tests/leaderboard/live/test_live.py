@@ -211,7 +211,7 @@ def test_a_judge_is_asked_through_the_hosts_endpoint(
     live: Live, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: str, inputs: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
-    with running(key=SECRET) as server:
+    with running("--key", SECRET) as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", SECRET)
         live.pool._models.clear()
@@ -247,7 +247,7 @@ def test_a_text_that_a_large_model_would_read_whole_is_bounded(
 
 
 def test_the_key_is_never_told(live: Live, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    with running(key="another key") as server:
+    with running("--key", "another key") as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
         monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", SECRET)
         live.pool._models.clear()

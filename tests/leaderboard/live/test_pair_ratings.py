@@ -10,7 +10,7 @@ import pytest
 from compute.live import changes, examples
 from compute.live.changes import ChangedPair, PairRating
 from leaderboard.live.live import OFTEN_TO_JUDGES, Live, TooMany
-from tests.compute.models.chat_server import running
+from tests.compute.models.pair_server import running
 
 SESSION = "0123456789abcdef-0123"
 COFFEE = examples.load("coffee")
@@ -34,16 +34,16 @@ def test_encoders_and_metrics_answer_and_a_judge_is_not_asked_without_a_press(mo
         assert all(isinstance(found[key, "sensitive"], PairRating) for key in ("tiny", "ssim"))
         assert found["psnr", "invariant"].startswith("Its own scores have no lowest and highest value")
         assert (found[JUDGE, "sensitive"], found[JUDGE, "invariant"]) == (None, None)
-        assert server.requests() == 0
+        assert server.state()["counts"].get("requests", 0) == 0
 
         pressed = scores(live, JUDGE, judges=free)
         for condition in ("sensitive", "invariant"):
             first, second = pressed[JUDGE, condition].scores
             assert first == second and 1 <= first <= 10  # it looks at the pixels, and knows no order
-        assert server.requests() == 4
+        assert server.state()["counts"]["requests"] == 4
         assert scores(live, JUDGE) == pressed  # from the session, without a press
         scores(live, JUDGE, judges=free)
-        assert server.requests() == 4
+        assert server.state()["counts"]["requests"] == 4
 
         assert scores(live, JUDGE, of=pair(0.25)) == {(JUDGE, "sensitive"): None, (JUDGE, "invariant"): None}
 

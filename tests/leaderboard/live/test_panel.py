@@ -14,7 +14,7 @@ from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live import live as module
 from leaderboard.live.live import Live, TooMany
 from leaderboard.pages.compare import page
-from tests.compute.models.chat_server import ChatServer, running
+from tests.compute.models.chat_server import Running, running
 
 
 def asking(address: str = "203.0.113.9") -> Request:
@@ -85,7 +85,7 @@ def comparing(**more: object) -> dict:
 
 
 @pytest.fixture
-def endpoint(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+def endpoint(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
     """A stand-in for the host's endpoint, which counts what it is asked."""
     with running() as server:
         monkeypatch.setenv("LIKENESS_ENDPOINT", server.url)
@@ -99,14 +99,14 @@ def last(live: Live, suite_cache: SuiteCache, payload: dict) -> str:
 
 @pytest.mark.parametrize("pressed", [None, False, "true", 1])
 def test_no_judge_is_asked_without_a_press(
-    live: Live, suite_cache: SuiteCache, endpoint: ChatServer, pressed: object
+    live: Live, suite_cache: SuiteCache, endpoint: Running, pressed: object
 ) -> None:
     markup = last(live, suite_cache, comparing(pressed=pressed))
     assert "asked only when Compare is pressed" in markup and markup.count("cp-problem") == 1  # the other answers
     assert endpoint.requests() == 0
 
 
-def test_a_press_asks_them_once_in_each_order(live: Live, suite_cache: SuiteCache, endpoint: ChatServer) -> None:
+def test_a_press_asks_them_once_in_each_order(live: Live, suite_cache: SuiteCache, endpoint: Running) -> None:
     (listed,) = [one for one in live.roster.plan(kinds=["image"] * 2)["models"] if one["key"] == JUDGE]
     assert "asked only when" not in last(live, suite_cache, comparing(pressed=True))
     assert endpoint.requests() == listed["requests"] == 2
@@ -115,7 +115,7 @@ def test_a_press_asks_them_once_in_each_order(live: Live, suite_cache: SuiteCach
 
 
 def test_judges_are_counted_with_and_without_a_rate(
-    live: Live, suite_cache: SuiteCache, endpoint: ChatServer, monkeypatch: pytest.MonkeyPatch
+    live: Live, suite_cache: SuiteCache, endpoint: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert live.rate is None and live.judge_rate.a_minute == 30
     monkeypatch.setattr(module, "JUDGE_BURST", 2)
@@ -135,7 +135,7 @@ def test_judges_are_counted_with_and_without_a_rate(
         module.judge_rate()
 
 
-def test_curves_and_ready_comparisons_ask_no_judge(live: Live, endpoint: ChatServer) -> None:
+def test_curves_and_ready_comparisons_ask_no_judge(live: Live, endpoint: Running) -> None:
     question, rows = live.read(comparing(pressed=True))
     curves = live.curves(question.inputs[0], None, rows[1:], kind="rotate")
     assert [curve for _, curve in curves] == [

@@ -13,7 +13,7 @@ from transformers import AutoImageProcessor, AutoModel, AutoTokenizer, BlipForIm
 from compute.models import hardware, load
 from compute.types import BadInput, CannotDo, NotHere
 from tests.compute.models import checkpoints
-from tests.compute.models.checkpoints import CPU, LONG, TEXTS, embedded, images, match, row
+from tests.compute.models.checkpoints import CPU, LONG, TEXTS, cosines, embedded, images, row
 
 KINDS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "clip": ("clip", checkpoints.clip),
@@ -71,8 +71,18 @@ def test_vectors_are_the_librarys(folders: dict[str, Path], kind: str) -> None:
     """Reference: transformers called directly on the same images and texts, one longer than the model takes."""
     encoder = load(row(folders[kind], KINDS[kind][0]), hardware=CPU)
     seen, read = by_library(folders[kind], kind)
-    match(encoder, "image", images(), seen)
-    match(encoder, "text", [*TEXTS, LONG], read)
+    shown = [encoder.prepare("image", image) for image in images()]
+    words = [encoder.prepare("text", text) for text in [*TEXTS, LONG]]
+    ours = encoder.embed("image", shown), encoder.embed("text", words)
+    for found, expected in zip(ours, (seen, read), strict=True):
+        assert found.dtype == np.float32
+        assert found.shape == expected.shape
+        assert np.std(expected, axis=0).max() > 1e-3, "the reference tells items apart"
+        np.testing.assert_allclose(cosines(found, expected), 1, atol=1e-5)
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
+    alone = np.concatenate([encoder.embed("text", [one]) for one in words])
+    np.testing.assert_allclose(alone, ours[1], atol=1e-5)
+    np.testing.assert_allclose(np.concatenate([encoder.embed("image", [one]) for one in shown]), ours[0], atol=1e-5)
     assert encoder.settings["image"]["image_mean"]
     assert encoder.settings["text"]["max_tokens"] == (24 if kind in ("align", "blip") else 16)
 

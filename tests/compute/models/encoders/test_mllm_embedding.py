@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
     AutoProcessor,
     CLIPVisionConfig,
@@ -22,7 +23,12 @@ from transformers import (
     LlavaNextForConditionalGeneration,
     LlavaNextImageProcessor,
     LlavaNextProcessor,
+    PreTrainedTokenizerFast,
+    Qwen2VLConfig,
     Qwen2VLForConditionalGeneration,
+    Qwen2VLImageProcessor,
+    Qwen2VLProcessor,
+    Qwen2VLVideoProcessor,
 )
 
 from compute.models.encoders.mllm_embedding import E5_V, GME, VLM2VEC, load_e5_v, load_gme, load_vlm2vec
@@ -38,13 +44,21 @@ row = partial(checkpoints.row, "tiny", "mllm")
 PICTURES = noise((40, 60), (90, 30), (56, 56))
 
 
+def tokenizer(special: list[str], *, pad: str) -> PreTrainedTokenizerFast:
+    """Bytes as tokens, with the checkpoint's special tokens."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    model = Tokenizer(models.BPE(vocab={letter: place for place, letter in enumerate(alphabet)}, merges=[]))
+    model.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    model.decoder = decoders.ByteLevel()
+    model.add_special_tokens(special)
+    return PreTrainedTokenizerFast(tokenizer_object=model, pad_token=pad, padding_side="left")
+
+
 @pytest.fixture(scope="module")
 def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """LLaVA-NeXT: the architecture of E5-V."""
     folder = tmp_path_factory.mktemp("llava")
-    words = checkpoints.byte_tokens(
-        "<image>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", pad_token="<pad>"
-    )
+    words = tokenizer(["<image>", "<pad>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"], pad="<pad>")
     pinpoints = [[28, 56], [56, 28], [56, 56]]
     images = LlavaNextImageProcessor(
         size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28}, image_grid_pinpoints=pinpoints
@@ -60,7 +74,14 @@ def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vision = CLIPVisionConfig(
         hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=28, patch_size=14
     )
-    text = LlamaConfig(vocab_size=len(words), **checkpoints.LANGUAGE)
+    text = LlamaConfig(
+        vocab_size=len(words),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+    )
     config = LlavaNextConfig(
         vision_config=vision,
         text_config=text,
@@ -76,7 +97,48 @@ def llava(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Qwen2-VL: the architecture of GME and of later VLM2Vec checkpoints."""
-    return checkpoints.qwen2_vl(tmp_path_factory.mktemp("qwen"))
+    folder = tmp_path_factory.mktemp("qwen")
+    special = [
+        "<|image_pad|>",
+        "<|video_pad|>",
+        "<|vision_start|>",
+        "<|vision_end|>",
+        "<|im_start|>",
+        "<|im_end|>",
+        "<|endoftext|>",
+    ]
+    words = tokenizer(special, pad="<|endoftext|>")
+    size = {"shortest_edge": 28 * 28, "longest_edge": 28 * 28 * 16}
+    Qwen2VLProcessor(
+        image_processor=Qwen2VLImageProcessor(size=size),
+        tokenizer=words,
+        video_processor=Qwen2VLVideoProcessor(size=size),
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    ids = {
+        name: words.convert_tokens_to_ids(token)
+        for name, token in (
+            ("image_token_id", "<|image_pad|>"),
+            ("video_token_id", "<|video_pad|>"),
+            ("vision_start_token_id", "<|vision_start|>"),
+            ("vision_end_token_id", "<|vision_end|>"),
+        )
+    }
+    config = Qwen2VLConfig(
+        text_config={
+            "vocab_size": len(words),
+            "hidden_size": 32,
+            "intermediate_size": 64,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 2,
+            "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0},
+        },
+        vision_config={"depth": 2, "embed_dim": 16, "hidden_size": 32, "num_heads": 2},
+        **ids,
+    )
+    Qwen2VLForConditionalGeneration(config).save_pretrained(folder)
+    return folder
 
 
 def direct(

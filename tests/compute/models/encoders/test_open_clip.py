@@ -12,7 +12,7 @@ import torch
 from compute.models import load
 from compute.types import BadInput
 from tests.compute.models import checkpoints
-from tests.compute.models.checkpoints import CPU, LONG, TEXTS, images, match, row
+from tests.compute.models.checkpoints import CPU, LONG, TEXTS, cosines, images, row
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +28,15 @@ def test_vectors_are_the_librarys(folder: Path) -> None:
     with torch.no_grad():
         seen = model.encode_image(torch.stack([transform(image) for image in images()])).numpy()
         read = model.encode_text(open_clip.get_tokenizer(f"local-dir:{folder}")([*TEXTS, LONG])).numpy()
-    match(encoder, "image", images(), seen)
-    match(encoder, "text", [*TEXTS, LONG], read)
-    assert [len(encoder.prepare("text", text)) for text in [*TEXTS, LONG]] == [7, 10, 3, 2, 20], "up to the end token"
+    shown = [encoder.prepare("image", image) for image in images()]
+    words = [encoder.prepare("text", text) for text in [*TEXTS, LONG]]
+    assert [len(one) for one in words] == [7, 10, 3, 2, 20], "up to the end token"
+    for modality, given, expected in (("image", shown, seen), ("text", words, read)):
+        found = encoder.embed(modality, given)
+        assert np.std(expected, axis=0).max() > 1e-3
+        np.testing.assert_allclose(cosines(found, expected), 1, atol=1e-5)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+        np.testing.assert_allclose(np.concatenate([encoder.embed(modality, [one]) for one in given]), found, atol=1e-5)
     assert encoder.settings["image"] == {
         "size": [32, 32],
         "mean": [0.5, 0.4, 0.3],

@@ -12,7 +12,7 @@ from transformers import AutoModel, AutoTokenizer, T5EncoderModel
 from compute.models import load
 from compute.types import BadInput, CannotDo
 from tests.compute.models import checkpoints
-from tests.compute.models.checkpoints import CPU, LONG, TEXTS, embedded, images, match, row
+from tests.compute.models.checkpoints import CPU, LONG, TEXTS, cosines, embedded, images, row
 
 LENGTHS = {"bert": 24, "roberta": 24, "modernbert": 24, "t5": 512}
 
@@ -30,12 +30,17 @@ def test_vectors_are_the_librarys(tmp_path: Path, kind: str) -> None:
     """Reference: transformers called directly on all texts in one padded batch; the mean in numpy over real tokens."""
     folder = checkpoints.text(tmp_path / kind, kind)
     encoder = load(row(folder, "t5" if kind == "t5" else "bert"), hardware=CPU)
-    assert len(encoder.prepare("text", LONG)) == LENGTHS[kind] == encoder.settings["text"]["max_tokens"]
+    words = [encoder.prepare("text", text) for text in [*TEXTS, LONG]]
+    assert len(words[-1]) == LENGTHS[kind] == encoder.settings["text"]["max_tokens"]
+    found = encoder.embed("text", words)
     states, mask = by_library(folder, kind)
     expected = np.stack(
         [state[kept.astype(bool)].mean(axis=0) for state, kept in zip(states.numpy(), mask.numpy(), strict=True)]
     )
-    match(encoder, "text", [*TEXTS, LONG], expected, atol=1e-4)
+    assert np.std(expected, axis=0).max() > 1e-2
+    np.testing.assert_allclose(cosines(found, expected), 1, atol=1e-5)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    np.testing.assert_allclose(np.concatenate([encoder.embed("text", [one]) for one in words]), found, atol=1e-4)
     with pytest.raises(CannotDo, match="text"):
         encoder.prepare("image", images()[0])
 
@@ -48,3 +53,10 @@ def test_another_pooling_where_asked(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, by_library(folder, "bert")[0][:, 0].numpy(), atol=1e-4)
     with pytest.raises(BadInput, match="pooler"):
         load(row(folder, "bert", pooling="pooler"), hardware=CPU)
+
+
+def test_a_shorter_limit_and_a_prefix(tmp_path: Path) -> None:
+    folder = checkpoints.text(tmp_path / "bert", "bert")
+    encoder = load(row(folder, "bert", max_tokens=7, text_prefix="a photo of "), hardware=CPU)
+    assert len(encoder.prepare("text", LONG)) == 7
+    assert encoder.prepare("text", "dog") == load(row(folder, "bert"), hardware=CPU).prepare("text", "a photo of dog")

@@ -12,7 +12,7 @@ from transformers import AutoImageProcessor, AutoModel
 from compute.models import load
 from compute.types import BadInput, CannotDo
 from tests.compute.models import checkpoints
-from tests.compute.models.checkpoints import CPU, embedded, images, match, row
+from tests.compute.models.checkpoints import CPU, cosines, embedded, images, row
 
 
 def by_library(folder: Path, pooling: str) -> np.ndarray:
@@ -39,7 +39,13 @@ def test_vectors_are_the_librarys(tmp_path: Path, kind: str, pooling: str) -> No
     or as the model has it: I-JEPA has no first token, ResNet pools its own maps."""
     folder = checkpoints.vision(tmp_path / kind, kind)
     encoder = load(row(folder, "vision"), hardware=CPU)
-    match(encoder, "image", images(), by_library(folder, pooling))
+    shown = [encoder.prepare("image", image) for image in images()]
+    found, expected = encoder.embed("image", shown), by_library(folder, pooling)
+    assert found.dtype == np.float32
+    assert np.std(expected, axis=0).max() > 1e-2
+    np.testing.assert_allclose(cosines(found, expected), 1, atol=1e-5)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    np.testing.assert_allclose(np.concatenate([encoder.embed("image", [one]) for one in shown]), found, atol=1e-5)
     assert encoder.settings["image"]["image_mean"] == [0.5, 0.46, 0.41]
     with pytest.raises(CannotDo, match="image"):
         encoder.prepare("text", "a cat")
@@ -52,3 +58,9 @@ def test_another_pooling_where_asked(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, by_library(folder, "mean"), atol=1e-4)
     with pytest.raises(BadInput, match="no pooling 'max'"):
         load(row(folder, "vision", pooling="max"), hardware=CPU)
+
+
+def test_code_of_the_checkpoint_needs_a_pinned_revision(tmp_path: Path) -> None:
+    folder = checkpoints.vision(tmp_path / "dinov2", "dinov2")
+    with pytest.raises(BadInput, match="whole commit"):
+        load(row(folder, "vision", trust_remote_code=True, revision="main"), hardware=CPU)

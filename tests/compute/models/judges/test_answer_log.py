@@ -15,6 +15,9 @@ from compute.types import BadInput, Model
 from tests.compute.content.pictures import picture
 
 ROW = Model(key="org/judge", title="Judge", kind="mllm", weights="Org/Judge")
+ROOT = Path(__file__).resolve().parents[4]
+
+# A run of its own: asks 60 different questions, and prints how many replies came.
 
 
 def question(text: str, *, item: str = "item", image: bytes = b"") -> Question:
@@ -32,28 +35,38 @@ class Judge:
         for place in reversed(range(len(questions))):  # replies may come in any order
             text = str(questions[place].parts[0])
             self.asked.append(text)
-            reply = {"error": "broken"} if text in self.broken else {"text": f"re {text}"}
-            yield place, Reply(item=questions[place].item, input_tokens=len(text), **reply)
+            wrong = text in self.broken
+            yield (
+                place,
+                Reply(
+                    item=questions[place].item,
+                    text="" if wrong else f"re {text}",
+                    error="broken" if wrong else "",
+                    input_tokens=len(text),
+                ),
+            )
 
 
 def log(root: Path, **settings: object) -> AnswerLog:
     return AnswerLog(ROW, settings=settings, root=root)
 
 
-def test_replies_are_in_order_and_a_question_is_asked_once(tmp_path: Path) -> None:
-    """Within a run, whatever its item, and over runs; but errors are not kept."""
-    questions = [question(text, item=f"{text} {place}") for place, text in enumerate(["q1", "bad", "q2", "q1"])]
-    first, second = Judge("bad"), Judge()
+def test_replies_are_in_order_and_a_second_run_asks_nothing(tmp_path: Path) -> None:
+    questions = [question(f"q{number}", item=f"i{number}") for number in range(5)]
+    first, second = Judge(), Judge()
     replies = log(tmp_path).answered(questions, first)
-    assert replies == [
-        Reply(item="q1 0", text="re q1", input_tokens=2),
-        Reply(item="bad 1", error="broken"),
-        Reply(item="q2 2", text="re q2", input_tokens=2),
-        Reply(item="q1 3", text="re q1", input_tokens=2),
+    assert [(reply.item, reply.text, reply.input_tokens) for reply in replies] == [
+        (f"i{number}", f"re q{number}", 2) for number in range(5)
     ]
-    again = log(tmp_path).answered(questions, second)
-    assert again == [replies[0], Reply(item="bad 1", text="re bad", input_tokens=3), *replies[2:]]
-    assert (sorted(first.asked), second.asked) == (["bad", "q1", "q2"], ["bad"])
+    assert log(tmp_path).answered(questions, second) == replies
+    assert (len(first.asked), second.asked) == (5, [])
+
+
+def test_the_same_question_is_asked_once_and_answers_every_item(tmp_path: Path) -> None:
+    judge = Judge()
+    replies = log(tmp_path).answered([question("same", item="a"), question("same", item="b"), question("other")], judge)
+    assert [(reply.item, reply.text) for reply in replies[:2]] == [("a", "re same"), ("b", "re same")]
+    assert sorted(judge.asked) == ["other", "same"]
 
 
 def test_texts_images_and_settings_make_another_question(tmp_path: Path) -> None:
@@ -82,18 +95,41 @@ def test_the_room_for_an_answer_makes_another_question_only_where_it_is_said(tmp
     assert judge.asked == ["q", "q"]
 
 
-def test_what_is_stored_of_an_answer_and_older_logs_are_read_without_how_it_ended(tmp_path: Path) -> None:
+def test_errors_are_not_kept(tmp_path: Path) -> None:
+    questions = [question("good"), question("bad", item="x")]
+    replies = log(tmp_path).answered(questions, Judge("bad"))
+    assert replies == [Reply(item="item", text="re good", input_tokens=4), Reply(item="x", error="broken")]
+    again = Judge()
+    assert [reply.text for reply in log(tmp_path).answered(questions, again)] == ["re good", "re bad"]
+    assert again.asked == ["bad"]
+
+
+def test_answers_are_stored_with_their_prompts_and_settings(tmp_path: Path) -> None:
+    kept = log(tmp_path, max_tokens=3)
+    asked = question("Which? ", image=b"pixels")
+    kept.answered([asked], Judge())
+    (file,) = kept.folder.glob("*.jsonl")
+    line = json.loads(file.read_text())
+    assert line["prompt"] == asked.prompt() == f"Which? <image {picture(b'pixels').key.decode()}>"
+    assert (line["text"], line["input_tokens"], line["output_tokens"]) == ("re Which? ", 7, None)
+    assert json.loads((kept.folder / "settings.json").read_text()) == {"max_tokens": 3}
+
+
+def test_how_an_answer_ended_is_stored_and_older_logs_are_read_without_it(tmp_path: Path) -> None:
     full = Reply(item="", text="5", finish="length", input_tokens=9, output_tokens=1, seconds=0.25, cost=0.001)
-    asked, image = log(tmp_path, max_tokens=3), question("Which? ", image=b"pixels")
-    assert asked.answered([image], lambda _: [(0, full)]) == [replace(full, item="item")]
-    assert json.loads((asked.folder / "settings.json").read_text()) == {"max_tokens": 3}
+    asked = log(tmp_path)
+    assert asked.answered([question("q")], lambda _: [(0, full)]) == [replace(full, item="item")]
     (file,) = asked.folder.glob("*.jsonl")
     line = json.loads(file.read_text())
-    assert line["prompt"] == image.prompt() == f"Which? <image {picture(b'pixels').key.decode()}>"
-    assert (line["text"], line["input_tokens"], line["output_tokens"]) == ("5", 9, 1)
-    assert [line.pop(name) for name in ("finish", "seconds", "cost")] == ["length", 0.25, 0.001]
+    assert {name: line[name] for name in ("finish", "seconds", "cost")} == {
+        "finish": "length",
+        "seconds": 0.25,
+        "cost": 0.001,
+    }
+    for name in ("finish", "seconds", "cost"):
+        del line[name]
     file.write_text(json.dumps(line) + "\n")
-    (old,) = log(tmp_path, max_tokens=3).answered([image], Judge())
+    (old,) = log(tmp_path).answered([question("q")], Judge())
     assert old == Reply(item="item", text="5", input_tokens=9, output_tokens=1)
     assert (old.seconds, old.cost) == (None, None)
 
@@ -142,3 +178,8 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="Make room"):
         kept.answered([question("two")], Judge())
     assert log(tmp_path).answered([question("two")], Judge())[0].text == "re two"
+
+
+def lines(root: Path) -> list[dict[str, str]]:
+    whole = [text for file in root.rglob("*.jsonl") for text in file.read_text().split("\n")[:-1]]
+    return [json.loads(text) for text in whole]

@@ -1,4 +1,7 @@
-"""The endpoint's judge against a real server on loopback: what is sent, every fault, and no key anywhere."""
+"""The endpoint's judge against a real server process on loopback: what is sent, every fault, and no key anywhere.
+
+What the stand-in answers is checked against the items' own pixels; what it was asked, against its own counts.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import io
 import traceback
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +24,9 @@ from compute.models.judges.endpoint import Endpoint, Limits, load
 from compute.models.judges.images import data_url
 from compute.procedures.shared import parsing, prompts
 from compute.tasks.data import Choices, OddOneOut
-from compute.types import BadInput, LikenessError, Model, NoService, NotHere
+from compute.types import BadInput, BadItem, LikenessError, Model, NoService, NotHere
 from tests.compute.content.pictures import picture
-from tests.compute.models.chat_server import ChatServer, running
+from tests.compute.models.chat_server import Running, running
 
 ROW = Model(key="org/stand-in", title="Stand-in", kind="mllm", adapter="endpoint", weights="Org/Stand-In")
 CPU = Hardware(device="cpu", dtype="float32")
@@ -33,14 +35,14 @@ KEY = "sk-not-to-be-told-0123456789"
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[ChatServer]:
+def shared() -> Iterator[Running]:
     with running() as server:
         yield server
 
 
 @pytest.fixture
-def server(shared: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChatServer:
-    shared.control()
+def server(shared: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
+    shared.control(counts={}, asked={}, faults=[], refuse=[], times=[], most_together=0, delay=0.0, key="", model="")
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     monkeypatch.setenv("LIKENESS_ENDPOINT", shared.url)
     for name in ("LIKENESS_ENDPOINT_KEY", "HF_TOKEN"):
@@ -48,7 +50,7 @@ def server(shared: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return shared
 
 
-def judge(server: ChatServer, *, limits: Limits = QUICK, key: str = "") -> Endpoint:
+def judge(server: Running, *, limits: Limits = QUICK, key: str = "") -> Endpoint:
     return Endpoint(row=ROW, url=server.url, key=key, limits=limits)
 
 
@@ -67,56 +69,85 @@ def question(number: int) -> Question:
     )
 
 
-def columns(*rows: list[bytes]) -> tuple[items.Column, ...]:
-    return tuple(items.images(row, of="pictures") for row in rows)
+def columns(*rows: list[bytes]) -> list[items.Column]:
+    return [items.images(row, of="pictures") for row in rows]
 
 
-def test_every_kind_of_question_is_answered_by_its_pixels(server: ChatServer) -> None:
+def test_every_kind_of_question_is_answered_by_its_pixels(server: Running) -> None:
     """Who is right is known from how the images were made: nearer colour, named colour, more of an attribute."""
     red, reddish, blue = coloured(200, 0, 0), coloured(180, 30, 0), coloured(0, 0, 200)
-    captions = items.texts(["a red thing", "a blue thing"], of="captions"), items.texts(["blue", "red"], of="others")
-    made = partial(Choices, names=("one", "two"), answer=np.array([1, 0]))
+    noise = np.random.default_rng(0).integers(0, 255, (16, 16, 3), dtype=np.uint8)
+    stream = io.BytesIO()
+    Image.fromarray(noise).save(stream, "PNG")
+    sharp, flat, names = stream.getvalue(), coloured(128, 128, 128), ("one", "two")
     kinds = [
-        made(alternatives=columns([blue, reddish], [reddish, blue]), reference=columns([red, red])[0]),
-        made(alternatives=columns([blue, blue], [red, red]), reference=captions[0]),
-        made(alternatives=captions, reference=columns([blue, blue])[0]),
-        made(alternatives=columns([blue, reddish], [reddish, blue]), question="brightness"),
-        OddOneOut(names=("one", "two"), members=columns([red, blue], [reddish, red], [blue, reddish]), odd=[2, 0]),
+        Choices(
+            names=names,
+            alternatives=tuple(columns([blue, reddish], [reddish, blue])),
+            answer=np.array([1, 0]),
+            reference=columns([red, red])[0],
+        ),
+        Choices(
+            names=names,
+            alternatives=tuple(columns([blue, blue], [red, red])),
+            answer=np.array([1, 0]),
+            reference=items.texts(["a red thing", "a blue thing"], of="captions"),
+        ),
+        Choices(
+            names=names,
+            answer=np.array([1, 0]),
+            reference=columns([red, red])[0],
+            alternatives=(items.texts(["a blue cat", "red"], of="a"), items.texts(["red", "blue"], of="b")),
+        ),
+        Choices(
+            names=names,
+            alternatives=tuple(columns([sharp, flat], [flat, sharp])),
+            answer=np.array([0, 1]),
+            question="quality",
+        ),
+        Choices(
+            names=names,
+            alternatives=tuple(columns([flat, sharp], [sharp, flat])),
+            answer=np.array([1, 0]),
+            question="contrast",
+        ),
+        OddOneOut(
+            names=names, members=tuple(columns([red, blue], [reddish, red], [blue, reddish])), odd=np.array([2, 0])
+        ),
     ]
     asked = load(ROW, CPU, None)
     for data in kinds:
         questions = prompts.questions(data)
         replies = asked.reply(questions)
         read = [parsing.read(reply.text, question.choices) for reply, question in zip(replies, questions, strict=True)]
-        assert read == list(data.odd if isinstance(data, OddOneOut) else data.answer), questions[0].prompt()
-        assert [reply.item for reply in replies] == ["one", "two"]
+        assert read == (data.odd if isinstance(data, OddOneOut) else data.answer).tolist(), questions[0].prompt()
+        assert [reply.item for reply in replies] == list(names)
 
 
-@pytest.mark.parametrize(
-    ("row", "sent"),
-    [
-        (ROW, {"model": "Org/Stand-In", "max_tokens": 32}),
-        (replace(ROW, weights=""), {"model": ROW.key}),
-        (
-            replace(ROW, options={"model": "served-name", "max_tokens": 7, "extra": {"top_k": 1}}),
-            {"model": "served-name", "max_tokens": 7, "top_k": 1},
-        ),
-    ],
-    ids=["usual", "hosted", "options"],
-)
-def test_what_is_sent(server: ChatServer, row: Model, sent: dict) -> None:
-    (reply,) = load(row, CPU, None).reply([question(1)])
-    wanted = {"temperature": 0, "seed": 0, "authorization": None, **sent}
-    assert {name: server.last[name] for name in wanted} == wanted
-    assert server.last["text"] == prompts.TABLE_7["attribute"].format(attribute="bright")
-    assert (reply.input_tokens, reply.output_tokens, server.requests()) == (40, 3, 1)
+def test_what_is_sent(server: Running) -> None:
+    judge(server).reply([question(1)])
+    sent = server.state()["last"]
+    assert {name: sent[name] for name in ("model", "temperature", "seed", "max_tokens", "authorization")} == {
+        "model": "Org/Stand-In",
+        "temperature": 0,
+        "seed": 0,
+        "max_tokens": 32,
+        "authorization": None,
+    }
+    assert sent["text"] == prompts.TABLE_7["attribute"].format(attribute="bright")
 
 
-def test_at_most_so_many_at_once(server: ChatServer) -> None:
+def test_tokens_are_counted_and_every_question_is_one_request(server: Running) -> None:
+    replies = judge(server).reply([question(number) for number in range(5)])
+    assert [(reply.input_tokens, reply.output_tokens) for reply in replies] == [(40, 3)] * 5
+    assert server.requests() == 5
+
+
+def test_at_most_so_many_at_once(server: Running) -> None:
     server.control(delay=0.05)
     replies = judge(server, limits=replace(QUICK, concurrency=3)).reply([question(number) for number in range(12)])
     assert [reply.item for reply in replies] == [f"item {number}" for number in range(12)]
-    assert server.most_together == 3
+    assert server.state()["most_together"] == 3
 
 
 @pytest.mark.parametrize(
@@ -130,49 +161,57 @@ def test_at_most_so_many_at_once(server: ChatServer) -> None:
         ({"body": {"error": {"message": "provider overloaded", "code": 502}}}, "provider overloaded"),
     ],
 )
-def test_a_passing_fault_is_asked_again_a_lasting_one_is_an_error(
-    server: ChatServer, fault: dict, problem: str
-) -> None:
+def test_a_passing_fault_is_asked_again_a_lasting_one_is_an_error(server: Running, fault: dict, problem: str) -> None:
     server.control(faults=[fault, fault])
-    (reply,) = judge(server).reply([question(1)])
+    asked = judge(server)
+    (reply,) = asked.reply([question(1)])
     assert (reply.text, reply.error) == ("(B) Image 2", "")
     assert (reply.input_tokens, reply.output_tokens, server.requests()) == (40, 3, 3)
     server.control(faults=[fault] * 4)
-    (reply,) = judge(server).reply([question(2)])
+    asked = judge(server)
+    (reply,) = asked.reply([question(2)])
     assert reply.text == ""
     assert problem in reply.error
-    assert server.requests() == 4
+    assert server.requests() == 3 + 4
     # An error is not stored as an answer: the next run asks again.
     assert judge(server).reply([question(2)])[0].text == "(B) Image 2"
 
 
-def test_a_slow_answer_is_asked_again_and_a_long_pause_is_not_waited_for(server: ChatServer) -> None:
+def test_a_slow_answer_is_given_up_and_asked_again(server: Running) -> None:
     server.control(faults=[{"slow": 1.5}])
     asked = judge(server, limits=replace(QUICK, timeout=0.3))
     assert asked.reply([question(1)])[0].text == "(B) Image 2"
     assert server.requests() == 2
+
+
+def test_a_long_pause_is_not_waited_for(server: Running) -> None:
     server.control(faults=[{"status": 429, "headers": {"Retry-After": "86400"}}])
-    assert "status 429" in judge(server).reply([question(2)])[0].error
+    assert "status 429" in judge(server).reply([question(1)])[0].error
     assert server.requests() == 1
 
 
-def test_a_refused_question_is_its_own_error_and_not_asked_again(server: ChatServer) -> None:
+def test_a_refused_question_is_its_own_error_and_not_asked_again(server: Running) -> None:
     server.control(faults=[{"status": 400, "message": "image too large"}])
-    replies = judge(server, limits=replace(QUICK, concurrency=1)).reply([question(1), question(2)])
+    asked = judge(server, limits=replace(QUICK, concurrency=1))
+    replies = asked.reply([question(1), question(2)])
     assert "image too large" in replies[0].error
     assert replies[1].text == "(B) Image 2"
     assert server.requests() == 2
 
 
-def test_a_refused_seed_is_left_out_and_recorded(server: ChatServer) -> None:
-    """But not where a failure names a model called seed."""
-    server.control(faults=[{"status": 500, "message": "bytedance-seed/vl is overloaded"}] * QUICK.attempts)
-    asked = judge(server)
-    assert "overloaded" in asked.reply([question(0)])[0].error
-    assert asked.settings["seed"] == 0 and server.requests() == QUICK.attempts
+def test_a_refused_seed_is_left_out_and_recorded(server: Running) -> None:
     server.control(refuse=["seed"])
+    asked = judge(server)
     assert all(reply.text for reply in asked.reply([question(number) for number in range(10)]))
-    assert asked.settings["seed"] is None and "seed" not in server.last
+    assert asked.settings["seed"] is None
+    assert server.state()["counts"]["answered"] == 10
+
+
+def test_a_failure_that_names_a_model_called_seed_refuses_none(server: Running) -> None:
+    server.control(faults=[{"status": 500, "message": "bytedance-seed/vl is overloaded"}] * QUICK.attempts)
+    asked = judge(server, limits=replace(QUICK, concurrency=1))
+    assert "overloaded" in asked.reply([question(1)])[0].error
+    assert asked.settings["seed"] == 0 and server.requests() == QUICK.attempts
 
 
 @pytest.mark.parametrize(
@@ -183,7 +222,7 @@ def test_a_refused_seed_is_left_out_and_recorded(server: ChatServer) -> None:
     ],
 )
 def test_what_no_question_can_mend_stops_the_run(
-    server: ChatServer, status: int, error: type[LikenessError], told: str
+    server: Running, status: int, error: type[LikenessError], told: str
 ) -> None:
     server.control(faults=[{"status": status}] * 50)
     with pytest.raises(error, match=f"status {status}.*{told}"):
@@ -191,32 +230,40 @@ def test_what_no_question_can_mend_stops_the_run(
     assert server.requests() <= 2
 
 
-def test_many_failures_in_a_row_stop_the_run(server: ChatServer) -> None:
+def test_many_failures_in_a_row_stop_the_run(server: Running) -> None:
     server.control(faults=[{"status": 400}] * 100)
     with pytest.raises(NotHere, match="in a row"):
         judge(server, limits=replace(QUICK, concurrency=1)).reply([question(number) for number in range(60)])
     assert server.requests() <= 22
 
 
-def test_nobody_at_the_address_ends_the_run_and_its_password_is_not_told(
+def test_nobody_at_the_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
+    nowhere = Endpoint(row=ROW, url="http://127.0.0.1:9/v1", limits=QUICK)
+    with pytest.raises(NoService, match="http://127.0.0.1:9/v1"):
+        nowhere.reply([question(number) for number in range(30)])
+
+
+def test_a_server_that_went_away_is_waited_for_and_then_ends_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
-    asked = Endpoint(row=ROW, url="http://me:secret@127.0.0.1:9/v1?token=hidden", limits=QUICK)
-    with pytest.raises(NoService, match="http://127.0.0.1:9/v1.*Stored answers") as raised:
-        asked.reply([question(number) for number in range(30)])
-    assert "secret" not in str(raised.value) and "hidden" not in str(raised.value)
+    with running() as server:
+        asked = judge(server)
+        assert asked.reply([question(1)])[0].text == "(B) Image 2"
+    with pytest.raises(NoService, match="Stored answers"):
+        asked.reply([question(2)])
 
 
 def test_the_key_is_sent_and_told_nowhere(
-    server: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    server: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", KEY)
     server.control(key=KEY)
     caplog.set_level("DEBUG")
     asked = load(ROW, CPU, None)
     assert asked.reply([question(1)])[0].text == "(B) Image 2"
-    assert server.last["authorization"] == f"Bearer {KEY}"
+    assert server.state()["last"]["authorization"] == f"Bearer {KEY}"
     server.control(faults=[{"status": 400, "message": f"bad key {KEY}"}])
     refused = asked.reply([question(2)])[0]
     server.control(key="another")  # the server's 401 repeats the header it got
@@ -235,24 +282,25 @@ def test_the_key_is_sent_and_told_nowhere(
     assert not any(KEY in text for text in told)
 
 
-def test_without_a_key_no_other_services_is_sent(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_key_no_other_services_is_sent(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_of_somebody")
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
         monkeypatch.setenv(name, "sk-of-somebody")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer sk-of-somebody")
     judge(server).reply([question(1)])
-    assert server.last["authorization"] is None
+    assert server.state()["last"]["authorization"] is None
 
 
-@pytest.mark.parametrize(
-    ("form", "sent"), [("PNG", "png"), ("JPEG", "jpeg"), ("BMP", "png")], ids=["png", "jpeg", "bmp"]
-)
+@pytest.mark.parametrize(("form", "sent"), [("PNG", "png"), ("JPEG", "jpeg"), ("BMP", "png")])
 def test_images_are_sent_as_they_are_or_as_png(form: str, sent: str) -> None:
     data = coloured(10, 20, 30, form=form)
-    got = unpacked(data, sent)
+    url = data_url(data)
+    assert url.startswith(f"data:image/{sent};base64,")
+    got = base64.b64decode(url.partition(",")[2])
     assert (got == data) == (form != "BMP")
-    first, second = (Image.open(io.BytesIO(one)).convert("RGB") for one in (got, data))
-    assert first.tobytes() == second.tobytes()
+    assert np.array_equal(
+        np.asarray(Image.open(io.BytesIO(got)).convert("RGB")), np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+    )
 
 
 def test_a_turned_image_is_sent_upright() -> None:
@@ -260,43 +308,47 @@ def test_a_turned_image_is_sent_upright() -> None:
     stream, exif = io.BytesIO(), Image.Exif()
     exif[274] = 6  # a quarter turn
     Image.new("RGB", (30, 10), (9, 9, 9)).save(stream, "JPEG", exif=exif)
-    assert Image.open(io.BytesIO(unpacked(stream.getvalue(), "png"))).size == (10, 30)
+    url = data_url(stream.getvalue())
+    assert url.startswith("data:image/png;base64,")
+    assert Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).size == (10, 30)
 
 
-def unpacked(data: bytes, kind: str) -> bytes:
-    head, _, sent = data_url(data).partition(",")
-    assert head == f"data:image/{kind};base64"
-    return base64.b64decode(sent)
+def test_a_damaged_image_is_named_and_nothing_is_asked(server: Running) -> None:
+    whole = coloured(1, 2, 3, size=64, form="JPEG")
+    column = items.images([whole[: len(whole) // 2]], of="pictures")
+    asked = prompts.questions(
+        Choices(names=("one",), alternatives=(column, column), answer=np.array([0]), question="quality")
+    )
+    with pytest.raises(BadItem, match="image 0") as raised:
+        judge(server).reply(asked)
+    assert raised.value.key == column.keys[0]
+    assert server.requests() == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "environment", "error", "named"),
-    [
-        ({}, {"": ""}, NotHere, "LIKENESS_ENDPOINT"),
-        ({}, {"": "localhost:8000"}, BadInput, "address"),
-        ({}, {"": "http://host:port/v1"}, BadInput, "address"),
-        ({}, {"_KEY": "sk-one\nsk-two"}, BadInput, "LIKENESS_ENDPOINT_KEY"),
-        ({}, {"_KEY": "“sk-one”"}, BadInput, "LIKENESS_ENDPOINT_KEY"),
-        ({}, {"_CONCURRENCY": "many"}, BadInput, "LIKENESS_ENDPOINT_CONCURRENCY"),
-        ({}, {"_OUTPUT_PRICE": "free"}, BadInput, "OUTPUT_PRICE"),
-        ({}, {"_OUTPUT_PRICE": "-1"}, BadInput, "OUTPUT_PRICE"),
-        ({"max_token": 3}, {}, BadInput, "max_token'"),
-        ({"max_tokens": 0}, {}, BadInput, "max_tokens"),
-        ({"max_tokens": "64"}, {}, BadInput, "max_tokens"),
-    ],
-    ids=range(11),
-)
-def test_loading_says_what_is_wrong(
-    options: dict, environment: dict[str, str], error: type[LikenessError], named: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in {"": "http://localhost:1/v1", **environment}.items():
-        monkeypatch.setenv(f"LIKENESS_ENDPOINT{name}", value)
-    with pytest.raises(error, match=named) as raised:
-        load(replace(ROW, options=options), CPU, None)
-    assert "sk-" not in str(raised.value)
+def test_loading_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LIKENESS_ENDPOINT", raising=False)
+    with pytest.raises(NotHere, match="LIKENESS_ENDPOINT"):
+        load(ROW, CPU, None)
+    for wrong in ("localhost:8000", "http://host:port/v1"):
+        monkeypatch.setenv("LIKENESS_ENDPOINT", wrong)
+        with pytest.raises(BadInput, match="address"):
+            load(ROW, CPU, None)
+    monkeypatch.setenv("LIKENESS_ENDPOINT", "http://localhost:1/v1")
+    for pasted in ("sk-one\nsk-two", "“sk-one”"):
+        monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", pasted)
+        with pytest.raises(BadInput, match="LIKENESS_ENDPOINT_KEY") as raised:
+            load(ROW, CPU, None)
+        assert "sk-" not in str(raised.value)
+    monkeypatch.delenv("LIKENESS_ENDPOINT_KEY")
+    monkeypatch.setenv("LIKENESS_ENDPOINT_CONCURRENCY", "many")
+    with pytest.raises(BadInput, match="LIKENESS_ENDPOINT_CONCURRENCY"):
+        load(ROW, CPU, None)
+    monkeypatch.delenv("LIKENESS_ENDPOINT_CONCURRENCY")
+    with pytest.raises(BadInput, match="max_token'"):
+        load(replace(ROW, options={"max_token": 3}), CPU, None)
 
 
-def test_a_log_that_is_given_is_used_though_it_is_empty(server: ChatServer, tmp_path: Path) -> None:
+def test_a_log_that_is_given_is_used_though_it_is_empty(server: Running, tmp_path: Path) -> None:
     forgetful = Forgetful(ROW)
     asked = Endpoint(row=ROW, url=server.url, limits=QUICK, answers=forgetful)
     assert asked.answers is forgetful and asked.reply([question(1)])[0].text == "(B) Image 2"
@@ -308,3 +360,25 @@ def test_answers_of_earlier_versions_are_found() -> None:
     answers = Endpoint(row=ROW, url="http://127.0.0.1:9/v1").answers
     assert answers.folder.name == "9eb17fac8a4153e3786412a5244d7806"
     assert answers.key(question(1)) == "80b50afde7ebff1de4950a89febc3dc4"
+
+
+def test_options_reach_the_server(server: Running) -> None:
+    row = replace(ROW, options={"model": "served-name", "max_tokens": 7, "extra": {"top_k": 1}})
+    load(row, CPU, None).reply([question(1)])
+    sent = server.state()["last"]
+    assert (sent["model"], sent["max_tokens"], sent["top_k"]) == ("served-name", 7, 1)
+
+
+def test_a_hosted_model_is_asked_for_by_its_key(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    load(hosted := replace(ROW, weights=""), CPU, None).reply([question(1)])
+    assert server.state()["last"]["model"] == ROW.key
+    monkeypatch.delenv("LIKENESS_ENDPOINT")
+    with pytest.raises(NotHere, match="LIKENESS_ENDPOINT_KEY"):
+        load(hosted, CPU, None)
+
+
+def test_an_address_with_a_password_is_not_told() -> None:
+    asked = Endpoint(row=ROW, url="http://me:secret@127.0.0.1:9/v1?token=hidden", limits=QUICK)
+    with pytest.raises(NoService, match="http://127.0.0.1:9/v1") as raised:
+        asked.reply([question(1)])
+    assert "secret" not in str(raised.value) and "hidden" not in str(raised.value)

@@ -1,4 +1,6 @@
-"""Pairs put to a real server: how its answers end, what is no score, what is sent how often, and what it costs."""
+"""Pairs put to a real server process that looks at the pixels: what it makes of them, how its answers end, every fault
+by which an endpoint answers something other than a score, and what is sent how often.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +21,13 @@ from compute.models.judges.endpoint import DEFAULTS, Endpoint, Limits, load
 from compute.procedures import judging
 from compute.procedures.shared import conditions
 from compute.tasks.data import RatedPairs
-from compute.types import BadItem, Model, Undefined
-from tests.compute.models.chat_server import ChatServer, running
+from compute.types import BadInput, BadItem, Model, Undefined
+from tests.compute.models.pair_server import PAUSE, Running, running
 
 CPU = Hardware(device="cpu", dtype="float32")
+QUICK = Limits(concurrency=8, attempts=4, timeout=20.0)
 ROW = Model(key="org/judge", title="Judge", kind="mllm", adapter="endpoint", weights="Org/Judge")
+ROOT = Path(__file__).resolve().parents[4]
 SCHEMA = json.dumps(
     {
         "type": "object",
@@ -35,28 +39,24 @@ SCHEMA = json.dumps(
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[ChatServer]:
+def shared() -> Iterator[Running]:
     with running() as server:
         yield server
 
 
 @pytest.fixture
-def server(shared: ChatServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ChatServer:
-    shared.control()
+def server(shared: Running, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
+    shared.control(delay=0.0)
     monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path / "answers"))
     monkeypatch.setenv("LIKENESS_ENDPOINT", shared.url)
     monkeypatch.delenv("LIKENESS_ENDPOINT_KEY", raising=False)
     return shared
 
 
-def judge(server: ChatServer, *, concurrency: int = 8, **options: object) -> Endpoint:
-    limits = Limits(concurrency=concurrency, attempts=4, timeout=20.0)
-    return Endpoint(row=ROW, url=server.url, limits=limits, options={**DEFAULTS, **options})
-
-
-def said(text: str | None, *, finish: str = "stop", **message: str) -> dict:
-    """The fault that a reply has these words."""
-    return {"body": {"choices": [{"message": {"content": text, **message}, "finish_reason": finish}]}}
+def judge(server: Running, *faults: str, **options: object) -> Endpoint:
+    """The stand-in with these faults, under a name of its own: answers to one are not those of another."""
+    named = {**DEFAULTS, "model": "!".join(["judge", *faults]), **options}
+    return Endpoint(row=ROW, url=server.url, limits=QUICK, options=named)
 
 
 class Drawn:
@@ -79,13 +79,13 @@ class Drawn:
         return Picture(key=content_key(f"{number} {noise}"), name=f"drawn {number}", read=read)
 
 
-def question(first: Picture, second: Picture, *, item: str = "") -> Question:
-    return Question(item=item, parts=("Rate how alike they are.", first, second, "What is your score?"), schema=SCHEMA)
+def question(first: Picture, second: Picture, *, words: str = "Rate how alike they are.", item: str = "") -> Question:
+    return Question(item=item, parts=(words, first, second, "What is your score?"), schema=SCHEMA)
 
 
-def pair(number: int = 0) -> Question:
+def pair(number: int = 0, *, words: str = "Rate how alike they are.") -> Question:
     drawn = Drawn()
-    return question(drawn.picture(number), drawn.picture(number, noise=30.0), item=str(number))
+    return question(drawn.picture(number), drawn.picture(number, noise=30.0), words=words, item=str(number))
 
 
 def only(replies: list[Reply]) -> Reply:
@@ -93,82 +93,128 @@ def only(replies: list[Reply]) -> Reply:
     return reply
 
 
+def test_it_looks_at_the_pixels(server: Running) -> None:
+    """An image beside itself, beside itself with noise and beside another; in both orders alike."""
+    drawn = Drawn()
+    image, noisy, other = drawn.picture(1), drawn.picture(1, noise=90.0), drawn.picture(2)
+    pairs = [(image, image), (image, noisy), (image, other), (noisy, image), (other, image)]
+    replies = judge(server).reply([question(*sides, item=str(number)) for number, sides in enumerate(pairs)])
+    same, near, far, near_back, far_back = [int(reply.text.split()[1]) for reply in replies]
+    assert same == 10 and far < near < 10 and (near, far) == (near_back, far_back)
+    assert all(reply.text.startswith("Score: ") and reply.finish == "stop" for reply in replies)
+
+
 @pytest.mark.parametrize(
     ("fault", "text", "finish"),
     [
-        (said("Score: 100\nReason: in per cent."), "Score: 100\nReason: in per cent.", "stop"),
-        (said(None, refusal="I will not rate these images."), "I will not rate these images.", "refusal"),
-        (said(None, finish="content_filter"), "", "refusal"),
-        # by a status that otherwise is an error
-        ({"status": 400, "message": {"message": "filtered", "code": "content_filter"}}, "filtered", "refusal"),
-        (said("A small red house", finish="length"), "A small red house", "length"),
+        ("scale", "Score: 100\nReason: in per cent.", "stop"),
+        ("refusal", "I will not rate these images.", "refusal"),
+        ("filter", "", "refusal"),
+        ("blocked", "the prompt was filtered", "refusal"),  # by a status that otherwise is an error
+        ("length", "The first image shows a small red house beside", "length"),
     ],
-    ids=["scale", "refusal", "filter", "blocked", "length"],
 )
-def test_how_an_answer_ended_is_recorded_and_stored(server: ChatServer, fault: dict, text: str, finish: str) -> None:
-    server.control(faults=[fault])
-    reply = only(judge(server).reply([pair()]))
+def test_how_an_answer_ended_is_recorded_and_stored(server: Running, fault: str, text: str, finish: str) -> None:
+    drawn = Drawn()
+    same = question(drawn.picture(1), drawn.picture(1))
+    reply = only(judge(server, fault).reply([same]))
     assert (reply.text, reply.finish, reply.error) == (text, finish, "")
-    stored = only(judge(server).reply([pair()]))
+    assert server.state()["counts"]["requests"] == 1
+    stored = only(judge(server, fault).reply([same]))
     assert stored == reply and stored.seconds == reply.seconds
-    assert server.requests() == 1  # paid for, so not asked again
+    assert server.state()["counts"]["requests"] == 1  # paid for, so not asked again
 
 
-def test_each_image_is_read_and_encoded_once(server: ChatServer) -> None:
-    """Ten sources: three pairs each, both orders, two conditions."""
+def test_faults_that_pass_are_asked_again(server: Running) -> None:
+    """Each of five kinds in turn meets the first request of every message; then all are answered."""
+    questions = [pair(number) for number in range(25)]
+    asked = judge(server, "429", "500", "slow", "cut", "garbage")
+    asked.limits = replace(QUICK, timeout=PAUSE + 5)
+    replies = asked.reply(questions)
+    assert all(reply.text.startswith("Score: ") and not reply.error for reply in replies)
+    state = server.state()
+    assert [state["counts"][fault] for fault in ("429", "500", "slow", "cut", "garbage")] == [5] * 5
+    assert state["counts"]["requests"] == 25 + 4 * 5  # a slow answer is an answer
+    assert state["most_of_one_message"] == 2
+
+
+def test_each_image_is_read_and_encoded_once(server: Running) -> None:
+    """Forty sources: five pairs each, both orders, two conditions, by two judges' worth of threads."""
     drawn = Drawn()
     questions = []
-    for source in range(10):
-        image, other = drawn.picture(source), drawn.picture((source + 7) % 10)
-        for second in (drawn.picture(source, noise=5), drawn.picture(source, noise=10), other):
+    for source in range(40):
+        image, other = drawn.picture(source), drawn.picture((source + 7) % 40)
+        sides = [drawn.picture(source, noise=noise) for noise in (5.0, 10.0, 20.0, 40.0)]
+        for second in (*sides, other):
             questions += [question(image, second), question(second, image)]
     asked = judge(server)
     for condition in ("colour matters", "colour does not matter"):
         replies = asked.reply([replace(one, parts=(condition, *one.parts)) for one in questions])
         assert all(reply.text.startswith("Score: ") for reply in replies)
-    assert (server.requests(), asked.images.made, drawn.reads) == (120, 30, 30)
+    state = server.state()
+    assert (state["counts"]["requests"], state["counts"]["images"], state["images"] >= 200) == (800, 1600, True)
+    assert asked.images.made == drawn.reads == 200
 
 
-def test_structured_output_is_off_unless_set(server: ChatServer) -> None:
-    plain, other = pair(), replace(pair(), schema='{"type": "object"}')
-    replies = judge(server).reply([plain, other])
-    assert replies[0].text.startswith("Score: ") and "response_format" not in server.last
-    assert server.requests() == 1  # where it is not sent a schema makes no difference
+def test_structured_output_is_off_unless_set(server: Running) -> None:
+    reply = only(judge(server).reply([pair()]))
+    assert reply.text.startswith("Score: ") and "response_format" not in server.state()["last"]
     asked = judge(server, structured=True)
-    asked.reply([plain])
-    sent = server.last["response_format"]
-    assert (sent["type"], sent["json_schema"]["strict"]) == ("json_schema", True)
+    reply = only(asked.reply([pair()]))
+    assert set(json.loads(reply.text)) == {"score", "reason"}
+    sent = server.state()["last"]["response_format"]
+    assert sent["type"] == "json_schema" and sent["json_schema"]["strict"] is True
     assert sent["json_schema"]["schema"] == json.loads(SCHEMA)
     assert asked.settings["structured"] is True and "structured" not in judge(server).settings
-    asked.reply([plain, other])
-    assert server.requests() == 3  # no answer stands for another
-    server.control(refuse=["response_format"])
-    assert "response_format" in only(asked.reply([pair(1)])).error
+    assert server.state()["counts"]["requests"] == 2  # neither answer stands for the other
 
 
-def test_tokens_cost_and_seconds(server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without both prices the cost is unknown, and not 0."""
+def test_another_schema_is_another_question(server: Running) -> None:
+    asked = judge(server, structured=True)
+    asked.reply([pair(), replace(pair(), schema='{"type": "object"}')])
+    assert server.state()["counts"]["requests"] == 2
+    judge(server).reply([pair(), replace(pair(), schema='{"type": "object"}')])
+    assert server.state()["counts"]["requests"] == 3  # where it is not sent it makes no difference
+
+
+def test_a_server_without_structured_output_is_quoted(server: Running) -> None:
+    assert "response_format" in only(judge(server, "format", structured=True).reply([pair()])).error
+    assert only(judge(server, "format").reply([pair()])).text.startswith("Score: ")
+
+
+def test_tokens_cost_and_seconds(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in counts 100 and 10 tokens. Without both prices the cost is unknown, and not 0."""
     reply = only(load(ROW, CPU, None).reply([pair()]))
-    assert (reply.input_tokens, reply.output_tokens, reply.cost) == (40, 8, None)
+    assert (reply.input_tokens, reply.output_tokens, reply.cost) == (100, 10, None)
     assert reply.seconds > 0
     monkeypatch.setenv("LIKENESS_ENDPOINT_INPUT_PRICE", "2.5")
     assert only(load(ROW, CPU, None).reply([pair()])).cost is None
     monkeypatch.setenv("LIKENESS_ENDPOINT_OUTPUT_PRICE", "10")
     priced = load(ROW, CPU, None)
-    assert only(priced.reply([pair()])).cost == pytest.approx((40 * 2.5 + 8 * 10) / 1e6)
+    assert only(priced.reply([pair()])).cost == pytest.approx((100 * 2.5 + 10 * 10) / 1e6)
     assert priced.settings["dollars_per_million_tokens"] == {"input": 2.5, "output": 10.0}
     row = replace(ROW, options={"prices": {"input": 0, "output": 1.0}})
-    assert only(load(row, CPU, None).reply([pair()])).cost == pytest.approx(8 / 1e6)
-    assert server.requests() == 1  # prices change no answer
+    assert only(load(row, CPU, None).reply([pair()])).cost == pytest.approx(10 / 1e6)
+    assert server.state()["counts"]["requests"] == 1  # prices change no answer
 
 
-def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server: ChatServer) -> None:
+@pytest.mark.parametrize("price", ["free", "-1"])
+def test_a_price_from_the_environment_is_checked(server: Running, monkeypatch: pytest.MonkeyPatch, price: str) -> None:
+    monkeypatch.setenv("LIKENESS_ENDPOINT_OUTPUT_PRICE", price)
+    with pytest.raises(BadInput, match="OUTPUT_PRICE"):
+        load(ROW, CPU, None)
+
+
+def test_an_image_that_cannot_be_read_is_named_and_the_rest_is_stored(server: Running) -> None:
     whole = pair(1)
     broken = replace(pair(2), parts=("Rate", Picture(key=b"0" * 32, name="photo 7.png", read=lambda: b"no image")))
     with pytest.raises(BadItem, match="photo 7.png"):
-        judge(server, concurrency=1).reply([whole, broken])
+        replaced = judge(server)
+        replaced.limits = replace(QUICK, concurrency=1)
+        replaced.reply([whole, broken])
+    assert server.state()["counts"]["requests"] == 1
     assert only(judge(server).reply([whole])).text.startswith("Score: ")
-    assert server.requests() == 1
+    assert server.state()["counts"]["requests"] == 1
 
 
 # ---- as a run asks them
@@ -215,67 +261,78 @@ def column(pictures: list[Picture]) -> Column:
 
 
 @pytest.mark.parametrize(
-    ("fault", "counted"),
+    ("fault", "invalid", "refused", "truncated"),
     [
-        ({}, {}),
-        (said("Score: 100"), {"invalid": 6}),
-        (said("I am sorry, but I cannot rate these images."), {"refused": 6}),
-        (said("A small red house", finish="length"), {"truncated": 6}),
+        ("", 0, 0, 0),
+        ("scale", 6, 0, 0),
+        ("words", 0, 6, 0),
+        ("blocked", 0, 6, 0),
+        ("length", 0, 0, 6),
     ],
-    ids=["none", "scale", "words", "length"],
 )
-def test_what_is_no_score_is_counted_by_its_reason(server: ChatServer, fault: dict, counted: dict[str, int]) -> None:
-    server.control(faults=[fault] * 6)
-    made = judging.run(Subject(judge=judge(server)), rated(3, drawn=Drawn()), {})
-    for name in ("invalid", "refused", "truncated", "errors"):
-        assert made.settings[name] == counted.get(name, 0), name
-    assert made.settings["asked"] == 6
+def test_what_is_no_score_is_counted_by_its_reason(
+    server: Running, fault: str, invalid: int, refused: int, truncated: int
+) -> None:
+    made = judging.run(Subject(judge=judge(server, *fault.split())), rated(3, drawn=Drawn()), {})
+    counted = {name: made.settings[name] for name in ("asked", "invalid", "refused", "truncated", "errors")}
+    assert counted == {"asked": 6, "invalid": invalid, "refused": refused, "truncated": truncated, "errors": 0}
     scores = np.array([made.items["forward"], made.items["reverse"]])
-    assert np.isnan(scores).all() if fault else (scores[0] == scores[1]).all()  # the stand-in is symmetric
+    assert np.isnan(scores).all() == bool(fault)
+    if not fault:
+        assert (scores[0] == scores[1]).all(), "it is symmetric"
 
 
-def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server: ChatServer) -> None:
+def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server: Running) -> None:
     """The stand-in's reason has over 60 words, a token each; what a row sets holds for every answer."""
-    server.control(faults=[{"more": " and" * 60}] * 50)
     data = rated(3, drawn=Drawn())
-    whole = judging.run(Subject(judge=judge(server)), data, {})
-    assert server.last["max_tokens"] == whole.settings["answer_tokens"] == 256
+    whole = judging.run(Subject(judge=judge(server, "wordy")), data, {})
+    assert server.state()["last"]["max_tokens"] == whole.settings["answer_tokens"] == 256
     assert all(reply.endswith(" and") for detail in whole.items["detail"] for reply in detail["replies"])
     for limit in (16, 500):
-        asked = judge(server, max_tokens=limit)
+        asked = judge(server, "wordy", max_tokens=limit)
         assert asked.settings["max_tokens"] == limit and asked.settings["max_tokens_holds"] == "of every answer"
         cut = judging.run(Subject(judge=asked), data, {})
-        assert server.last["max_tokens"] == limit
+        assert server.state()["last"]["max_tokens"] == limit
         ends = {reply.finish for reply in asked.reply(conditions.questions(data))}
         assert ends == {"length" if limit == 16 else "stop"}
         assert cut.items["forward"].tolist() == whole.items["forward"].tolist()
 
 
-def test_a_pair_that_could_not_be_asked_is_left_out_whole(server: ChatServer) -> None:
-    """Every fourth question gets no answer: 3 of 12, in whichever orders. The others' scores stand."""
-    asked = judge(server, concurrency=1)
-    server.control(faults=[{}, {}, {}, {"status": 400}] * 3)
+@pytest.mark.parametrize("limit", [0, "64"], ids=str)
+def test_a_limit_that_is_none_is_refused(server: Running, limit: object) -> None:
+    with pytest.raises(BadInput, match="max_tokens"):
+        load(replace(ROW, options={"max_tokens": limit}), CPU, None)
+
+
+def test_a_pair_that_could_not_be_asked_is_left_out_whole(server: Running) -> None:
+    """Every fourth message never gets through: 3 of 12 questions, in whichever orders. The others' scores stand."""
+    asked = judge(server)
+    asked.limits = replace(QUICK, concurrency=1)
+    server.control(lost=4)
     data = rated(6, drawn=Drawn())
     made = judging.run(Subject(judge=asked), data, {})
     assert (made.settings["asked"], made.settings["errors"], made.settings["invalid"]) == (12, 3, 0)
     assert 2 <= made.unasked <= 3 and len(made.items) == 6 - made.unasked
     assert made.items[["forward", "reverse"]].notna().all(axis=None)
-    assert made.settings["input_tokens"] == 9 * 40
-    assert "in_part" not in made.settings
+    assert made.settings["input_tokens"] == 900 and "in_part" not in made.settings
 
     server.control()
     again = judging.run(Subject(judge=asked), data, {})
-    assert server.requests() == 3  # those alone
+    assert server.state()["counts"]["requests"] == 3  # those alone
     assert (again.unasked, again.settings["errors"], len(again.items)) == (0, 0, 6)
     both = again.items.set_index("item").loc[made.items["item"]]
     assert both["forward"].tolist() == made.items["forward"].tolist()
 
-    server.control(faults=[{}, {"status": 400}])
+
+def test_a_judge_that_gets_no_pair_whole_is_undefined(server: Running) -> None:
+    asked = judge(server)
+    asked.limits = replace(QUICK, concurrency=1)
+    server.control(lost=2)
     with pytest.raises(Undefined, match="no pair"):
-        judging.run(Subject(judge=asked), rated(1, drawn=Drawn(), condition="invariant"), {})
+        judging.run(Subject(judge=asked), rated(1, drawn=Drawn()), {})
 
 
-def test_structured_answers_are_read_as_the_same_scores(server: ChatServer) -> None:
+def test_structured_answers_are_read_as_the_same_scores(server: Running) -> None:
     plain, structured = (
         judging.run(Subject(judge=judge(server, structured=on)), rated(4, drawn=Drawn()), {}) for on in (False, True)
     )

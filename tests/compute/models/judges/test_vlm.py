@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,17 +19,92 @@ from PIL import Image
 from compute import models
 from compute.content import items
 from compute.content.messages import Question, Reply
+from compute.models.adapter import Hardware
 from compute.models.judges import vlm
 from compute.models.judges.answer_log import Forgetful
 from compute.procedures.shared import conditions, prompts
 from compute.tasks.data import Choices, RatedPairs
 from compute.types import BadInput, BadItem, CannotDo, LikenessError, Model
 from tests.compute.content.pictures import picture
-from tests.compute.models import checkpoints
-from tests.compute.models.checkpoints import CPU
+
+CPU = Hardware(device="cpu", dtype="float32")
+QWEN_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<|vision_start|><|image_pad|><|vision_end|>{% else %}{{ part['text'] }}{% endif %}"
+    "{% endfor %}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+LLAVA_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }} {% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}"
+    "{% endfor %}<|im_end|>{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+TEXT = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 4096,
+    "initializer_range": 0.5,
+}
 
 
-def llava_onevision(folder: Path) -> Path:
+def tokenizer(*special: str) -> Any:
+    """A byte-level tokenizer without merges: 256 bytes and the special tokens."""
+    from tokenizers import Tokenizer, decoders, pre_tokenizers
+    from tokenizers import models as kinds
+    from transformers import PreTrainedTokenizerFast
+
+    signs = sorted(pre_tokenizers.ByteLevel.alphabet())
+    made = Tokenizer(kinds.BPE(vocab={sign: place for place, sign in enumerate(signs)}, merges=[]))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        additional_special_tokens=["<|im_start|>", *special],
+    )
+
+
+def write_qwen2_vl(folder: Path) -> None:
+    from transformers import Qwen2VLConfig, Qwen2VLForConditionalGeneration, Qwen2VLImageProcessor, Qwen2VLProcessor
+    from transformers.models.qwen2_vl.video_processing_qwen2_vl import Qwen2VLVideoProcessor
+
+    words = tokenizer("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
+    token = words.convert_tokens_to_ids
+    config = Qwen2VLConfig(
+        text_config={
+            **TEXT,
+            "vocab_size": len(words),
+            "eos_token_id": token("<|im_end|>"),
+            "bos_token_id": None,
+            "rope_parameters": {"rope_type": "default", "mrope_section": [1, 1, 2], "rope_theta": 10000.0},
+        },
+        vision_config={
+            "depth": 2,
+            "embed_dim": 32,
+            "hidden_size": 32,
+            "num_heads": 4,
+            "mlp_ratio": 2,
+            "patch_size": 14,
+            "initializer_range": 0.5,
+        },
+        image_token_id=token("<|image_pad|>"),
+        video_token_id=token("<|video_pad|>"),
+        vision_start_token_id=token("<|vision_start|>"),
+        vision_end_token_id=token("<|vision_end|>"),
+    )
+    save(Qwen2VLForConditionalGeneration(config), folder)
+    Qwen2VLProcessor(
+        image_processor=Qwen2VLImageProcessor(min_pixels=28 * 28, max_pixels=56 * 56),
+        tokenizer=words,
+        video_processor=Qwen2VLVideoProcessor(),
+        chat_template=QWEN_TEMPLATE,
+    ).save_pretrained(folder)
+
+
+def write_llava_onevision(folder: Path) -> None:
     from transformers import (
         LlavaOnevisionConfig,
         LlavaOnevisionForConditionalGeneration,
@@ -37,16 +113,16 @@ def llava_onevision(folder: Path) -> Path:
     )
     from transformers.models.llava_onevision.video_processing_llava_onevision import LlavaOnevisionVideoProcessor
 
-    words = checkpoints.chat_tokens("<image>", "<video>")
+    words = tokenizer("<image>", "<video>")
+    token = words.convert_tokens_to_ids
     pinpoints = [[28, 28], [28, 56], [56, 28]]
-    torch.manual_seed(1)
     config = LlavaOnevisionConfig(
         text_config={
-            **checkpoints.LANGUAGE,
-            **checkpoints.CHAT,
+            **TEXT,
             "model_type": "qwen2",
             "vocab_size": len(words),
-            "eos_token_id": words.eos_token_id,
+            "eos_token_id": token("<|im_end|>"),
+            "bos_token_id": None,
         },
         vision_config={
             "model_type": "siglip_vision_model",
@@ -58,11 +134,11 @@ def llava_onevision(folder: Path) -> Path:
             "patch_size": 14,
             "vision_use_head": False,
         },
-        image_token_index=words.convert_tokens_to_ids("<image>"),
-        video_token_index=words.convert_tokens_to_ids("<video>"),
+        image_token_index=token("<image>"),
+        video_token_index=token("<video>"),
         image_grid_pinpoints=pinpoints,
     )
-    checkpoints.generator(LlavaOnevisionForConditionalGeneration(config), folder)
+    save(LlavaOnevisionForConditionalGeneration(config), folder)
     size = {"height": 28, "width": 28}
     LlavaOnevisionProcessor(
         image_processor=LlavaOnevisionImageProcessor(size=size, image_grid_pinpoints=pinpoints),
@@ -70,20 +146,35 @@ def llava_onevision(folder: Path) -> Path:
         video_processor=LlavaOnevisionVideoProcessor(size=size),
         num_image_tokens=4,
         vision_feature_select_strategy="full",
-        chat_template=checkpoints.CHAT_TEMPLATE.replace("IMAGE", "<image>"),
+        chat_template=LLAVA_TEMPLATE,
     ).save_pretrained(folder)
-    return folder
+
+
+def save(model: torch.nn.Module, folder: Path) -> None:
+    """The checkpoint, with a generation configuration that asks for sampling, as Qwen2-VL's own does."""
+    model.generation_config.update(do_sample=True, temperature=2.0, top_k=5)
+    model.save_pretrained(folder)
+
+
+WRITERS: dict[str, Callable[[Path], None]] = {"qwen2_vl": write_qwen2_vl, "llava_onevision": write_llava_onevision}
+
+
+@pytest.fixture(scope="module", params=WRITERS)
+def each(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint of every family."""
+    return written(request.param, tmp_path_factory.mktemp(request.param))
 
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return checkpoints.qwen2_vl(tmp_path_factory.mktemp("qwen2_vl"))
+    return written("qwen2_vl", tmp_path_factory.mktemp("one"))
 
 
-@pytest.fixture(scope="module", params=["qwen2_vl", "llava_onevision"])
-def each(request: pytest.FixtureRequest, checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkpoint of every family."""
-    return checkpoint if request.param == "qwen2_vl" else llava_onevision(tmp_path_factory.mktemp("llava"))
+def written(kind: str, folder: Path) -> Path:
+    torch.manual_seed(1)
+    WRITERS[kind](folder)
+    assert (folder / "model.safetensors").is_file()
+    return folder
 
 
 @pytest.fixture(autouse=True)
@@ -93,8 +184,14 @@ def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def row(folder: Path, **options: Any) -> Model:
-    made = checkpoints.row(folder, "vlm", **{"max_tokens": 6, **options})
-    return replace(made, key="org/tiny", kind="mllm")
+    return Model(
+        key="org/tiny",
+        title="Tiny",
+        kind="mllm",
+        adapter="vlm",
+        weights=str(folder),
+        options={"max_tokens": 6, **options},
+    )
 
 
 def judge(folder: Path, **options: Any) -> vlm.LocalJudge:
@@ -156,13 +253,10 @@ def test_replies_are_those_of_the_library(each: Path) -> None:
         reference=items.images([drawn(5), drawn(6, (30, 80))], of="drawn"),
     )
     asked = [*questions(2), *questions(2, captions=("a red boat", "two dogs, no cat")), *prompts.questions(about_one)]
-    for second in ("image", "text"):  # PairBench's own prompts, in both orders
-        asked += conditions.questions(pairs(2, second=second))
     loaded = judge(each)
     replies = loaded.reply(asked)
     assert [(reply.text, reply.input_tokens) for reply in replies] == [direct(each, one) for one in asked]
-    assert all(1 <= reply.output_tokens <= 6 and reply.seconds > 0 and reply.cost is None for reply in replies)
-    assert [reply.item for reply in replies] == [one.item for one in asked]
+    assert all(1 <= reply.output_tokens <= 6 for reply in replies)
     assert len({reply.text for reply in replies}) > 1  # the images matter
     assert loaded.settings["batch_size"] == 1
     assert loaded.settings["generation"]["do_sample"] is False
@@ -186,6 +280,16 @@ def pairs(count: int, *, second: str = "image", condition: str = "sensitive") ->
         condition=condition,
         transformations=("position",) if second == "text" else ("rotate",),
     )
+
+
+@pytest.mark.parametrize("second", ["image", "text"])
+def test_pairs_in_both_orders_are_answered_as_the_library_does(each: Path, second: str) -> None:
+    """PairBench's own prompts: two images, or an image with a text, either first."""
+    asked = conditions.questions(pairs(2, second=second))
+    replies = judge(each).reply(asked)
+    assert [(reply.text, reply.input_tokens) for reply in replies] == [direct(each, one) for one in asked]
+    assert [reply.item for reply in replies] == [one.item for one in asked] and len(asked) == 4
+    assert all(reply.seconds > 0 and reply.cost is None for reply in replies)
 
 
 def test_an_answer_that_is_cut_off_is_told_from_one_that_ends(checkpoint: Path) -> None:
@@ -226,11 +330,11 @@ def test_a_visitors_images_are_stored_nowhere(checkpoint: Path, answers: Path) -
     assert loaded._files.made == 0 and not answers.exists()
 
 
-def test_answers_are_kept_and_not_asked_again(checkpoint: Path, answers: Path) -> None:
+def test_answers_are_kept_and_not_asked_again(checkpoint: Path, answers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = questions(3)
     replies = judge(checkpoint).reply(asked)
     again = judge(checkpoint)
-    again._answers = None
+    monkeypatch.setattr(again, "_answers", None)
     assert again.reply(asked) == replies
     (settings,) = answers.glob("org__tiny/*/settings.json")
     kept = json.loads(settings.read_text())
@@ -239,27 +343,36 @@ def test_answers_are_kept_and_not_asked_again(checkpoint: Path, answers: Path) -
     assert judge(checkpoint, max_tokens=5).answers.folder != again.answers.folder
 
 
-@pytest.mark.parametrize("same", [True, False])
-def test_a_batch_is_used_only_if_it_changes_no_answer(checkpoint: Path, same: bool) -> None:
-    """The change is forced: in a batch every answer has a word more."""
+def test_a_batch_that_changes_no_answer_is_used(checkpoint: Path) -> None:
     asked = questions(12)
     alone = judge(checkpoint).reply(asked)
     loaded = judge(checkpoint, batch_size=4)
     loaded.answers = type(loaded.answers)(row(checkpoint), settings={"another": 1})
     sizes: list[int] = []
     ask = loaded._answers
+    loaded._answers = lambda batch, inputs: sizes.append(len(batch)) or ask(batch, inputs)
+    assert loaded.reply(asked) == alone
+    assert loaded.settings["batch_self_test"] == {"batch_size": 4, "questions": 8, "same_answers": 8}
+    assert loaded.settings["batch_size"] == 4
+    assert sizes == [1] * 8 + [4, 4] + [4]
 
-    def watched(batch: list[Question], inputs: Any) -> list[Reply]:
-        sizes.append(len(batch))
+
+def test_a_batch_that_changes_answers_is_not(checkpoint: Path) -> None:
+    """Forced: in a batch every answer has a word more."""
+    asked = questions(12)
+    alone = judge(checkpoint).reply(asked)
+    loaded = judge(checkpoint, batch_size=4)
+    loaded.answers = type(loaded.answers)(row(checkpoint), settings={"another": 1})
+    ask = loaded._answers
+
+    def changed(batch: list[Question], inputs: Any) -> list[Reply]:
         replies = ask(batch, inputs)
-        return replies if same or len(batch) == 1 else [replace(reply, text=reply.text + " !") for reply in replies]
+        return replies if len(batch) == 1 else [Reply(item=reply.item, text=reply.text + " !") for reply in replies]
 
-    loaded._answers = watched
-    assert [(one.item, one.text) for one in loaded.reply(asked)] == [(one.item, one.text) for one in alone]
-    found = {"batch_size": 4, "questions": 8, "same_answers": 8 if same else 0}
-    assert loaded.settings["batch_self_test"] == found
-    assert loaded.settings["batch_size"] == (4 if same else 1)
-    assert sizes == [1] * 8 + [4, 4] + ([4] if same else [1] * 4)
+    loaded._answers = changed
+    assert loaded.reply(asked) == alone
+    assert loaded.settings["batch_size"] == 1
+    assert loaded.settings["batch_self_test"] == {"batch_size": 4, "questions": 8, "same_answers": 0}
 
 
 def test_padding_is_on_the_left(checkpoint: Path) -> None:
@@ -329,7 +442,7 @@ def test_a_damaged_image_is_named(checkpoint: Path) -> None:
 
 def test_what_needs_code_of_its_own_goes_through_the_endpoint(tmp_path: Path) -> None:
     """InternVL2.5 and Phi-3.5-vision have architectures that the library does not know."""
-    folder = checkpoints.qwen2_vl(tmp_path / "own")
+    folder = written("qwen2_vl", tmp_path / "own")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "model_type": "internvl_chat"}))
     with pytest.raises(CannotDo, match="adapter endpoint"):
@@ -339,7 +452,7 @@ def test_what_needs_code_of_its_own_goes_through_the_endpoint(tmp_path: Path) ->
 
 
 def test_without_a_chat_template_nothing_is_asked(tmp_path: Path) -> None:
-    folder = llava_onevision(tmp_path / "own")
+    folder = written("llava_onevision", tmp_path / "own")
     (folder / "chat_template.jinja").unlink()
     with pytest.raises(CannotDo, match="chat template"):
         judge(folder)

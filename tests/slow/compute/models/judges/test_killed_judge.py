@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from compute.paths import ROOT
-from tests.compute.models.chat_server import running
+from tests.compute.models.pair_server import running
 
 RUN = """
 import sys
@@ -31,7 +31,7 @@ print(made.settings["asked"], made.settings["invalid"] + made.settings["errors"]
 
 def test_a_run_killed_with_32_requests_under_way_pays_nothing_twice(tmp_path: Path) -> None:
     """SIGKILL; the server's own counts say what was asked. 100 pairs are 200 questions."""
-    with running(delay=0.3) as server:
+    with running("--delay", "0.3") as server:
         environment = os.environ | {
             "LIKENESS_ENDPOINT": server.url,
             "LIKENESS_ENDPOINT_CONCURRENCY": "32",
@@ -46,16 +46,17 @@ def test_a_run_killed_with_32_requests_under_way_pays_nothing_twice(tmp_path: Pa
         killed.send_signal(signal.SIGKILL)
         assert killed.wait() == -signal.SIGKILL
         time.sleep(0.5)  # the server ends what was under way
-        answered, before = len(stored(tmp_path)), server.requests()
-        assert 50 <= answered < 200 and server.most_together == 32
-        assert answered <= before <= answered + 32
+        answered, before = len(stored(tmp_path)), server.state()
+        assert 50 <= answered < 200 and before["most_together"] == 32
+        assert answered <= before["counts"]["requests"] <= answered + 32
         assert {file.suffix for file in tmp_path.rglob("*") if file.is_file()} == {".json", ".jsonl"}
 
         finished = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         assert finished.stdout.split() == ["200", "0"]
-        assert server.requests() - before == 200 - answered
+        after = server.state()
+        assert after["counts"]["requests"] - before["counts"]["requests"] == 200 - answered
         # Twice were only those under way, whose answers nobody had.
-        assert sum(count > 1 for count in server.messages.values()) == before - answered
+        assert after["repeated"] == before["counts"]["requests"] - answered
         assert len(stored(tmp_path)) == len(set(stored(tmp_path))) == 200
 
 
