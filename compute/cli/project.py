@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from compute import paths
-from compute.analysis.table import USUAL
 from compute.cli.models import named_models
 from compute.cli.workspace import (
     Data,
@@ -89,7 +88,9 @@ def project(
         scores = suite_scores(database, suites=recipe.suites, origin=origin)
         frame = maps.project(scores, recipe, progress=_stage)
     else:
-        frame = maps.shipped(lambda some: suite_scores(database, suites=some, origin=USUAL), seed=seed, progress=_stage)
+        frame = maps.shipped(
+            lambda some: suite_scores(database, suites=some, origin="usual"), seed=seed, progress=_stage
+        )
     if to == "-":
         typer.echo(frame.to_csv(index=False, lineterminator="\n"), nl=False)
         return

@@ -450,7 +450,7 @@ def test_a_page_whose_event_fails_keeps_what_it_has_and_can_be_tried_again(visit
     assert page.locator("main .pg-message").count() == 0
     page = visit("correlations?suites=mini&origin=published")  # nobody published these
     page.wait_for_selector(".pg-message")
-    page.get_by_label("Figures").first.click()
+    page.get_by_label("Scores").first.click()
     page.get_by_role("option", name="Computed").click()
     page.locator("#correlations-figure .main-svg").first.wait_for()
 

@@ -22,6 +22,7 @@ SHIPPED = {
     "mieb": ("mieb",),
 }
 METHOD = "spearman"  # of the correlation vectors that position tasks
+LEAST_SHARE = 0.2  # of the tasks, that a model needs to be on a map of models
 LEAST_MODELS = 4  # of a pair of tasks whose correlation counts
 
 
@@ -62,6 +63,10 @@ def project(
     from compute.analysis.correlation import correlate
 
     models, tasks, scores = join(parts)
+    everyone = len(models)
+    if recipe.noun == "models":  # who has few of the tasks shares none with some, which then could not be placed
+        known = (~np.isnan(scores)).mean(axis=1) >= LEAST_SHARE
+        models, scores = tuple(np.array(models)[known].tolist()), scores[known]
     progress("loading UMAP")
     from compute.analysis.maps import projection
 
@@ -80,7 +85,7 @@ def project(
         "origin": recipe.origin,
         "suites": list(recipe.suites),
         "points": int(made.placed.sum()),
-        "left_out": int((~made.placed).sum()),
+        "left_out": (everyone if recipe.noun == "models" else len(tasks)) - int(made.placed.sum()),
         "from": of,
         "trustworthiness": round(made.trustworthiness, 4),
     }

@@ -33,7 +33,7 @@ export function createSuites(board) {
         return tab;
       }));
       const beside = groups.get(group);
-      variants.hidden = beside.length < 2;
+      variants.hidden = beside.length < 2 && !suite.key.startsWith('own-');
       variants.replaceChildren(...beside.map((one) => {
         const part = to(one, one.variant, 'lk-button');
         part.setAttribute('aria-pressed', String(one.key === suite.key));

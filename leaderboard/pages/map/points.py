@@ -58,7 +58,7 @@ def means(site: Site, suite: str, origin: str) -> pd.Series:
 
 def names_of(points: pd.DataFrame, *, by: Sequence[str]) -> list[str]:
     """A name for the cluster of each point: `Mostly Linear Probing` by the first column of `by` that is the same for
-    more than half of its points, else its two members nearest to its middle; outliers apart. Columns: cluster, name, x,
+    more than half of its points, else its member nearest to its middle; outliers apart. Columns: cluster, name, x,
     y and those of `by`."""
     names: dict[int, str] = {}
     for label in sorted(set(points["cluster"])):
@@ -71,8 +71,7 @@ def names_of(points: pd.DataFrame, *, by: Sequence[str]) -> list[str]:
             names[label] = f"Mostly {most}"
         else:
             middle = (inside["x"] - inside["x"].mean()) ** 2 + (inside["y"] - inside["y"].mean()) ** 2
-            first, second = inside["name"].iloc[np.argsort(middle.to_numpy(), kind="stable")[:2]]
-            names[label] = f"{first}, {second} and {len(inside) - 2} more"
+            names[label] = f"{inside['name'].iloc[int(np.argmin(middle.to_numpy()))]} and {len(inside) - 1} more"
     shared = Counter(names.values())
     turn: Counter[str] = Counter()
     for label, name in names.items():

@@ -36,6 +36,6 @@ def test_a_map_says_how_it_was_made_and_leaves_out_what_has_no_place() -> None:
     settings = json.loads(frame["settings"].iloc[0])
     assert (settings["seed"], settings["points"], settings["left_out"], settings["from"]) == (7, 8, 1, 12)
     assert settings["origin"] == "computed" and 0 <= settings["trustworthiness"] <= 1 and settings["umap-learn"]
-    assert stages == ["loading UMAP", "placing 9 models"]
+    assert stages == ["loading UMAP", "placing 8 models"]
     assert frame.equals(project([scores], recipe))
     assert "8 points, 1 left out" in next(lines(frame))

@@ -50,7 +50,7 @@ def test_clusters_are_named_by_their_members() -> None:
     )
     names = names_of(points, by=("category",))
     assert names[:3] == ["Mostly A 1"] * 3 and names[6:9] == ["Mostly A 2"] * 3 and names[9] == "In no cluster"
-    assert names[3:6] == ["e, d and 1 more"] * 3, "the two nearest to the middle"
+    assert names[3:6] == ["e and 2 more"] * 3, "the nearest to the middle"
 
 
 @pytest.mark.parametrize("noun", ["tasks", "models"])
