@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from typer.testing import Result
+from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
+from PIL import Image
+from typer.testing import CliRunner, Result
+
+from compute.__main__ import app
+from compute.tasks.mini import generators as drawn
 from compute.types import LikenessError
+
+
+def likeness(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
 
 
 def assert_refused(result: Result, error: type[LikenessError], *words: str) -> None:
@@ -12,3 +23,24 @@ def assert_refused(result: Result, error: type[LikenessError], *words: str) -> N
     assert result.exit_code == 1 and isinstance(result.exception.__context__.__cause__, error), result.output
     last = result.output.splitlines()[-1]
     assert last.startswith("Error: ") and all(word in result.output for word in words), result.output
+
+
+def error_line(result: Result) -> str:
+    """All that a refused command says."""
+    (line,) = result.stderr.strip().splitlines()
+    assert result.exit_code == 1 and line.startswith("Error: "), result.output
+    return line
+
+
+def save_images(folder: Path, image: Callable[[int], np.ndarray], count: int) -> Path:
+    """000.png and on, as drawn."""
+    folder.mkdir()
+    for row in range(count):
+        Image.fromarray(image(row)).save(folder / f"{row:03}.png")
+    return folder
+
+
+def save_prompts(path: Path, count: int) -> None:
+    """A table of the drawn images' prompts."""
+    rows = [f'{row:03}.png,"{prompt.text}"' for row, prompt in enumerate(drawn.all_prompts()[:count])]
+    path.write_text("\n".join(["image,prompt", *rows]) + "\n")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from compute.__main__ import app
 from compute.calibration import making, pairs
 from compute.database import store
 from compute.types import BadInput, LikenessError, UnknownKey
-from tests.compute.commands import assert_refused
+from tests.compute.commands import assert_refused, likeness
 from tests.compute.small_bench import World
 
 Command = Callable[..., Result]
@@ -21,7 +21,7 @@ Command = Callable[..., Result]
 def calibrate(world: World, monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.setattr(pairs, "FEWEST", 10)
     monkeypatch.setattr(making, "FEWEST", 10)
-    return lambda *words: CliRunner().invoke(app, ["calibrate", "--tasks", "unisim/near,unisim/fine", *words])
+    return partial(likeness, "calibrate", "--tasks", "unisim/near,unisim/fine")
 
 
 def test_it_says_what_it_made_and_rebuilds(calibrate: Command, world: World) -> None:

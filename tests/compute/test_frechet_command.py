@@ -3,57 +3,44 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from compute.__main__ import app
 from compute.database import build, store
 from compute.engine.generators.store import SavedReference
 from compute.tasks.mini import generators as drawn
 from compute.types import NotHere
-from tests.compute.commands import assert_refused
+from tests.compute.commands import assert_refused, likeness, save_images, save_prompts
 
 COUNT = 24
-
-
-def command(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["frechet", *map(str, arguments)])
-
-
-def save(folder: Path, image: Callable[[int], np.ndarray]) -> Path:
-    folder.mkdir()
-    for row in range(COUNT):
-        Image.fromarray(image(row)).save(folder / f"{row:03}.png")
-    return folder
+command = partial(likeness, "frechet")
 
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("images")
-    save(root / "real", drawn.reference_image)
-    save(root / "clean", drawn.clean_image)
-    save(root / "swapped", lambda row: drawn.clean_image((row + 1) % COUNT))
-    rows = [f'{row:03}.png,"{prompt.text}"' for row, prompt in enumerate(drawn.all_prompts()[:COUNT])]
-    (root / "prompts.csv").write_text("\n".join(["image,prompt", *rows]) + "\n")
+    save_images(root / "real", drawn.reference_image, COUNT)
+    save_images(root / "clean", drawn.clean_image, COUNT)
+    save_images(root / "swapped", lambda row: drawn.clean_image((row + 1) % COUNT), COUNT)
+    save_prompts(root / "prompts.csv", COUNT)
     return root
 
 
 @pytest.fixture(scope="module")
 def made(images: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    """Two generators and the reference as a third, rated by people."""
     results = tmp_path_factory.mktemp("results")
-    return command(*both(images), "--format", "json", "--results", results), results
-
-
-def both(images: Path) -> tuple[object, ...]:
-    return (
-        *("--reference", images / "real", "--generated", f"clean={images / 'clean'}", f"swapped={images / 'swapped'}"),
-        *("--prompts", images / "prompts.csv", "--backbones", "tiny"),
-    )
+    rates = results.parent / "rates.csv"
+    rates.write_text("generator,rate,rank\nclean,61%,1\nswapped,20%,3\nreal,55%,2\n")
+    sets = ("clean", "swapped", "real")
+    return command(
+        *("--reference", images / "real", "--generated", *(f"{name}={images / name}" for name in sets)),
+        *("--prompts", images / "prompts.csv", "--backbones", "tiny", "--human", rates),
+        *("--format", "json", "--results", results, "--save-reference", results / "Mine.npz"),
+    ), results
 
 
 def test_every_figure_of_every_generator_comes_in_one_table(made: tuple[Result, Path]) -> None:
@@ -69,23 +56,37 @@ def test_every_figure_of_every_generator_comes_in_one_table(made: tuple[Result, 
     assert few.startswith("24 prompts are fewer than twice the 128 dimensions")
 
 
-def test_the_runs_are_a_suite_of_their_own_never_among_published_rows(
+def test_the_runs_are_a_suite_of_their_own_that_people_rank_never_among_published_rows(
     made: tuple[Result, Path], tmp_path: Path
 ) -> None:
-    _, results = made
+    result, results = made
+    people = json.loads(result.stdout)["people"]
+    assert people["metric"] == "human_rate" and people["ratings"] == pytest.approx([0.61, 0.20, 0.55])
+    assert len(people["agreements"]) == len(people["metrics"]) and people["agreements"][0]["pearson"]["low"] is None
+    assert not any(pair["told_apart"] for pair in people["differences"])
     report = build.build(tmp_path / "own.duckdb", results=results)
     assert not [problem for problem in report.problems if "own" in problem or "generators" in problem]
     frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "models", "suites", "items"))
     scores = frames["leaderboard_scores"]
     own = scores[scores["suite"] == "generators-prompts"]
     assert set(own["benchmark"]) == {"own"} and set(own["origin"]) == {"computed"}
-    assert set(own["model"]) == {"own/clean", "own/swapped"} and {"cfred", "fd"} <= set(own["metric"])
+    assert set(own["model"]) == {"own/clean", "own/swapped", "own/real"} and {"cfred", "fd"} <= set(own["metric"])
     assert {"default", "tiny", "tiny|tiny"} == set(own["subset"])
     assert not scores[scores["model"].str.startswith("own/") & (scores["suite"] != "generators-prompts")].size
-    models = frames["models"].set_index("key")
-    assert models.loc["own/clean", "kind"] == "generator" and models.loc["own/clean", "title"] == "clean"
-    items = frames["items"]
-    assert (items["run"].str.startswith("computed/own/")).sum() == 2 * COUNT
+    models, suites = (frames[name].set_index("key") for name in ("models", "suites"))
+    assert models.loc["own/clean", ["kind", "title"]].tolist() == ["generator", "clean"]
+    assert suites.loc["generators-prompts", "aggregate"] == "human"
+    rate = own[own["metric"] == "human_rate"].set_index("model")["value"]
+    assert rate.to_dict() == pytest.approx({"own/clean": 0.61, "own/swapped": 0.20, "own/real": 0.55})
+    assert frames["items"]["run"].str.startswith("computed/own/").sum() == 3 * COUNT
+
+
+def test_the_reference_is_saved_with_what_made_it(made: tuple[Result, Path], images: Path) -> None:
+    _, results = made
+    plain, paired = (SavedReference.read(results / f"{name}.npz") for name in ("mine-tiny", "mine-tiny-tiny"))
+    assert plain.n == COUNT and plain.images.backbone == "tiny" and plain.images.preprocessing["dtype"] == "float32"
+    assert paired.condition is not None and paired.condition.backbone == "tiny"
+    assert plain.source == str(images / "real")
 
 
 def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(
@@ -94,15 +95,8 @@ def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(
     _, results = made
     shards = sorted((results / "features").rglob("*.safetensors"))
     again = command(
-        *(
-            "--reference",
-            images / "real",
-            "--generated",
-            f"copy={images / 'real'}",
-            "--prompts",
-            images / "prompts.csv",
-        ),
-        *("--backbones", "tiny", "--results", results, "--format", "csv"),
+        *("--reference", images / "real", "--generated", f"copy={images / 'real'}"),
+        *("--prompts", images / "prompts.csv", "--backbones", "tiny", "--results", results, "--format", "csv"),
     )
     assert again.exit_code == 0, again.output
     assert sorted((results / "features").rglob("*.safetensors")) == shards
@@ -111,37 +105,7 @@ def test_another_generator_joins_the_suite_and_no_image_is_encoded_twice(
     zero = {row[1]: float(row[3]) for row in rows[1:] if row[1] in ("fd", "cfred")}
     assert zero == pytest.approx({"fd": 0, "cfred": 0}, abs=1e-6)
     record = json.loads((results / "suites" / "generators-prompts.json").read_text())
-    assert [row["key"] for row in record["models"]] == ["own/clean", "own/swapped", "own/copy"]
-
-
-def test_rated_generators_are_a_suite_that_people_rank(images: Path, tmp_path: Path) -> None:
-    results, rates = tmp_path / "results", tmp_path / "rates.csv"
-    rates.write_text("generator,rate,rank\nclean,61%,1\nswapped,20%,3\nreal,55%,2\n")
-    rated = command(
-        *(*both(images), f"real={images / 'real'}", "--human", rates, "--results", results, "--format", "json")
-    )
-    assert rated.exit_code == 0, rated.output
-    people = json.loads(rated.stdout)["people"]
-    assert people["metric"] == "human_rate" and people["ratings"] == pytest.approx([0.61, 0.20, 0.55])
-    assert len(people["agreements"]) == len(people["metrics"]) and people["agreements"][0]["pearson"]["low"] is None
-    assert not any(pair["told_apart"] for pair in people["differences"])
-    build.build(tmp_path / "own.duckdb", results=results)
-    frames = store.frames(tmp_path / "own.duckdb", names=("leaderboard_scores", "suites"))
-    suites = frames["suites"].set_index("key")
-    assert suites.loc["generators-prompts", "aggregate"] == "human"
-    scores = frames["leaderboard_scores"]
-    rate = scores[(scores["metric"] == "human_rate") & (scores["benchmark"] == "own")].set_index("model")["value"]
-    assert rate.to_dict() == pytest.approx({"own/clean": 0.61, "own/swapped": 0.20, "own/real": 0.55})
-
-
-def test_the_reference_is_saved_with_what_made_it(images: Path, tmp_path: Path) -> None:
-    saved = command(*both(images), "--save-reference", tmp_path / "Mine.npz", "--results", tmp_path, "--no-store")
-    assert saved.exit_code == 0, saved.output
-    plain, paired = (SavedReference.read(tmp_path / f"{name}.npz") for name in ("mine-tiny", "mine-tiny-tiny"))
-    assert plain.n == COUNT and plain.images.backbone == "tiny" and plain.images.preprocessing["dtype"] == "float32"
-    assert paired.condition is not None and paired.condition.backbone == "tiny"
-    assert plain.source == str(images / "real")
-    assert not (tmp_path / "suites").exists()
+    assert [row["key"] for row in record["models"]] == ["own/clean", "own/swapped", "own/real", "own/copy"]
 
 
 def test_missing_weights_are_named_at_once_with_the_way_without_a_network(images: Path, tmp_path: Path) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from compute.__main__ import app
+from tests.compute.commands import error_line, likeness
 from tests.compute.tasks.own.drawn import COLOURS, picture, pictures, write
 
+command = partial(likeness, "run")
 HEADER = ("reference", "alternative_1", "alternative_2", "answer")
 
 
@@ -30,17 +31,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "my-triplets"
 
 
-def command(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["run", *map(str, arguments)])
-
-
 def refused(*arguments: object) -> str:
-    """The one line of an error."""
-    ended = command(*arguments)
-    assert ended.exit_code == 1, ended.output
-    (line,) = ended.stderr.strip().splitlines()
-    assert line.startswith("Error: ")
-    return line
+    return error_line(command(*arguments))
 
 
 def test_a_folder_of_triplets_is_run_recorded_and_run_again_by_its_key(folder: Path, tmp_path: Path) -> None:

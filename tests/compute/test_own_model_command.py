@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from compute.__main__ import app
 from compute.catalog.own import models as own_models
 from compute.database import store
 from compute.types import BadInput, NotHere, UnknownKey
-from tests.compute.commands import assert_refused
+from tests.compute.commands import assert_refused, likeness
 from tests.compute.models import checkpoints
 from tests.compute.models.checkpoints import COMMIT, in_hub_cache
 from tests.compute.small_bench import World
@@ -22,8 +22,7 @@ Command = Callable[..., Result]
 
 @pytest.fixture
 def run(world: World) -> Command:
-    words = ["run", "--suite", "small", "--tasks", "unisim/near", "--models"]
-    return lambda *models: CliRunner().invoke(app, [*words, *models])
+    return partial(likeness, "run", "--suite", "small", "--tasks", "unisim/near", "--models")
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ def shown(world: World) -> list[tuple[str, str, str]]:
 
 def test_a_folder_is_run_recorded_and_shown(run: Command, world: World, checkpoint: Path, tmp_path: Path) -> None:
     """And its files are watched: under the old key only the recorded ones are run, other ones are another model."""
-    planned = run(str(checkpoint), "--dry-run")
+    planned = run(checkpoint, "--dry-run")
     assert planned.exit_code == 0 and "own/my-model" in planned.output, planned.output
     assert not (world.folder / "results").exists()
     result = run(f"{checkpoint},small/dim")
@@ -54,12 +53,12 @@ def test_a_folder_is_run_recorded_and_shown(run: Command, world: World, checkpoi
     encoded = world.encoded
     again = run("own/my-model")  # by the key that `list models` has; a record may name any folder, so it is shown
     assert "0 runs to make" in again.output and f"Reads {checkpoint} as recorded" in again.stderr
-    assert "0 runs to make" in run(str(checkpoint)).output and world.encoded == encoded
+    assert "0 runs to make" in run(checkpoint).output and world.encoded == encoded
 
     other = checkpoints.clip(tmp_path / "other", seed=5)
     (other / "model.safetensors").replace(checkpoint / "model.safetensors")
     assert_refused(run("own/my-model"), BadInput, "own/my-model")
-    assert run(str(checkpoint)).exit_code == 0
+    assert run(checkpoint).exit_code == 0
     assert [len(key) for key, _, _ in shown(world) if key.startswith("own/my-model")] == [12, 12 + 9]
 
 
@@ -73,11 +72,11 @@ def test_a_key_wins_over_a_folder_and_a_dot_makes_a_path(
 
 
 def test_a_name_and_options_of_the_users(run: Command, checkpoint: Path) -> None:
-    named = run(str(checkpoint), "--model-name", "Tuned, v2", "--model-option", "normalise=true", "--dry-run")
+    named = run(checkpoint, "--model-name", "Tuned, v2", "--model-option", "normalise=true", "--dry-run")
     assert named.exit_code == 0 and "own/tuned-v2" in named.output, named.output
     assert_refused(run("small/eye", "--model-name", "x"), BadInput, "checkpoint")
     assert_refused(run(f"{checkpoint},./b", "--family", "clip"), BadInput, "2 of these models")
-    assert_refused(run(str(checkpoint), "--model-option", "alone"), BadInput, "name=value")
+    assert_refused(run(checkpoint, "--model-option", "alone"), BadInput, "name=value")
 
 
 def test_a_model_of_the_hub(run: Command, checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +88,7 @@ def test_a_model_of_the_hub(run: Command, checkpoint: Path, tmp_path: Path, monk
     planned = run("hub:Org/Name", "--dry-run")
     assert f"Org/Name@{COMMIT} is read as clip" in planned.output and "org/name" in planned.output
     assert_refused(run("hub:Org/Name@abc"), NotHere, "Org/Name")
-    fetched = CliRunner().invoke(app, ["fetch", "--models", f"hub:Org/Name@{COMMIT}"])
+    fetched = likeness("fetch", "--models", f"hub:Org/Name@{COMMIT}")
     assert fetched.exit_code == 0 and f"snapshots/{COMMIT}" in fetched.output, fetched.output
     known = run(f"hub:small/Eye@{'a' * 40}", "--dry-run")
     assert "is the catalogue's small/eye, which is run" in known.output, known.output
@@ -133,7 +132,7 @@ def test_a_function_in_a_file_makes_a_model(run: Command, world: World, file: Pa
     result = run(f"small/dim,{file}:make_model")
     assert result.exit_code == 0, result.output
     ((row,), _) = own_models.recorded(world.folder / "results")
-    assert (row.key, row.title, row.adapter, row.abilities) == ("own/my_file", "my_file (own)", "own", ("embed_image",))
+    assert (row.key, row.adapter, row.abilities) == ("own/my_file", "own", ("embed_image",))
     assert own_models.source_of(row).name == "my_file.py:make_model"
     assert {key for key, _, _ in shown(world)} == {"own/my_file", "small/dim"}
     file.write_text(MODEL.replace('"4"', '"5"'))
@@ -144,5 +143,4 @@ def test_a_file_whose_function_fails_is_one_line_and_nothing_is_made(run: Comman
     assert_refused(run(f"{file}:make_mdel"), BadInput, "'make_model'")
     assert not (world.folder / "results").exists()
     for command in ("fetch", "calibrate"):
-        refused = CliRunner().invoke(app, [command, "--models", f"{file}:make_model"])
-        assert_refused(refused, BadInput, "is code")
+        assert_refused(likeness(command, "--models", f"{file}:make_model"), BadInput, "is code")

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import re
-import shutil
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner, Result
 
-from compute.__main__ import app
 from compute.catalog.own import suite_making, suite_records
+from compute.tasks.data import RatedPairs
 from compute.tasks.pairbench import manifest, pairs
+from tests.compute.commands import error_line, likeness
 from tests.compute.tasks.pairbench.images import folder_of
 
-
-def command(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["pairs", *map(str, arguments)])
+command = partial(likeness, "pairs")
 
 
 def refused(*arguments: object) -> str:
-    """The one line of an error."""
-    ended = command(*arguments)
-    assert ended.exit_code == 1, ended.output
-    (line,) = ended.stderr.strip().splitlines()
-    assert line.startswith("Error: ")
-    return line
+    return error_line(command(*arguments))
 
 
 def test_a_folder_becomes_a_manifest_that_can_be_shown(tmp_path):
@@ -60,12 +53,14 @@ def test_a_parquet_a_sample_of_it_and_its_images_stored_beside(tmp_path):
         ended = command("make", *options, "--out", made[name])
         assert ended.exit_code == 0 and "15 pairs of 5 images" in ended.stdout, ended.output
     before = pairs.load(made["plain"], split="et")["invariant"]
-    contents = [[column.read(row) for row in range(15)] for column in (before.first, before.second)]
-    variants = [before.second_variants[2].read(row) for row in range(15)]
+
+    def contents(data: RatedPairs) -> list[bytes]:
+        return [column.read(row) for column in (data.first, data.second, data.second_variants[2]) for row in range(15)]
+
+    shown = contents(before)
     (tmp_path / "images.parquet").unlink()  # what is stored needs no source any more
     after = pairs.load(made["stored"], split="et")["invariant"]
-    assert [[column.read(row) for row in range(15)] for column in (after.first, after.second)] == contents
-    assert [after.second_variants[2].read(row) for row in range(15)] == variants
+    assert contents(after) == shown
     assert (after.second.keys == before.second.keys).all()
     stored = tmp_path / "stored-images.parquet"
     assert pq.read_metadata(stored).num_rows == 5 + 15
@@ -77,26 +72,23 @@ def test_a_parquet_a_sample_of_it_and_its_images_stored_beside(tmp_path):
 
 
 def test_what_cannot_be_done_is_refused_in_one_line(tmp_path):
-    out = ("--out", tmp_path / "pairs.parquet")
-    empty = tmp_path / "empty"
+    empty, one, two = tmp_path / "empty", folder_of(tmp_path / "one", 1), folder_of(tmp_path / "two", 2)
     empty.mkdir()
-    assert "holds no image" in refused("make", "--images", empty, *out)
-    assert "no folder" in refused("make", "--images", tmp_path / "none", *out)
-    assert "Name the images" in refused("make", *out)
-    one = folder_of(tmp_path / "one", 1)
-    assert "the only image" in refused("make", "--images", one, *out)
+    other = tmp_path / "other.parquet"
+    pq.write_table(pa.table({"a": [1]}), other)
+    assert "no manifest of pairs" in refused("show", other)
     assert "ends in .parquet" in refused("make", "--images", one, "--out", tmp_path / "pairs.csv")
-    two = folder_of(tmp_path / "two", 2)
-    assert "There is no split 'gp'; there are: cj, r, gb, ps, et, sp," in refused(
-        "make", "--images", two, "--splits", "gp", *out
-    )
-    assert "Split sp needs a table" in refused("make", "--images", two, "--splits", "sp", *out)
-    shutil.copy(two / "0000.png", two / "0001.png")
-    assert "near copies" in refused("make", "--images", two, *out)
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
-    assert "has no column named image" in refused("make", "--images", tmp_path / "other.parquet", *out)
-    assert "no manifest of pairs" in refused("show", tmp_path / "other.parquet")
-    assert "is not on this machine" in refused("make", "--hub", "someone/images", "--offline", *out)
+    for words, said in (
+        (("--images", empty), "holds no image"),
+        (("--images", tmp_path / "none"), "no folder"),
+        ((), "Name the images"),
+        (("--images", one), "the only image"),
+        (("--images", two, "--splits", "gp"), "There is no split 'gp'; there are: cj, r, gb, ps, et, sp,"),
+        (("--images", two, "--splits", "sp"), "Split sp needs a table"),
+        (("--images", other), "has no column named image"),
+        (("--hub", "someone/images", "--offline"), "is not on this machine"),
+    ):
+        assert said in refused("make", *words, "--out", tmp_path / "pairs.parquet")
 
 
 @pytest.mark.parametrize(
@@ -114,14 +106,13 @@ def test_what_the_command_says_of_the_images_is_recorded_and_listed(
     assert manifest.read(out).synthetic is synthetic
     suite = suite_records.record(suite_making.from_file(out, suite="pairbench"), results=results)
     assert suite.suite.benchmark == benchmark
-    listed = {}
-    for noun in ("suites", "tasks"):
-        for folder in (results, tmp_path / "elsewhere"):
-            ended = CliRunner().invoke(app, ["list", noun, "--results", str(folder)])
-            assert ended.exit_code == 0, ended.output
-            listed[noun, folder] = [line for line in ended.stdout.splitlines() if "drawings" in line.lower()]
-    (suites,), (tasks,) = listed["suites", results], listed["tasks", results]
-    assert suites.startswith("pairs-drawings ") and "(1 tasks, " in suites
-    assert ("(synthetic)" in suites) == bool(synthetic)
+
+    def listed(noun: str, folder: Path) -> list[str]:
+        ended = likeness("list", noun, "--results", folder)
+        assert ended.exit_code == 0, ended.output
+        return [line for line in ended.stdout.splitlines() if "drawings" in line.lower()]
+
+    (suites,), (tasks,) = listed("suites", results), listed("tasks", results)
+    assert suites.startswith("pairs-drawings ") and ("(synthetic)" in suites) == bool(synthetic)
     assert tasks.startswith("own/pairs-drawings/r ") and "24 items, pairs-drawings" in tasks
-    assert not listed["suites", tmp_path / "elsewhere"] and not listed["tasks", tmp_path / "elsewhere"]
+    assert not listed("suites", tmp_path / "elsewhere") + listed("tasks", tmp_path / "elsewhere")

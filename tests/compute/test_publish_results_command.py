@@ -9,11 +9,10 @@ from typing import Any
 import httpx2
 import pytest
 import yaml
-from huggingface_hub.errors import EntryNotFoundError, HfHubHTTPError, RepositoryNotFoundError
-from typer.testing import CliRunner, Result
+from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
+from typer.testing import Result
 
 from compute import paths
-from compute.__main__ import app
 from compute.catalog import Catalog
 from compute.catalog.own import suite_making, suite_records
 from compute.catalog.own.suite import BENCHMARKS, extended
@@ -22,7 +21,7 @@ from compute.sharing import model_card
 from compute.tasks.pairbench import making, sources
 from compute.tasks.pairbench.splits import named
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
-from tests.compute.commands import assert_refused
+from tests.compute.commands import assert_refused, likeness
 from tests.compute.sharing import results
 from tests.compute.tasks.pairbench.images import folder_of
 
@@ -40,32 +39,26 @@ class Hub:
     """Stands in for HfApi: a model's repository with a card, and what was sent to it."""
 
     folder: Path
-    card: str | None = "---\nlicense: mit\n---\n# The model\n"
-    missing: bool = False
-    unreachable: bool = False
-    refuses: bool = False
+    card: str = "---\nlicense: mit\n---\n# The model\n"
+    refuses: dict[str, Exception] = field(default_factory=dict)  # by method
     sent: list[dict[str, Any]] = field(default_factory=list)
 
     def __call__(self) -> Hub:
         return self
 
     def model_info(self, repo: str) -> Any:
-        if self.unreachable:
-            raise httpx2.ConnectError("Name or service not known")
-        if self.missing:
-            raise RepositoryNotFoundError("404", response=answer(404))
+        if error := self.refuses.get("model_info"):
+            raise error
         return type("Info", (), {"sha": COMMIT})
 
     def hf_hub_download(self, repo: str, name: str, *, revision: str) -> str:
         assert (repo, name, revision) == (REPO, "README.md", COMMIT)
-        if self.card is None:
-            raise EntryNotFoundError("404")
         (self.folder / "card.md").write_bytes(self.card.encode())
         return str(self.folder / "card.md")
 
     def create_commit(self, **given: Any) -> Any:
-        if self.refuses:
-            raise HfHubHTTPError("403 Forbidden: no pull requests here", response=answer(403))
+        if error := self.refuses.get("create_commit"):
+            raise error
         files = {one.path_in_repo: one.path_or_fileobj for one in given.pop("operations")}
         self.sent.append({**given, "files": files})
         return type("Info", (), {"pr_url": f"https://huggingface.co/{REPO}/discussions/1"})
@@ -87,12 +80,8 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     return stand_in
 
 
-def command(*words: object) -> Result:
-    return CliRunner().invoke(app, [str(word) for word in words])
-
-
 def publish(runs: Path, database: Path, *words: object) -> Result:
-    return command("publish", "results", "--results", runs, "--database", database, *words)
+    return likeness("publish", "results", "--results", runs, "--database", database, *words)
 
 
 def test_a_folder_gets_the_hubs_files_the_card_and_mtebs(runs: Path, database: Path, tmp_path: Path) -> None:
@@ -127,7 +116,7 @@ def test_what_was_published_comes_back_in_by_the_command(
     monkeypatch.setattr(paths, "RESULTS", tmp_path / "others")
     monkeypatch.setattr(paths, "DATABASE", tmp_path / "others.duckdb")
     monkeypatch.setattr(paths, "IMPORTED", tmp_path / "shipped")
-    made = command("import", "eval-results", target, "--model", REPO)
+    made = likeness("import", "eval-results", target, "--model", REPO)
     assert made.exit_code == 0 and "2 scores of 1 model imported" in made.output, made.output
     with store.connect(tmp_path / "others.duckdb") as connection:
         rows = connection.execute(
@@ -178,15 +167,22 @@ def test_without_a_token_nothing_is_sent_and_the_variable_is_named(
     assert hub.sent == []
 
 
-def test_what_the_hub_refuses_is_one_line_without_the_token(runs: Path, database: Path, hub: Hub) -> None:
-    hub.refuses = True
+@pytest.mark.parametrize(
+    ("method", "raised", "error", "words"),
+    [
+        ("create_commit", HfHubHTTPError("403 Forbidden", response=answer(403)), LikenessError, ("403", "--to")),
+        ("model_info", RepositoryNotFoundError("404", response=answer(404)), BadInput, ("shows no model",)),
+        ("model_info", httpx2.ConnectError("Name or service not known"), NotHere, ("not known", "--to")),
+    ],
+    ids=["forbidden", "missing", "unreachable"],
+)
+def test_what_the_hub_refuses_is_one_line_without_the_token(
+    runs: Path, database: Path, hub: Hub, method: str, raised: Exception, error: type, words: tuple[str, ...]
+) -> None:
+    hub.refuses[method] = raised
     refused = publish(runs, database, "--repo", REPO)
-    assert_refused(refused, LikenessError, "403 Forbidden", "--to")
+    assert_refused(refused, error, *words)
     assert TOKEN not in refused.output
-    hub.missing = True
-    assert_refused(publish(runs, database, "--repo", REPO), BadInput, "shows no model")
-    hub.unreachable = True
-    assert_refused(publish(runs, database, "--repo", REPO), NotHere, "not known", "--to")
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from compute import paths
-from compute.__main__ import app
 from compute.database import store
 from compute.types import BadInput, LikenessError, NotHere, UnknownKey
-from tests.compute.commands import assert_refused
+from tests.compute.commands import assert_refused, likeness
+from tests.compute.engine.test_engine import with_bad
 from tests.compute.small_bench import World
 
 Command = Callable[..., Result]
@@ -20,7 +21,7 @@ Command = Callable[..., Result]
 
 @pytest.fixture
 def run(world: World) -> Command:
-    return lambda *words: CliRunner().invoke(app, ["run", "--suite", "small", *words])
+    return partial(likeness, "run", "--suite", "small")
 
 
 def test_a_run_prints_the_plan_the_scores_and_rebuilds(run: Command, world: World) -> None:
@@ -71,8 +72,6 @@ def test_a_failed_run_is_the_exit_code_and_a_line(run: Command, world: World) ->
 
 
 def test_coverage_stands_beside_the_score(run: Command, world: World) -> None:
-    from tests.compute.engine.test_engine import with_bad
-
     world.changed["unisim/near"] = with_bad("unisim/near", b"no image")
     result = run("--models", "small/dim", "--tasks", "unisim/near", "--skip-bad-items")
     assert result.exit_code == 0, result.output

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -18,11 +19,13 @@ from compute import tasks
 from compute.database import store
 from compute.engine import run_folders, thumbnails
 from compute.engine.run import Outcome
+from compute.features.store import Shelf
 from compute.paths import ROOT
 from compute.types import LikenessError
 from tests.compute.small_bench import TASKS, World, data, executed, figures
 
 Execute = Callable[..., list[Outcome]]
+FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_a_disk_that_fills_fails_the_run_and_not_the_others(
@@ -32,7 +35,7 @@ def test_a_disk_that_fills_fails_the_run_and_not_the_others(
 
     def full(path: Path, *, frame) -> None:
         if "unisim__said" in str(path):
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+            raise FULL
         write(path, frame=frame)
 
     monkeypatch.setattr(store, "write_parquet", full)
@@ -46,29 +49,10 @@ def test_a_full_disk_under_the_encodings_fails_what_needs_them(
     world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     execute(only=("unisim/near",))
-    from compute.features.store import Shelf
-
-    def full(*given: object) -> None:
-        raise LikenessError("cannot write there (No space left on device)")
-
-    monkeypatch.setattr(Shelf, "append", full)
+    monkeypatch.setattr(Shelf, "append", Mock(side_effect=LikenessError("cannot write there")))
     outcomes = execute(again=True)
     states = {one.job.name: one.state for one in outcomes}
     assert states.pop("unisim/near") == "made" and set(states.values()) == {"failed"}
-
-
-def test_an_interrupt_ends_all_and_the_rest_is_made_later(world: World, execute: Execute) -> None:
-    batches = iter(range(100))
-
-    def stop() -> None:
-        if next(batches) == 6:
-            raise KeyboardInterrupt
-
-    world.before_batch = stop
-    with pytest.raises(KeyboardInterrupt):
-        execute()
-    world.before_batch = lambda: None
-    assert figures(execute()) == figures(executed(World(folder=world.folder / "undisturbed")))
 
 
 KILLED = """
@@ -135,10 +119,7 @@ def test_what_a_judge_could_not_be_asked_is_asked_again(world: World, execute: E
 def test_pictures_that_cannot_be_kept_fail_no_run(
     world: World, execute: Execute, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*given: object, **named: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(thumbnails, "add", full)
+    monkeypatch.setattr(thumbnails, "add", Mock(side_effect=FULL))
     said: list[str] = []
     assert {one.state for one in execute(report=said.append)} == {"made"}
     assert any("no thumbnails" in line for line in said)

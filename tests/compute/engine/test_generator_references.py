@@ -4,42 +4,32 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
-from typer.testing import CliRunner, Result
 
 import compute
-from compute.__main__ import app
-from compute.catalog import shipped
 from compute.database import build, store
 from compute.engine.generators import store as storage
-from compute.engine.generators.backbones import BUNDLED, PAPERS, choose
-from compute.engine.generators.frechet import GeneratorComparison, SetFeatures
+from compute.engine.generators.backbones import BUNDLED, PAPERS
 from compute.engine.generators.store import FeatureOrigin, SavedReference
-from compute.metrics.distribution.cfred import cfred
 from compute.metrics.distribution.moments import CrossMoments, Moments
-from compute.tasks.generators import pairing, sources
 from compute.tasks.mini import generators as drawn
 from compute.types import BadInput, NotHere
+from tests.compute.commands import likeness, save_images
 
 COUNT = 36
-
-
-def command(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["frechet", *map(str, arguments)])
+command = partial(likeness, "frechet")
 
 
 @pytest.fixture(scope="module")
 def images(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders of a reference and a generator, prompts, and the reference's statistics saved as photos-*.npz."""
     root = tmp_path_factory.mktemp("images")
-    for name, image in (("photos", drawn.reference_image), ("mine", drawn.clean_image)):
-        (root / name).mkdir()
-        for row in range(COUNT):
-            Image.fromarray(image(row)).save(root / name / f"{row:03}.png")
+    save_images(root / "photos", drawn.reference_image, COUNT)
+    save_images(root / "mine", drawn.clean_image, COUNT)
     (root / "prompts.txt").write_text("\n".join(prompt.text for prompt in drawn.all_prompts()[:COUNT]) + "\n")
     saved = command(*arguments(root, root / "photos"), "--save-reference", root / "photos.npz", "--format", "json")
     assert saved.exit_code == 0, saved.output
@@ -130,7 +120,6 @@ def test_statistics_made_otherwise_are_refused(images: Path, tmp_path: Path) -> 
     for origin, word in (
         (replace(saved.images, backbone="conse"), "conse"),
         (replace(saved.images, preprocessing={**saved.images.preprocessing, "dtype": "x"}), "dtype"),
-        (replace(saved.images, preprocessing={**saved.images.preprocessing, "loaded": 3}), "loaded"),
     ):
         path = replace(saved, name="other", images=origin).write(tmp_path)
         refused = command(*arguments(images, path))
@@ -159,33 +148,11 @@ def test_files_of_one_name_open_together_and_never_of_unlike_images(images: Path
     assert twice.exit_code == 1 and "is saved already" in twice.stderr
 
 
-def test_names_of_long_backbones_never_meet(tmp_path: Path) -> None:
-    catalog = shipped()
-    many = choose(
-        "timm/vit_giant_patch14_dinov2.lvd142m,timm/vit_large_patch14_dinov2.lvd142m-224,"
-        "open_clip/convnext_base_w.laion2b_s13b_b82k_augreg,openai/clip-vit-large-patch14-336",
-        catalog=catalog,
-    )
-    rows = np.random.default_rng(0).normal(size=(6, 2))
-    comparison = GeneratorComparison(
-        sets=pairing.pair(
-            reference=sources.from_images("reference", [Image.new("RGB", (8, 8))], spool=tmp_path / "spool"),
-            generated=[sources.from_images("mine", [Image.new("RGB", (8, 8))], spool=tmp_path / "spool")],
-            prompts=None,
-        ),
-        chosen=many,
-        features=SetFeatures(
-            generated=("mine",),
-            images={key: {"reference": rows} for key in many.image},
-            texts=dict.fromkeys(many.text, rows),
-        ),
-        figures=(),
-        settings=dict.fromkeys((*many.image, *many.text), {}),
-    )
-    path = tmp_path / "photographs-of-every-prompt-of-the-set.npz"
-    paths = storage.save_references(path, comparison, source="drawn")
-    assert len(set(paths)) == len(paths) == len(many.image) * (1 + len(many.text))
-    assert len(storage.opened(path, chosen=many)) == len(paths)
+COCO = SavedReference(
+    name="coco",
+    moments=Moments.of(np.random.default_rng(0).standard_normal((40, 6))),
+    images=FeatureOrigin(backbone="tiny"),
+)
 
 
 def test_only_backbones_with_something_to_compute_are_encoded() -> None:
@@ -195,13 +162,9 @@ def test_only_backbones_with_something_to_compute_are_encoded() -> None:
     assert replace(PAPERS, metrics=("fid", "fd_dinov2")).beside(["inception-v3"]).keys == ("inception-v3",)
 
 
-def features(n: int, d: int, *, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal((n, d)) + 1
-
-
-def test_a_record_comes_back_as_it_was_with_and_without_prompts(tmp_path: Path) -> None:
+def test_a_record_comes_back_as_it_was_and_serves_what_was_made_alike(tmp_path: Path) -> None:
     origin = FeatureOrigin(backbone="tiny", preprocessing={"size": [32, 32], "resample": "bicubic"})
-    plain = SavedReference(name="coco", moments=Moments.of(features(40, 6)), images=origin, source="40 drawn images")
+    plain = replace(COCO, images=origin, source="40 drawn images")
     path = plain.write(tmp_path / "references")
     assert path == tmp_path / "references" / "coco.npz"
     read = SavedReference.read(path)
@@ -211,17 +174,10 @@ def test_a_record_comes_back_as_it_was_with_and_without_prompts(tmp_path: Path) 
     read.check("dinov2", {"size": 1})  # of no side
     with pytest.raises(BadInput, match="bilinear"):
         read.check("tiny", {"size": [32, 32], "resample": "bilinear"})
-    real, generated, texts = features(60, 6), features(60, 6, seed=1), features(60, 4, seed=2)
-    moments, words = CrossMoments.of(images=real, condition=texts), FeatureOrigin(backbone="words")
-    paired = SavedReference.read(replace(plain, name="parti", moments=moments, condition=words).write(tmp_path))
-    assert paired.condition == words
-    found = cfred(real=paired.moments, generated=CrossMoments.of(images=generated, condition=texts)).value
-    assert found == pytest.approx(cfred(real=real, generated=generated, condition=texts).value, rel=1e-9)
 
 
 def test_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
-    plain = SavedReference(name="coco", moments=Moments.of(features(40, 6)), images=FeatureOrigin(backbone="tiny"))
-    path = plain.write(tmp_path)
+    path = COCO.write(tmp_path)
     original = path.read_bytes()
     for data in (b"", b"not a zip", original[:200], original[:-50]):
         path.write_bytes(data)
@@ -232,4 +188,4 @@ def test_damaged_and_other_files_are_refused(tmp_path: Path) -> None:
         SavedReference.read(path)
     spoilt = Moments(n=40, mean=np.full(6, np.nan), scatter=np.eye(6))
     with pytest.raises(BadInput, match="NaN"):
-        SavedReference.read(replace(plain, moments=spoilt).write(tmp_path))
+        SavedReference.read(replace(COCO, moments=spoilt).write(tmp_path))
