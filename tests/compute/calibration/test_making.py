@@ -35,7 +35,7 @@ def made(world: World, *rows: Model, tasks: tuple = (NEAR, SAID, FINE), **given)
 
 def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:
     outcomes = made(world, EYE, VISION, GAUGE)
-    assert [(one.model, one.pairing) for one in outcomes if one.state == "made"] == [
+    assert [(one.model, one.pairing) for one in outcomes] == [
         ("small/eye", "image-image"),
         ("small/eye", "image-text"),
         ("small/eye", "quality"),
@@ -43,7 +43,6 @@ def test_each_model_has_the_pairings_that_it_can_score(world: World) -> None:
         ("small/gauge", "image-image"),
         ("small/gauge", "quality"),
     ]
-    assert len(outcomes) == 6
     stored = {(one.model, one.pairing): one.stored for one in outcomes}
     assert stored["small/eye", "image-image"].path == (
         world.folder / "results" / "calibrations" / "small__eye" / "tasks" / "image-image.json"
@@ -77,11 +76,11 @@ def test_what_is_there_stays_until_settings_change(world: World) -> None:
     assert [one.state for one in again] == ["stored"] * 3 and world.encoded == encoded
     assert [one.stored.content.separation for one in again] == [one.stored.content.separation for one in first]
     assert [one.state for one in made(world, EYE, again=True)] == ["made"] * 3 and world.encoded == encoded
-    assert {one.state for one in made(world, EYE, seed=1)} == {"made"}
-    assert {one.state for one in made(world, EYE, seed=1, most=400)} == {"made"}
-    assert {one.state for one in made(world, replace(EYE, revision="c" * 40), seed=1, most=400)} == {"made"}
+    other = replace(EYE, revision="c" * 40)
+    for row, changed in ((EYE, {"seed": 1}), (EYE, {"most": 400}), (other, {})):
+        assert {one.state for one in made(world, row, **changed)} == {"made"}
     files.path(world.folder / "results", model="small/eye", domain="tasks", pairing="quality").write_text("{")
-    states = {one.pairing: one.state for one in made(world, replace(EYE, revision="c" * 40), seed=1, most=400)}
+    states = {one.pairing: one.state for one in made(world, other)}
     assert states == {"image-image": "stored", "image-text": "stored", "quality": "made"}
 
 
@@ -100,25 +99,15 @@ def test_a_pairing_with_too_few_is_said_and_left_out(world: World, monkeypatch: 
     lines: list[str] = []
     outcomes = made(world, GAUGE, tasks=(NEAR, FINE, ODD), report=lines.append)
     assert [one.pairing for one in outcomes] == ["quality"]
-    assert lines[:2] == [
-        "Gives no pairs and no single images: unisim/odd",
-        "image-image is skipped: 12 matching and 12 unrelated pairs, and a calibration needs 13",
-    ]
+    assert "unisim/odd" in lines[0] and "image-image is skipped: 12 matching and 12 unrelated" in lines[1]
     with pytest.raises(BadInput, match="too few pairs and single images"):
         made(world, GAUGE, tasks=(ODD,))
 
 
 def test_a_model_that_fails_costs_only_itself(world: World) -> None:
-    world.missing = "weights are not here"
-    lines: list[str] = []
-    outcomes = made(world, EYE, PAPER, report=lines.append)
-    assert [(one.model, one.state) for one in outcomes] == [("small/eye", "failed"), ("small/paper", "skipped")]
-    assert lines[0] == "small/eye: failed: weights are not here" and "nothing here loads it" in lines[1]
-    world.missing = ""
-
     def burst() -> None:
         raise RuntimeError("out of order\nat length")
 
     world.before_batch = burst
-    [outcome] = made(world, DIM, tasks=(NEAR,))
-    assert (outcome.state, outcome.reason) == ("failed", "RuntimeError: out of order")
+    failed, skipped = made(world, DIM, PAPER, tasks=(NEAR,))
+    assert (failed.state, failed.reason, skipped.state) == ("failed", "RuntimeError: out of order", "skipped")

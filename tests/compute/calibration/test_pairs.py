@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from compute.calibration import pairs
-from compute.calibration.pairs import Pairs, deranged, matching, material
+from compute.calibration.pairs import Pairs, PairSample, deranged, matching, material
 from compute.content.items import Column, images, texts
 from compute.tasks.data import Choices, Mixed, Retrieval
 
@@ -21,36 +21,38 @@ def words(letter: str, count: int = N) -> Column:
 
 
 def choices(reference: Column, right: Column, wrong: Column) -> Choices:
-    """The right alternative is the second in every other row."""
+    """Of images; the right alternative is the second in every other row."""
     answer = np.arange(len(right)) % 2
     both = [[(right, wrong)[int(at != place)].read(row) for row, at in enumerate(answer)] for place in range(2)]
-    made = images if right.modality == "image" else texts
     return Choices(
         names=tuple(map(str, range(len(right)))),
         reference=reference,
         answer=answer,
-        alternatives=tuple(made(side, of="alternative") for side in both),
+        alternatives=tuple(images(side, of="alternative") for side in both),
     )
 
 
-def of_side(column: Column, at: np.ndarray | None = None) -> Mixed:
-    at = np.arange(len(column)) if at is None else at
-    given = {"image": column, "image_at": at} if column.modality == "image" else {"text": column, "text_at": at}
-    return Mixed(names=tuple(map(str, range(len(at)))), **given)
+def of_side(column: Column) -> Mixed:
+    given = {column.modality: column, f"{column.modality}_at": np.arange(len(column))}
+    return Mixed(names=tuple(map(str, range(len(column)))), **given)
 
 
 def contents(columns: tuple[Column, ...]) -> list[tuple]:
     return [tuple(column.read(row) for column in columns) for row in range(len(columns[0]))]
 
 
-def read(found: list[Pairs]) -> list[list[tuple]]:
-    return [contents(one.take(one.rows)) for one in found]
+def read(found: Pairs) -> list[tuple]:
+    return contents(found.take(found.rows))
+
+
+def drawn(data: Choices | Retrieval, *, most: int = 1000) -> dict[str, list[PairSample]]:
+    return material({"t": {"default": data}}, most=most, seed=0)
 
 
 def test_a_reference_matches_its_right_alternative() -> None:
     data = choices(words("r"), pictures("a"), pictures("b"))
-    assert read(matching(data)) == [[(f"r{row}", f"a{row}".encode()) for row in range(N)]]
-    assert [one.pairing for one in matching(data)] == ["image-text"]
+    [found] = matching(data)
+    assert found.pairing == "image-text" and read(found) == [(f"r{row}", f"a{row}".encode()) for row in range(N)]
     quality = Choices(names=data.names, alternatives=data.alternatives, answer=data.answer, question="quality")
     assert matching(quality) == []
 
@@ -69,8 +71,8 @@ def test_queries_match_relevant_documents_and_texts_of_one_image_match() -> None
         relevant=(np.array([0, 0, 0, 1, 2]), np.array([0, 1, 3, 2, 3]), np.array([1, 2, 0, 1, 1])),
     )
     across, of_one = matching(data)
-    assert read([across]) == [[(b"q0", "d0"), (b"q0", "d1"), (b"q1", "d2")]]
-    assert read([of_one]) == [[("d0", "d1")]] and of_one.pairing == "text-text"
+    assert read(across) == [(b"q0", "d0"), (b"q0", "d1"), (b"q1", "d2")]
+    assert read(of_one) == [("d0", "d1")] and of_one.pairing == "text-text"
     rows = np.arange(4)
     assert across.related(np.array([0, 1]), rows).tolist() == [[True, True, False, True], [False, False, True, False]]
     assert of_one.related(np.array([0, 2]), np.array([1, 2])).tolist() == [[True, False], [False, True]]
@@ -86,7 +88,7 @@ def test_unrelated_pairs_are_of_the_same_items_and_never_match() -> None:
         relevant=(query, document, np.ones(2 * N)),
         ignored=(np.arange(N), (2 * np.arange(N) + 2) % (2 * N)),
     )
-    [sample] = material({"t": {"default": data}}, most=1000, seed=0)["image-image"]
+    [sample] = drawn(data)["image-image"]
     alike, other = contents(sample.matching), contents(sample.unrelated)
     assert sorted(alike) == sorted((f"q{row}".encode(), f"d{row}".encode()) for row in range(N))
     assert len(set(other)) == len(other) == N and set(other).isdisjoint(alike)
@@ -101,9 +103,9 @@ def test_an_item_is_no_pair_with_itself() -> None:
     data = Retrieval(
         queries=of_side(same),
         documents=of_side(same),
-        relevant=(np.repeat(np.arange(N), 2), np.repeat(np.arange(N), 2) ^ np.tile([0, 1], N), np.ones(2 * N)),
+        relevant=(np.repeat(np.arange(N), 2), np.arange(2 * N) // 2 ^ np.arange(2 * N) % 2, np.ones(2 * N)),
     )
-    [sample] = material({"t": {"default": data}}, most=1000, seed=0)["image-image"]
+    [sample] = drawn(data)["image-image"]
     assert len(sample.matching[0]) == N // 2, "a pair in both orders is one"
     assert all(first != second for first, second in contents(sample.matching) + contents(sample.unrelated))
 
@@ -112,20 +114,16 @@ def test_the_draw_follows_from_the_seed_and_tasks_share_it() -> None:
     held = {
         "small": {"default": choices(words("r", 10), pictures("a", 10), pictures("b", 10))},
         "large": {"default": choices(words("s"), pictures("c"), pictures("d"))},
-        "again": {
-            "2": choices(words("u"), pictures("e"), pictures("f")),
-            "3": choices(words("u"), pictures("e"), pictures("g")),
-        },
+        "again": {wrong: choices(words("u"), pictures("e"), pictures(wrong)) for wrong in "fg"},
     }
 
-    def draw(seed: int) -> dict[str, list[tuple]]:
-        found = material(held, most=50, seed=seed)["image-text"]
+    def draw(seed: int = 0, most: int = 50) -> dict[str, list[tuple]]:
+        found = material(held, most=most, seed=seed)["image-text"]
         return {one.task: contents(one.matching) + contents(one.unrelated) for one in found}
 
-    assert {task: len(rows) for task, rows in draw(0).items()} == {"small": 20, "large": 40, "again": 40}
-    assert draw(0) == draw(0) and draw(0)["large"] != draw(1)["large"]
-    whole = material(held, most=1000, seed=0)["image-text"]
-    assert {one.task: len(one.matching[0]) for one in whole} == {"small": 10, "large": N, "again": N}
+    assert {task: len(rows) for task, rows in draw().items()} == {"small": 20, "large": 40, "again": 40}
+    assert draw() == draw() and draw()["large"] != draw(1)["large"]
+    assert {task: len(rows) for task, rows in draw(most=1000).items()} == {"small": 20, "large": 2 * N, "again": 2 * N}
 
 
 def test_single_images_are_all_alternatives_once() -> None:
@@ -133,12 +131,12 @@ def test_single_images_are_all_alternatives_once() -> None:
     data = Choices(
         names=tuple(map(str, range(N))), alternatives=sides, answer=np.zeros(N, dtype=int), question="sharpness"
     )
-    found = material({"t": {"default": data}}, most=1000, seed=0)
+    found = drawn(data)
     assert list(found) == ["sharpness"] and all(one.matching == () for one in found["sharpness"])
     keys = [key for one in found["sharpness"] for key in one.unrelated[0].keys.tolist()]
     assert len(keys) == len(set(keys)) == 2 * N - 1
     assert pairs.count(found["sharpness"]) == (0, 2 * N - 1)
-    assert pairs.count(material({"t": {"default": data}}, most=30, seed=0)["sharpness"]) == (0, 30)
+    assert pairs.count(drawn(data, most=30)["sharpness"]) == (0, 30)
 
 
 def test_a_derangement_avoids_what_belongs_together() -> None:

@@ -5,60 +5,39 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compute import models
 from compute.analysis.domain import Calibrations
-from compute.catalog import shipped
-from compute.content.messages import Picture, Question, Reply
+from compute.content.messages import Reply
 from compute.live import changes, examples
 from compute.live.answers import answer
 from compute.live.changes import ChangedPair, PairRating, answers_in_words, cannot, rate
 from compute.live.questions import LiveQuestion
-from compute.live.subject import LiveSubject
-from compute.models.adapter import Hardware
 from compute.procedures import judging
 from compute.procedures.shared import conditions
 from compute.tasks.perturb import PERTURBATIONS, perturb
 from compute.types import BadInput, CannotDo, Model
+from tests.compute.live.subjects import JUDGE, ROWS, Judge, loaded, subject
 
-ROWS = {row.key: row for row in shipped().models}
 CAT, COFFEE, WORDS = (examples.load(key) for key in ("cat", "coffee", "text-cat"))
-JUDGE = Model(key="judge", title="Judge", kind="mllm", abilities=("choose", "score_pair"), modalities=("image", "text"))
 
 
-class Judge:
-    """Says the next of its replies to each question, and remembers the questions."""
-
-    def __init__(self, *replies: str | Reply) -> None:
-        self.replies, self.questions = list(replies), []
-
-    def reply(self, questions: list[Question]) -> list[Reply]:
-        self.questions += questions
-        said = [self.replies.pop(0) for _ in questions]
-        return [
-            each if isinstance(each, Reply) else Reply(item=question.item, text=each)
-            for question, each in zip(questions, said, strict=True)
-        ]
-
-
-def rated(row: Model, model: object, condition: str, *, kind: str = "rotate", strength: float = 0.5) -> PairRating:
-    pair = ChangedPair(image=COFFEE, kind=kind, strength=strength)
-    inputs = {each.key: each for each in pair.inputs(row, condition)}
-    return rate(LiveSubject(row=row, model=model, inputs=inputs), pair=pair, condition=condition)
-
-
-def loaded(key: str) -> object:
-    return models.load(ROWS[key], hardware=Hardware(device="cpu", dtype="float32"))
+def rated(
+    row: Model | str, condition: str = "sensitive", *, model: Judge | None = None, strength: float = 0.5
+) -> PairRating:
+    pair = ChangedPair(image=COFFEE, kind="rotate", strength=strength)
+    mine = subject(row, model=model)
+    mine.inputs = {each.key: each for each in pair.inputs(mine.row, condition)}
+    return rate(mine, pair=pair, condition=condition)
 
 
 @pytest.mark.parametrize("condition", ["sensitive", "invariant"])
 def test_a_judge_gets_the_prompts_of_pairbench_in_both_orders(condition: str) -> None:
     judge = Judge("Score: 8\nReason: rotated", "Score: 6\nReason: rotated")
-    rating = rated(JUDGE, judge, condition)
+    rating = rated(JUDGE, condition, model=judge)
     assert rating.scores == (8, 6) and rating.apart == 2 and rating.problems == ("", "")
     prompts = ["".join(part for part in each.parts if isinstance(part, str)) for each in judge.questions]
     assert prompts[0] == prompts[1]
     assert conditions.text("image-image", condition=condition, transformation="rotate") in prompts[0]
-    shown = [[part.key for part in each.parts if isinstance(part, Picture)] for each in judge.questions]
+    shown = judge.shown()
     assert len(set(shown[0])) == 2 and shown[1] == shown[0][::-1]
     assert prompts[0].split() == changes.prompt("rotate", condition).replace('"data1" "data2"', "").split()
 
@@ -75,24 +54,19 @@ def test_a_judge_gets_the_prompts_of_pairbench_in_both_orders(condition: str) ->
     ],
 )
 def test_an_answer_without_a_score_is_invalid_and_its_words_stay(reply: str | Reply, problem: str) -> None:
-    rating = rated(JUDGE, Judge(reply, "Score: 9"), "sensitive")
+    rating = rated(JUDGE, model=Judge(reply, "Score: 9"))
     text = reply.text if isinstance(reply, Reply) else reply
     assert (rating.scores, rating.problems, rating.replies) == ((None, 9), (problem, ""), (text, "Score: 9"))
     assert rating.apart == 0
 
 
-def test_an_encoders_cosine_becomes_a_score_as_in_a_run() -> None:
-    rating = rated(ROWS["tiny"], loaded("tiny"), "sensitive")
-    assert rating.measure == "cosine" and rating.ends == (-1, 1) and rating.replies == ()
+@pytest.mark.parametrize(("key", "measure"), [("tiny", "cosine"), ("ssim", "comparison")])
+def test_a_cosine_and_a_bounded_distance_become_scores_as_in_a_run(key: str, measure: str) -> None:
+    rating = rated(key)
+    assert (rating.measure, rating.ends, rating.replies) == (measure, (-1, 1), ())
     assert rating.numbers[0] == pytest.approx(rating.numbers[1]) and -1 <= rating.numbers[0] < 1
     assert rating.scores == tuple(judging.scaled(np.array(rating.numbers), ends=(-1.0, 1.0)))
-
-
-def test_a_distance_with_bounds_has_its_own_map() -> None:
-    rating = rated(ROWS["ssim"], loaded("ssim"), "sensitive")
-    assert rating.measure == "comparison" and rating.ends == (-1, 1)
-    assert rating.scores == tuple(judging.scaled(np.array(rating.numbers), ends=(-1.0, 1.0)))
-    assert rated(ROWS["ssim"], loaded("ssim"), "sensitive", strength=0).scores == (10, 10)
+    assert rated("ssim", strength=0).scores == (10, 10)
 
 
 def test_without_a_prompt_the_invariant_condition_is_the_mean_of_five_applications() -> None:
@@ -101,13 +75,13 @@ def test_without_a_prompt_the_invariant_condition_is_the_mean_of_five_applicatio
     assert len({each.key for side in pair.variants for each in side} | {each.key for each in pair.sides}) == 12
     ssim = loaded("ssim")
     by_hand = [ssim.compare([first.content], [second.content])[0] for first, second in zip(*pair.variants, strict=True)]
-    assert rated(ROWS["ssim"], ssim, "invariant").numbers[0] == pytest.approx(np.mean(by_hand))
+    assert rated("ssim", "invariant").numbers[0] == pytest.approx(np.mean(by_hand))
 
 
 def test_who_cannot_rate_two_images_says_why() -> None:
     assert cannot(ROWS["psnr"]).startswith("Its own scores have no lowest and highest value.")
     with pytest.raises(CannotDo, match="no lowest and highest"):
-        rated(ROWS["psnr"], loaded("psnr"), "sensitive")
+        rated("psnr")
     assert cannot(ROWS["wordllama"]) == "It compares no image with image"
     assert not any(cannot(ROWS[key]) for key in ("tiny", "ssim", "gpt-4o-2024-11-20"))
     assert answers_in_words(ROWS["gpt-4o-2024-11-20"]) and not answers_in_words(ROWS["tiny"])
@@ -120,24 +94,16 @@ def test_a_text_and_another_strength_are_refused() -> None:
         ChangedPair(image=COFFEE, kind="rotate", strength=1.5).rated(JUDGE, "sensitive")
 
 
-def subject_of(key: str) -> LiveSubject:
-    return LiveSubject(row=ROWS[key], model=loaded(key), inputs={})
-
-
-def scores(mine: LiveSubject, **given: object) -> tuple[float, ...]:
-    return changes.curve(mine, CAT, calibrations=Calibrations(), **given).scores
-
-
 @pytest.mark.parametrize("kind", PERTURBATIONS)
 def test_an_unchanged_image_is_itself_and_more_change_is_less_alike(kind: str) -> None:
-    found = scores(subject_of("ssim"), kind=kind)
+    found = changes.curve(subject("ssim"), CAT, kind=kind, calibrations=Calibrations()).scores
     assert len(found) == len(changes.STRENGTHS) and found[0] == pytest.approx(1)
     assert found[-1] < found[1] < 1
 
 
 def test_a_step_is_the_score_of_the_changed_image() -> None:
-    mine = subject_of("tiny")
-    found = scores(mine, other=COFFEE, kind="rotate")
+    mine = subject("tiny")
+    found = changes.curve(mine, CAT, other=COFFEE, kind="rotate", calibrations=Calibrations()).scores
     changed = changes.changed(CAT, kind="rotate", strength=0.5)
     assert np.array_equal(changed.content, perturb(CAT.content, kind="rotate", strength=0.5))
     mine.inputs = {one.key: one for one in (changed, COFFEE)}

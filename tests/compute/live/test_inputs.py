@@ -20,14 +20,6 @@ def read(data: bytes) -> Input:
     return inputs.image(data, name="The image")
 
 
-def refusal(data: bytes) -> str:
-    with pytest.raises(BadInput) as caught:
-        read(data)
-    sentence = str(caught.value)
-    assert sentence.startswith("The image ") and "\n" not in sentence and "again" in sentence
-    return sentence
-
-
 def apart(one: Image.Image, other: Image.Image) -> float:
     return float(np.abs(np.asarray(one, dtype=float) - np.asarray(other, dtype=float)).mean())
 
@@ -39,7 +31,7 @@ def test_what_was_done_is_noted() -> None:
     several = {"save_all": True, "append_images": frames[1:]}
     clear, tinted = image.copy(), image.copy()
     clear.putalpha(0)
-    tinted.putalpha(255)
+    tinted.putalpha(255)  # an alpha channel that hides nothing
     deep = Image.fromarray(np.arange(0, 65536, 256, dtype=np.uint16).reshape(16, 16))
     notes = {
         "animation": saved(frames[0], "GIF", **several),
@@ -51,7 +43,7 @@ def test_what_was_done_is_noted() -> None:
         "transparency ": saved(image.quantize(16), "PNG", transparency=3),
         "16 bits": saved(deep, "PNG"),
         "CMYK": saved(image.convert("CMYK"), "JPEG"),
-        "": saved(tinted, "PNG"),  # an alpha channel that hides nothing
+        "": saved(tinted, "PNG"),
     }
     for words, data in notes.items():
         found = read(data)
@@ -84,14 +76,6 @@ def test_nothing_of_the_file_stays_behind_the_picture() -> None:
         inputs.text("a cat", name="Input 2").file()
 
 
-def test_a_spent_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def spent(image: Image.Image) -> Image.Image:
-        raise MemoryError
-
-    monkeypatch.setattr(decoding, "rgb", spent)
-    assert "too much memory" in refusal(saved(picture(), "PNG"))
-
-
 FAMILY = "\U0001f469\u200d\U0001f680"
 
 
@@ -105,6 +89,7 @@ FAMILY = "\U0001f469\u200d\U0001f680"
         ("\u0f56\u0f66\u0f92\u0fb2\u0f74" * 300, "\u0f56\u0f66\u0f92\u0fb2\u0f74" * 300, ""),
         ("a \ud800 cat", "a \ufffd cat", "1 broken character replaced"),
         (FAMILY, FAMILY, ""),
+        ("a" + "\u0301\u0316" * 10, "a" + "\u0301\u0316" * 10, ""),
         ("a" * 2001, "a" * 2001, "long: most models read only the beginning"),
     ],
     ids=lambda words: ascii(words[:12]),
@@ -127,14 +112,24 @@ def test_a_thumbnail_is_small_and_leaves_the_picture(size: tuple[int, int]) -> N
     ("data", "word"),
     [
         (b"", "empty"),
-        (saved(picture(), "TIFF"), "format"),
-        (saved(picture(width=200, height=200), "JPEG")[:900], "damaged"),
         (png_header(8000, 5001), "megapixels"),
     ],
-    ids=["empty", "tiff", "truncated", "pixels"],
+    ids=["empty", "pixels"],
 )
 def test_what_is_no_sound_image_is_refused_in_a_sentence(data: bytes, word: str) -> None:
-    assert word in refusal(data)
+    with pytest.raises(BadInput, match=word) as caught:
+        read(data)
+    sentence = str(caught.value)
+    assert sentence.startswith("The image ") and "\n" not in sentence and "again" in sentence
+
+
+def test_a_spent_memory_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spent(image: Image.Image) -> Image.Image:
+        raise MemoryError
+
+    monkeypatch.setattr(decoding, "rgb", spent)
+    with pytest.raises(BadInput, match="^The image .*too much memory"):
+        read(saved(picture(), "PNG"))
 
 
 def test_a_very_long_image_is_reduced_too() -> None:
@@ -144,9 +139,18 @@ def test_a_very_long_image_is_reduced_too() -> None:
 
 @pytest.mark.parametrize(
     ("words", "word"),
-    [(" \u200b\t", "empty"), ("\0", "empty"), ("a" * 100_001, "characters"), ("\u0301\u0316" * 50_000, "accents")],
-    ids=["invisible", "control", "long", "accents"],
+    [
+        (" \u200b\t", "empty"),
+        ("\0", "empty"),
+        ("a" * 100_001, "characters"),
+        *(
+            (f"a{marks}", "accents")
+            for marks in ("\u0301\u0316" * 40_000, *(sign * 200 for sign in "\u0344\u0f73\u0f75\u0f81"))
+        ),
+    ],
+    ids=lambda words: ascii(words[:12]),
 )
 def test_a_text_that_is_refused(words: str, word: str) -> None:
+    """Sorting a long run of combining marks keeps a processor busy; some signs are several marks when taken apart."""
     with pytest.raises(BadInput, match=word):
         inputs.text(words, name="Input 2")

@@ -90,21 +90,11 @@ def test_a_model_at_work_stays(pool: Pool) -> None:
     assert pool.loaded() == ("c",)
 
 
-def test_too_large_is_said_before_it_is_loaded(pool: Pool, loader: Loader) -> None:
-    with (
-        pytest.raises(NotHere, match="HUGE takes about .* of memory, and .* set aside for models"),
-        pool.use(row("huge", 101)),
-    ):
-        pass
-    assert not loader.loads
-
-
-def test_a_failed_load_can_be_tried_again(pool: Pool, loader: Loader) -> None:
-    for _ in range(2):
-        with pytest.raises(NotHere, match="no weights"), pool.use(row("broken")):
+def test_too_large_is_said_before_it_is_loaded_and_a_failed_load_can_be_tried_again(pool: Pool, loader: Loader) -> None:
+    for model, said in ((row("huge", 101), "HUGE takes about .* memory"), *[(row("broken"), "no weights")] * 2):
+        with pytest.raises(NotHere, match=said), pool.use(model):
             pass
-    assert loader.loads["broken"] == 2
-    assert pool.loaded() == ()
+    assert loader.loads == {"broken": 2} and pool.loaded() == ()
 
 
 def test_what_a_model_really_takes_counts(loader: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +127,7 @@ def test_what_is_free_is_the_containers_or_the_machines(tmp_path: Path, monkeypa
     assert module.available() == 8_192_000_000
 
 
-@pytest.mark.parametrize("content", [b"not weights at all" * 1000, b"", b"\x00" * 500])
+@pytest.mark.parametrize("content", [b"not weights at all" * 1000, b""])
 def test_damaged_weights_are_a_sentence_and_a_line_of_the_log(
     tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -163,11 +153,10 @@ def test_files_that_changed_since_they_were_recorded_are_not_read(
     monkeypatch.setattr("compute.models.load", lambda row, hardware: pytest.fail("its files were read"))
     other = checkpoints.clip(tmp_path / "other", seed=1)
     shutil.copy(other / "model.safetensors", tmp_path / "mine")
-    with pytest.raises(BadInput) as raised:
+    with pytest.raises(BadInput, match=CHANGED):
         load(row)
-    assert str(raised.value) == CHANGED
     (tmp_path / "mine" / "model.safetensors").unlink()
-    with pytest.raises(BadInput, match="have changed since this app was started"):
+    with pytest.raises(BadInput, match=CHANGED):
         load(row)
 
 
@@ -178,9 +167,8 @@ def test_of_a_lora_neither_its_files_nor_those_of_its_base_may_change(tmp_path: 
     assert load(row).settings["revision"] == row.revision
     for file in (tmp_path / changed).glob("*.json"):
         file.write_text(file.read_text() + " ")
-    with pytest.raises(BadInput) as raised:
+    with pytest.raises(BadInput, match=CHANGED):
         load(row)
-    assert str(raised.value) == CHANGED
 
 
 def test_what_is_not_here_is_said_as_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from compute.catalog import shipped
 from compute.live import roster
 from compute.live.roster import DOWNLOAD, IMPOSSIBLE, READY, Availability, Network, availability
 from compute.versions import install_command
+from tests.compute.live.subjects import ROWS
 from tests.compute.models import checkpoints
 
-ROWS = {row.key: row for row in shipped().models}
-ROOM = 8_000_000_000
+CLIP = "laion/clip-vit-b-32-laion2b-s34b-b79k"
 
 
-def found(key: str, *, network: bool = False, room: int = ROOM, **changes: object) -> Availability:
+def found(key: str, *, network: bool = False, room: int = 8_000_000_000, **changes: object) -> Availability:
     return availability(replace(ROWS[key], **changes), network=lambda: network, room=room)
 
 
@@ -31,36 +30,27 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def kept(cache: Path, key: str, *names: str) -> None:
-    """Files of a row in the hub's cache, as the hub's client lays them out."""
-    row = ROWS[key]
-    folder = cache / f"models--{row.weights.replace('/', '--')}" / "snapshots" / row.revision
-    folder.mkdir(parents=True)
-    for name in names:
-        (folder / name).write_bytes(b"0" * 1000)
-
-
 def test_the_bundled_model_and_metrics_without_weights_are_ready(cache: Path) -> None:
     for key in ("tiny", "tiny-random", "ssim", "ms-ssim", "psnr", "colour-histogram", "perceptual-hash"):
         assert found(key).state == READY, key
 
 
 def test_a_hub_model_is_downloaded_where_there_is_a_network(cache: Path) -> None:
-    key = "laion/clip-vit-b-32-laion2b-s34b-b79k"
-    there, away = found(key, network=True), found(key)
+    there, away = found(CLIP, network=True), found(CLIP)
     assert (there.state, there.bytes, there.why) == (DOWNLOAD, 604_000_000, "Will download about 604 MB")
     assert away.state == IMPOSSIBLE
     assert away.why == "Its weights are not on this machine, and there is no network to download them"
 
 
 def test_what_is_in_the_cache_is_ready_when_it_is_whole(cache: Path) -> None:
-    key = "laion/clip-vit-b-32-laion2b-s34b-b79k"
-    kept(cache, key, "open_clip_config.json")
-    stopped = found(key, network=True)
+    row = ROWS[CLIP]
+    folder = cache / f"models--{row.weights.replace('/', '--')}" / "snapshots" / row.revision
+    folder.mkdir(parents=True)
+    (folder / "open_clip_config.json").write_bytes(b"0" * 1000)
+    stopped = found(CLIP, network=True)
     assert (stopped.state, stopped.why) == (DOWNLOAD, "Will download about 604 MB")  # and not what has come
-    kept_folder = next(cache.rglob("open_clip_config.json")).parent
-    (kept_folder / "open_clip_model.safetensors").write_bytes(b"0" * 5000)
-    assert found(key).state == READY
+    (folder / "open_clip_model.safetensors").write_bytes(b"0" * 5000)
+    assert found(CLIP).state == READY
 
 
 def test_a_folder_whose_files_are_gone_is_downloaded_from_nowhere(tmp_path: Path) -> None:
@@ -75,11 +65,10 @@ def test_a_folder_whose_files_are_gone_is_downloaded_from_nowhere(tmp_path: Path
 
 
 def test_too_large_for_the_memory_or_the_disk(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    key = "laion/clip-vit-b-32-laion2b-s34b-b79k"
-    large = found(key, network=True, room=500_000_000)
+    large = found(CLIP, network=True, room=500_000_000)
     assert large.state == IMPOSSIBLE and large.why.startswith("Too large: it takes about 785 MB of memory")
     monkeypatch.setattr(roster, "free_disk", lambda: 1_200_000_000)
-    full = found(key, network=True)
+    full = found(CLIP, network=True)
     assert full.state == IMPOSSIBLE and full.why == "Its weights take 604 MB, and the disk has 1.2 GB left"
 
 
@@ -108,7 +97,7 @@ def test_published_figures_alone_run_nothing() -> None:
 @pytest.mark.parametrize("network", [False, True])
 def test_every_impossible_row_has_a_reason_with_a_remedy(cache: Path, network: bool) -> None:
     remedies = {reason.key: reason.remedy for reason in roster.REASONS}
-    states = [availability(row, network=lambda: network, room=ROOM) for row in ROWS.values()]
+    states = [availability(row, network=lambda: network, room=8_000_000_000) for row in ROWS.values()]
     assert all((state.state == IMPOSSIBLE) == bool(state.reason) for state in states)
     assert all(remedies[state.reason].endswith(".") for state in states if state.reason)
     assert any(state.reason == "network" for state in states) is not network

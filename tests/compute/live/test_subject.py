@@ -13,23 +13,19 @@ from PIL import Image
 from compute import paths
 from compute.analysis.domain import Calibrations, DomainCheck
 from compute.calibration import drawn, files
-from compute.catalog import shipped
 from compute.content.items import content_key
 from compute.live import examples
 from compute.live.inputs import Input, text
-from compute.live.subject import LiveSubject
-from compute.models import load
 from compute.tasks.drawing.distortions import Shown
 from compute.types import BadInput, CannotDo
-from tests.compute.models.checkpoints import CPU
+from tests.compute.live.subjects import ROWS, subject
 
-ROWS = {row.key: row for row in shipped().models}
 OUTSIDE = "outside what this model was calibrated on"
 DRAWINGS = ("heart-left", "heart-left-moved", "heart-right", "heart-orange")
 PHOTOGRAPHS = ("cat", "cat-face", "coffee", "coffee-blurred", "astronaut", "rocket")
 
 
-@pytest.fixture(scope="module")
+@cache
 def calibrations() -> Calibrations:
     references, regions, problems = files.every(paths.COMPUTED, models=ROWS)
     assert problems == []
@@ -38,22 +34,13 @@ def calibrations() -> Calibrations:
     )
 
 
-@cache
-def model(key: str) -> object:
-    return load(ROWS[key], hardware=CPU)
-
-
 def image(picture: Image.Image) -> Input:
     return Input(modality="image", key=content_key(picture.tobytes()), name="an image", content=picture)
 
 
-def subject(key: str, *inputs: Input) -> LiveSubject:
-    return LiveSubject(row=ROWS[key], model=model(key), inputs={each.key: each for each in inputs})
-
-
-def judged(calibrations: Calibrations, key: str, *inputs: Input) -> DomainCheck:
+def judged(key: str, *inputs: Input, by: Calibrations | None = None) -> DomainCheck:
     pairing = "-".join(sorted(each.modality for each in inputs))
-    return subject(key, *inputs).domain(inputs, pairing=pairing, calibrations=calibrations)
+    return subject(key, *inputs).domain(inputs, pairing=pairing, calibrations=by or calibrations())
 
 
 def fresh(count: int) -> list[Input]:
@@ -64,59 +51,59 @@ def fresh(count: int) -> list[Input]:
     ]
 
 
-def test_an_astronaut_and_a_cup_are_outside_the_bundled_models_domain(calibrations: Calibrations) -> None:
+def test_an_astronaut_and_a_cup_are_outside_the_bundled_models_domain() -> None:
     """It read them as `like a matching pair, above 100% of its unrelated`."""
-    found = judged(calibrations, "tiny", examples.load("astronaut"), examples.load("coffee"))
+    found = judged("tiny", examples.load("astronaut"), examples.load("coffee"))
     assert found == DomainCheck(why=f"{OUTSIDE}: drawn scenes")
 
 
 @pytest.mark.parametrize("key", PHOTOGRAPHS)
 @pytest.mark.parametrize("name", ["tiny", "ssim", "efficientnet-lite0"])
-def test_no_photograph_is_a_drawn_scene(calibrations: Calibrations, name: str, key: str) -> None:
+def test_no_photograph_is_a_drawn_scene(name: str, key: str) -> None:
     photograph = examples.load(key)
-    found = judged(calibrations, name, photograph, photograph)
+    found = judged(name, photograph, photograph)
     assert not found.has_percentile
     assert found.reference is None or found.reference.domain == "photographs"
 
 
 @pytest.mark.parametrize("name", ["tiny", "ssim", "conse"])
-def test_the_drawn_examples_are_inside(calibrations: Calibrations, name: str) -> None:
+def test_the_drawn_examples_are_inside(name: str) -> None:
     for key in DRAWINGS[1:]:
-        found = judged(calibrations, name, examples.load(DRAWINGS[0]), examples.load(key))
+        found = judged(name, examples.load(DRAWINGS[0]), examples.load(key))
         assert found.has_percentile and found.reference.domain == "drawn" and found.why == ""
 
 
 @pytest.mark.parametrize("name", ["tiny", "ssim"])
-def test_fresh_drawn_scenes_are_outside_as_rarely_as_stated(calibrations: Calibrations, name: str) -> None:
+def test_fresh_drawn_scenes_are_outside_as_rarely_as_stated(name: str) -> None:
     """Of 150: within three standard deviations of the stated probability."""
     region = next(
-        one for one in calibrations.domains if (one.model, one.name, one.modality) == (name, "drawn", "image")
+        one for one in calibrations().domains if (one.model, one.name, one.modality) == (name, "drawn", "image")
     )
     stated, count = region.false_outside, 150
-    lost = sum(not judged(calibrations, name, scene, scene).has_percentile for scene in fresh(count))
+    lost = sum(not judged(name, scene, scene).has_percentile for scene in fresh(count))
     assert region.scenes == 500 and lost / count <= stated + 3 * np.sqrt(stated * (1 - stated) / count)
 
 
-def test_sentences_have_a_place_on_wordllamas_scale(calibrations: Calibrations) -> None:
+def test_sentences_have_a_place_on_wordllamas_scale() -> None:
     first, near = (text(words, name=words) for words in ("a cat is asleep on the sofa", "a kitten naps on the couch"))
-    found = judged(calibrations, "wordllama", first, near)
+    found = judged("wordllama", first, near)
     assert found.has_percentile and found.reference.domain == "sentences" and found.reference.scenes == 64
 
 
-def test_a_photographs_caption_is_none_of_a_drawn_scene(calibrations: Calibrations) -> None:
-    found = judged(calibrations, "tiny", examples.load("astronaut"), examples.load("text-astronaut"))
+def test_a_photographs_caption_is_none_of_a_drawn_scene() -> None:
+    found = judged("tiny", examples.load("astronaut"), examples.load("text-astronaut"))
     assert found == DomainCheck(why=f"{OUTSIDE}: drawn scenes")
     words = examples.load("text-astronaut"), examples.load("text-cat")
-    assert judged(calibrations, "tiny", *words).reference is None
+    assert judged("tiny", *words).reference is None
     everyday = examples.load("text-asleep"), examples.load("text-nap")
-    assert judged(calibrations, "tiny", *everyday).reference is None
-    inside = judged(calibrations, "tiny", examples.load("heart-left"), examples.load("text-heart-right"))
+    assert judged("tiny", *everyday).reference is None
+    inside = judged("tiny", examples.load("heart-left"), examples.load("text-heart-right"))
     assert inside.has_percentile and inside.reference.domain == "drawn"
 
 
-def test_a_model_without_a_distribution_is_not_calibrated(calibrations: Calibrations) -> None:
+def test_a_model_without_a_distribution_is_not_calibrated() -> None:
     words = text("a cat", name="a cat")
-    assert judged(Calibrations(), "wordllama", words, words) == DomainCheck()
+    assert judged("wordllama", words, words, by=Calibrations()) == DomainCheck()
 
 
 def test_an_image_agrees_with_itself_place_by_place() -> None:

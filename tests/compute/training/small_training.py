@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from PIL import Image
 
 from compute.models.adapter import Hardware
@@ -110,6 +111,12 @@ def base(folder: Path, adapter: str = "clip", *, tasks: Sequence[str] = tuple(TA
     if not folder.exists():
         getattr(checkpoints, adapter)(folder)
     return towers.load(checkpoints.row(folder, adapter), hardware=CPU, tasks=tasks)
+
+
+def image_vectors(encoder: DualEncoder) -> torch.Tensor:
+    """Of a few pictures."""
+    prepared = [encoder.towers.prepare("image", picture) for picture in checkpoints.images()[:4]]
+    return encoder.image_vectors({name: torch.stack([each[name] for each in prepared]) for name in prepared[0]})
 
 
 def run_folder(path: Path, encoder: DualEncoder, plan: TuningPlan = PLAN) -> RunFolder:

@@ -14,7 +14,7 @@ from compute import models
 from compute.models.own import checkpoints as own_checkpoints
 from compute.training import exported
 from compute.training.curves import TaskChange
-from compute.types import BadInput, CannotDo
+from compute.types import CannotDo
 from tests.compute.models import checkpoints
 from tests.compute.training.small_training import CPU, PLAN, Scores, base, sets, trained
 
@@ -41,9 +41,7 @@ def vectors(encoder) -> np.ndarray:
         ("blip", "lora", "merged"),
         ("align", "full", "merged"),
         ("open_clip", "lora", "merged"),
-        ("clip", "both", "merged"),
-        ("siglip", "both", "merged"),
-        ("open_clip", "both", "merged"),
+        *((adapter, "both", "merged") for adapter in ("clip", "siglip", "open_clip")),
     ],
 )
 def test_the_stored_model_gives_the_logits_of_the_one_in_memory(
@@ -105,16 +103,7 @@ def test_the_card_says_how_it_was_made_what_it_scored_and_what_it_has_learnt_fro
     assert ("synthetic scenes" in card) == ("drawn-scenes-training" in learnt)
 
 
-@pytest.mark.parametrize(
-    ("adapter", "tune", "save", "error"),
-    [
-        ("clip", "full", "adapter", CannotDo),
-        ("open_clip", "lora", "adapter", CannotDo),
-        ("clip", "lora", "onnx", BadInput),
-    ],
-)
-def test_what_could_not_be_read_again_is_refused(
-    tmp_path: Path, adapter: str, tune: str, save: str, error: type
-) -> None:
-    with pytest.raises(error, match="adapter"):
-        exported.check_save(checkpoints.row(tmp_path, adapter), save=save, plan=replace(PLAN, tune=tune))
+@pytest.mark.parametrize(("adapter", "tune"), [("clip", "full"), ("open_clip", "lora")])
+def test_what_could_not_be_read_again_is_refused(tmp_path: Path, adapter: str, tune: str) -> None:
+    with pytest.raises(CannotDo, match="adapter"):
+        exported.check_save(checkpoints.row(tmp_path, adapter), save="adapter", plan=replace(PLAN, tune=tune))

@@ -1,4 +1,4 @@
-"""Bases that can be tuned and that cannot, and their towers' gradients."""
+"""Bases that can be tuned and that cannot, their towers' gradients, and which layers LoRA changes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,11 @@ import torch
 from compute.catalog import shipped
 from compute.models import load
 from compute.training import lora, towers
-from compute.types import CannotDo
+from compute.types import BadInput, CannotDo
 from tests.compute.models import checkpoints
-from tests.compute.training.small_training import CPU, PLAN, base
+from tests.compute.training.small_training import CPU, PLAN, base, image_vectors
 
 TEXTS = ["a cat", "two red squares", "a picture of a dog on green grass"]
-
-
-def image_vectors(encoder) -> torch.Tensor:
-    prepared = [encoder.towers.prepare("image", picture) for picture in checkpoints.images()[:3]]
-    return encoder.image_vectors({name: torch.stack([each[name] for each in prepared]) for name in prepared[0]})
 
 
 @pytest.mark.parametrize("tune", ["lora", "full", "both"])
@@ -38,7 +33,7 @@ def test_the_trained_towers_have_gradients_and_vectors_are_the_adapter_s(
         encoder.unfreeze(text=tune == "both")
     statistics = {name: value.clone() for name, value in encoder.module.named_buffers()}
     images, texts = image_vectors(encoder), encoder.text_vectors(TEXTS)
-    for modality, vectors, contents in (("image", images, checkpoints.images()[:3]), ("text", texts, TEXTS)):
+    for modality, vectors, contents in (("image", images, checkpoints.images()[:4]), ("text", texts, TEXTS)):
         same = torch.from_numpy(usual.embed(modality, [usual.prepare(modality, each) for each in contents]))
         assert torch.allclose(vectors, torch.nn.functional.normalize(same, dim=-1), atol=1e-5)
     images[0].sum().backward()
@@ -65,3 +60,27 @@ def test_a_base_without_a_tower_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CannotDo, match="image-for-text"):
         towers.load(row, hardware=CPU, tasks=("image-choice", "image-for-text"))
     assert towers.load(row, hardware=CPU, tasks=("image-choice",)).towers.text is None
+
+
+@pytest.mark.parametrize(
+    ("adapter", "layer", "count"),
+    [
+        ("clip", ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"), 12),
+        ("siglip", ("q_proj", "k_proj", "v_proj", "out_proj", "fc1", "fc2"), 14),  # its pooling head's perceptron too
+        ("blip", ("qkv", "projection", "fc1", "fc2"), 8),
+        ("open_clip", ("q_proj", "k_proj", "v_proj", "out_proj", "c_fc", "c_proj"), 12),  # split as in the paper
+    ],
+)
+def test_every_named_layer_of_the_vision_tower_is_changed_and_no_other(
+    tmp_path: Path, adapter: str, layer: tuple[str, ...], count: int
+) -> None:
+    encoder = base(tmp_path / "base", adapter)
+    lora.apply(encoder, PLAN)
+    changed = {name.partition(".lora_")[0] for name in encoder.parameters()}
+    assert {name.rpartition(".")[2] for name in changed} == set(layer) and len(changed) == count
+    assert all(name.startswith(("vision_model.", "visual.")) and ".lora_" in name for name in encoder.parameters())
+
+
+def test_a_tower_of_convolutions_alone_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="tune=full"):
+        lora.apply(base(tmp_path / "align", "align"), PLAN)

@@ -48,7 +48,7 @@ def test_encoders_and_metrics_answer_and_a_judge_is_not_asked_without_a_press(mo
         assert scores(live, JUDGE, of=pair(0.25)) == {(JUDGE, "sensitive"): None, (JUDGE, "invariant"): None}
 
 
-def test_a_drag_makes_the_fast_scores_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drag_makes_the_fast_scores_only() -> None:
     live = Live()
     found = scores(live, "tiny", conditions=("sensitive",))
     assert isinstance(found["tiny", "sensitive"], PairRating) and found["tiny", "invariant"] is None

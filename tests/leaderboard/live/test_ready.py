@@ -31,19 +31,17 @@ def test_a_pick_is_right_wrong_or_none() -> None:
 @pytest.mark.parametrize(("score", "said"), [(2.5, RIGHT), (0.5, WRONG), (1.5, SILENT)])
 def test_a_pair_goes_by_its_reading(score: float, said: str) -> None:
     pair = asked("pair", "cat", "coffee")
-    assert verdict(CAPTION, checked(Answer(row=row("m"), scores=(score,)), pair)) == said
+    assert verdict(CAPTION, checked(plain(scores=(score,)), pair)) == said
 
 
 @pytest.mark.parametrize(("score", "said"), [(2.2, RIGHT), (0.9, WRONG)])
 def test_few_scenes_decide_by_the_nearer_median(score: float, said: str) -> None:
     held = DomainCheck(reference=reference(scenes=14), few=True, why="few")
-    answer = Answer(row=row("m"), scores=(score,), domain=held)
-    assert verdict(CAPTION, answer) == said
+    assert verdict(CAPTION, plain(scores=(score,), domain=held)) == said
 
 
 def test_outside_of_the_domain_even_a_right_pick_may_be_luck() -> None:
-    answer = Answer(row=row("m"), scores=(0.1, 0.9, 0.2), pick=1, domain=DomainCheck(why="outside"))
-    assert verdict(COPY, answer) == OUTSIDE
+    assert verdict(COPY, plain(scores=(0.1, 0.9, 0.2), pick=1, domain=DomainCheck(why="outside"))) == OUTSIDE
 
 
 @pytest.mark.parametrize(("controls", "said"), [((8, 8), RIGHT), ((7, 8), WRONG), (None, SILENT)])
@@ -105,23 +103,24 @@ def test_each_model_is_asked_once_and_only_the_usual_ones() -> None:
     assert live.dropped == ["tiny"], "what a visitor has asked stays in memory"
 
 
+def answered(live: Asked) -> dict:
+    answers = ReadyAnswers(live, comparisons=(COPY,))
+    answers.records()
+    answers.wait(WAIT)
+    return answers.records()["comparisons"]["copy"]
+
+
 @pytest.mark.parametrize("state", ["download", "impossible"])
 def test_where_nobody_gets_it_a_download_is_offered(state: str) -> None:
     live = Asked({"tiny": None, "ssim": 0})
     live.roster.state = state
-    answers = ReadyAnswers(live, comparisons=(COPY,))
-    answers.records()
-    answers.wait(WAIT)
-    record = answers.records()["comparisons"]["copy"]
+    record = answered(live)
     assert (record["right"], record["wrong"], record["silent"]) == ([], ["SSIM"], ["TINY"])
     assert record["download"] == {"key": DEFAULT, "title": DEFAULT.upper(), "bytes": 604_000_000, "state": state}
 
 
 def test_a_model_that_fails_does_not_keep_the_others(caplog: pytest.LogCaptureFixture) -> None:
-    answers = ReadyAnswers(Asked({"ssim": 1}), comparisons=(COPY,))  # none for tiny: a KeyError
-    answers.records()
-    answers.wait(WAIT)
-    record = answers.records()["comparisons"]["copy"]
+    record = answered(Asked({"ssim": 1}))  # none for tiny: a KeyError
     assert (record["right"], record["failed"]) == (["SSIM"], ["TINY"]) and "could not be asked" in caplog.text
 
 

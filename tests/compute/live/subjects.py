@@ -1,0 +1,47 @@
+"""Models for the tests of live questions: shipped rows, loaded once, and a judge that says what it is given."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from compute import models
+from compute.catalog import shipped
+from compute.content.messages import Picture, Question, Reply
+from compute.live.inputs import Input
+from compute.live.subject import LiveSubject
+from compute.types import Model
+from tests.compute.models.checkpoints import CPU
+
+ROWS = {row.key: row for row in shipped().models}
+JUDGE = Model(key="judge", title="Judge", kind="mllm", abilities=("choose", "score_pair"), modalities=("image", "text"))
+
+
+@cache
+def loaded(key: str) -> Any:
+    return models.load(ROWS[key], hardware=CPU)
+
+
+def subject(row: Model | str, *inputs: Input, model: Any = None) -> LiveSubject:
+    """A row, or the shipped one of a key, with these inputs; with its own model unless one is given."""
+    row = ROWS[row] if isinstance(row, str) else row
+    return LiveSubject(row=row, model=model or loaded(row.key), inputs={each.key: each for each in inputs})
+
+
+class Judge:
+    """Says the next of its replies to each question, and remembers the questions."""
+
+    def __init__(self, *replies: str | Reply) -> None:
+        self.replies, self.questions = list(replies), []
+
+    def reply(self, questions: list[Question]) -> list[Reply]:
+        self.questions += questions
+        said = [self.replies.pop(0) for _ in questions]
+        return [
+            each if isinstance(each, Reply) else Reply(item=question.item, text=each)
+            for question, each in zip(questions, said, strict=True)
+        ]
+
+    def shown(self) -> list[list[bytes]]:
+        """The keys of each question's images, in their order."""
+        return [[part.key for part in each.parts if isinstance(part, Picture)] for each in self.questions]
