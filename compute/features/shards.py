@@ -2,6 +2,8 @@
 
 The format is that of safetensors (an 8-byte length, a JSON header, raw bytes), written here so that parts of an array
 can be strung together on disk without holding the whole. Keys stay where they are mapped: opening reads a header each.
+Checksums (CRC-32, in the header) tell a damaged file: the header's is compared when a file is opened, that of the
+arrays before they are first used. Files of earlier versions have none and are taken as they are, until a merge.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +33,12 @@ KINDS = {
 }
 NAMES = {kind: name for name, kind in KINDS.items()}
 SORTED = "sorted"  # in a header: the keys ascend, and are looked up where they lie
+CHECKSUMS = "crc32"  # in a header: of the header with zeros in their place, and of the arrays, 8 digits each
+UNKNOWN = b"0" * 16
+
+
+class Damaged(LikenessError):
+    """A file of encodings is not as it was written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +67,7 @@ def write(
     Wider numbers go first, so that each array starts at a multiple of its own width.
     """
     order = sorted(arrays, key=lambda name: -arrays[name].dtype.itemsize)
-    notes = {"replaces": ",".join(replaces)} | ({SORTED: "yes"} if is_sorted else {})
+    notes = {CHECKSUMS: UNKNOWN.decode(), "replaces": ",".join(replaces)} | ({SORTED: "yes"} if is_sorted else {})
     header: dict[str, object] = {"__metadata__": notes}
     end = 0
     for name in order:
@@ -67,12 +76,17 @@ def write(
         header[name] = {"dtype": NAMES[array.dtype], "data_offsets": [start, end], "shape": list(array.shape)}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
+    checksum = 0
     with open(path, "wb") as handle:
         put(handle, len(text).to_bytes(8, "little") + text)
         for name in order:
             array = arrays[name]
             for part in array.parts if isinstance(array, StreamedArray) else [array]:
-                put(handle, memoryview(np.ascontiguousarray(part).reshape(-1).view(np.uint8)))
+                data = memoryview(np.ascontiguousarray(part).reshape(-1).view(np.uint8))
+                put(handle, data)
+                checksum = zlib.crc32(data, checksum)
+        handle.seek(8)
+        put(handle, text.replace(UNKNOWN, b"%08x%08x" % (zlib.crc32(text), checksum), 1))
 
 
 def put(handle: BinaryIO, data: bytes | memoryview) -> None:
@@ -82,39 +96,43 @@ def put(handle: BinaryIO, data: bytes | memoryview) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class MappedFile:
-    """The arrays of a file, mapped and read-only, and whether its keys ascend."""
+    """The arrays of a file, mapped and read-only. `notes` are those of its header, `data` all bytes behind it."""
 
+    path: Path
     arrays: Mapping[str, np.ndarray]
-    is_sorted: bool
+    notes: Mapping[str, str]
+    data: np.ndarray
+
+    @property
+    def replaces(self) -> list[str]:
+        """The names of the files that this one stands for."""
+        return [name for name in self.notes["replaces"].split(",") if name]
+
+    @cached_property
+    def is_sound(self) -> bool:
+        """Whether the arrays are as they were written; reads all of them, once."""
+        return CHECKSUMS not in self.notes or int(self.notes[CHECKSUMS][8:], 16) == zlib.crc32(self.data)
 
 
 def mapped(path: Path) -> MappedFile:
-    """A file's arrays. Raises FileNotFoundError, LikenessError when the file is damaged."""
+    """A file's arrays. Raises FileNotFoundError, Damaged where the header cannot be right."""
     raw = np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else np.zeros(0, np.uint8)
     try:
-        start, header = _header(bytes(raw[:8]), lambda size: bytes(raw[8 : 8 + size]))
+        start = 8 + int.from_bytes(bytes(raw[:8]), "little")
+        text = bytes(raw[8:start])
+        header = json.loads(text)
+        notes = header.pop("__metadata__")
+        checksums = notes.get(CHECKSUMS, "").encode()
+        if checksums and int(checksums[:8], 16) != zlib.crc32(text.replace(checksums, UNKNOWN, 1)):
+            raise ValueError("the header's checksum")
         arrays = {}
         for name, entry in header.items():
-            if name != "__metadata__":
-                first, last = entry["data_offsets"]
-                data = np.asarray(raw[start + first : start + last]).view(KINDS[entry["dtype"]])
-                arrays[name] = data.reshape(entry["shape"])
-        return MappedFile(arrays=arrays, is_sorted=header["__metadata__"].get(SORTED) == "yes")
-    except (ValueError, KeyError, TypeError) as error:
-        raise LikenessError(f"{path}: a damaged file of encodings. Delete it: its items are encoded again") from error
-
-
-def replaced(path: Path) -> list[str]:
-    """The names of the files that this one stands for."""
-    with open(path, "rb") as handle:
-        header = _header(handle.read(8), handle.read)[1]
-    return [name for name in header["__metadata__"]["replaces"].split(",") if name]
-
-
-def _header(length: bytes, read: Callable[[int], bytes]) -> tuple[int, dict[str, Any]]:
-    """Where the arrays begin, and the header's entries."""
-    size = int.from_bytes(length, "little")
-    return 8 + size, json.loads(read(size))
+            first, last = entry["data_offsets"]
+            data = np.asarray(raw[start + first : start + last]).view(KINDS[entry["dtype"]])
+            arrays[name] = data.reshape(entry["shape"])
+        return MappedFile(path=path, arrays=arrays, notes=notes, data=raw[start:])
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise Damaged(f"{path}: a damaged file of encodings. Delete it: its items are encoded again") from error
 
 
 def make(folder: Path) -> None:
@@ -141,7 +159,7 @@ def writing(folder: Path) -> Iterator[None]:
         ) from error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shard:
     """One file of encodings: `vectors` (N, d), keys (n,) S32, and where items have many vectors `offsets` (n + 1,)."""
 
@@ -165,7 +183,7 @@ class Shard:
     @cached_property
     def order(self) -> np.ndarray | None:
         """(n,) the rows by ascending key; None where they ascend already."""
-        return None if self.file.is_sorted else np.argsort(self.keys, kind="stable")
+        return None if SORTED in self.file.notes else np.argsort(self.keys, kind="stable")
 
     @cached_property
     def ascending(self) -> np.ndarray:
@@ -174,10 +192,14 @@ class Shard:
 
 
 class Lookup:
-    """Several shards as one table. A key that several hold is read from the first."""
+    """Several shards as one table. A key that several hold is read from the first.
+
+    `has` takes the shards that turn out to be damaged from the table, into `damaged`.
+    """
 
     def __init__(self, files: Sequence[MappedFile], *, where: str) -> None:
         self.shards = [shard for shard in map(Shard, files) if len(shard.keys)]
+        self.damaged: list[Path] = []
         self.where = where
         dtypes = {shard.vectors.dtype.name for shard in self.shards}
         if len(dtypes) > 1:
@@ -202,8 +224,15 @@ class Lookup:
         return self.shards[0].vectors.dtype if self.shards else np.dtype(np.float32)
 
     def has(self, keys: np.ndarray) -> np.ndarray:
-        """(n,) bool: which of the keys (n,) S32 are stored."""
-        return self._locate(keys)[0] >= 0
+        """(n,) bool: which of the keys (n,) S32 are stored, in files that are as they were written."""
+        while True:
+            shard_of, _ = self._locate(keys)
+            used = [self.shards[at] for at in np.unique(shard_of[shard_of >= 0])]
+            damaged = [shard for shard in used if not shard.file.is_sound]
+            if not damaged:
+                return shard_of >= 0
+            self.shards = [shard for shard in self.shards if shard not in damaged]
+            self.damaged += [shard.file.path for shard in damaged]
 
     def many(self, keys: np.ndarray, *, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray]:
         """All vectors (N, d) in `dtype` and offsets (n + 1,) of the keys, all of which must be stored."""

@@ -5,7 +5,8 @@ items have many vectors), the plan of an unfinished pass (`plan.safetensors`: `k
 between shards), and a line for each item that cannot be used and each finished pass (`bad.jsonl`, `passes.jsonl`; at
 an address an object a line, `bad-<key>.jsonl` and `passes-<random>.jsonl`). Files are written under a draft name and
 moved to their path, so each is whole or absent; shards are never changed, only merged into larger ones. The process
-that plans a pass holds the lock; reading needs none, nor does adding a shard.
+that plans a pass holds the lock; reading needs none, nor does adding a shard. A damaged shard counts as missing: the
+next that holds the lock removes it, and its items are encoded again.
 
 The store may be an address (compute/storage.py). Its shards are then fetched once each into a local folder and mapped
 there, and each new one is put as a whole object. They are not merged, as others may have fetched them, and nothing is
@@ -96,7 +97,7 @@ class FeatureStore:
     def settled(self, home: Path) -> dict[str, Any] | None:
         """What `settle` wrote, or None."""
         path = home / "identity.json"
-        with contextlib.suppress(FileNotFoundError, NotHere):
+        with contextlib.suppress(FileNotFoundError, NotHere, ValueError):  # the latter: damaged, and written again
             if (remote := self._beside(home)) and not path.exists():
                 remote.get("identity.json", path)
             return json.loads(path.read_text())
@@ -117,7 +118,8 @@ class Shelf:
     def __init__(self, folder: Path, *, remote: storage.RemoteFolder | None = None) -> None:
         self.folder, self.remote = folder, remote
         self.bad: dict[bytes, tuple[str, str]] = {}  # key -> name and problem of items that cannot be used
-        self._names: list[str] | None = None
+        self._files: dict[str, shards.MappedFile] | None = None
+        self._damaged: set[str] = set()  # names of shards that cannot be opened
         self.refresh()
 
     # ---- reading
@@ -128,17 +130,27 @@ class Shelf:
             self._fetch(self.remote)
         while True:
             names = self._listed()
-            if names != self._names:
+            if self._files is None or names != sorted({*self._files, *self._damaged}):
                 try:
-                    files = [shards.mapped(self.folder / name) for name in names]
+                    self._files = self._opened(names)
                 except FileNotFoundError:
                     continue  # merged by another process since it was listed
-                self._lookup, self._names = Lookup(files, where=str(self.folder)), names
+                self._lookup = Lookup(list(self._files.values()), where=str(self.folder))
             self.bad = {line["key"].encode(): (line["item"], line["problem"]) for line in self._notes(BAD)}
             return
 
+    def _opened(self, names: Sequence[str]) -> dict[str, shards.MappedFile]:
+        """Those of the shards that can be opened; one that is open already is not checked again."""
+        files, before = {}, self._files or {}
+        for name in names:
+            try:
+                files[name] = before.get(name) or shards.mapped(self.folder / name)
+            except shards.Damaged:
+                self._damaged.add(name)
+        return files
+
     def has(self, keys: np.ndarray) -> np.ndarray:
-        """(n,) bool: which of the keys (n,) S32 are stored."""
+        """(n,) bool: which of the keys (n,) S32 are stored. Reads the shards that hold them, once, to check them."""
         return self._lookup.has(keys)
 
     @property
@@ -166,8 +178,9 @@ class Shelf:
     # ---- writing, under the lock
 
     @contextlib.contextmanager
-    def locked(self, *, waiting: Callable[[str], None]) -> Iterator[None]:
-        """Holds the shelf for one process at a time; `waiting` is called before it has to wait. Removes drafts left."""
+    def locked(self, *, tell: Callable[[str], None]) -> Iterator[None]:
+        """Holds the shelf for one process at a time. Removes drafts and damaged shards. `tell` gets a line before it
+        has to wait, and one for damage."""
         import fcntl
 
         shards.make(self.folder)
@@ -177,10 +190,11 @@ class Shelf:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                waiting(f"{self.folder}: another process is encoding here; waiting until it has finished")
+                tell(f"{self.folder}: another process is encoding here; waiting until it has finished")
                 fcntl.flock(handle, fcntl.LOCK_EX)
             sweep(self.folder, deep=False)
             self._drop_replaced()
+            self._drop_damaged(tell)
             self.refresh()
             yield
 
@@ -207,18 +221,20 @@ class Shelf:
         """
         if self.remote is None:
             wanted = np.sort(np.asarray(keys, dtype="S32"))
-            of_shards = {name: shards.mapped(self.folder / name).arrays["keys"] for name in self._listed()}
-            parts = [name for name, own in of_shards.items() if len(own) and np.isin(own.view("S32"), wanted).all()]
+            own = {name: shards.Shard(file).keys for name, file in self._opened(self._listed()).items()}
+            parts = [name for name, keys in own.items() if len(keys) and np.isin(keys, wanted).all()]
             if len(parts) > 1:
                 self._merged(parts, noted=False)
 
     def plan(self) -> tuple[np.ndarray, np.ndarray]:
         """The unfinished pass's keys (n,) S32 and cuts (shards + 1,) int64; both empty when there is none."""
         try:
-            stored = shards.mapped(self.folder / PLAN).arrays
-        except FileNotFoundError:
+            file = shards.mapped(self.folder / PLAN)
+            if not file.is_sound:
+                raise shards.Damaged(f"{self.folder / PLAN}: damaged")
+        except (FileNotFoundError, shards.Damaged):
             return np.zeros(0, dtype="S32"), np.zeros(1, dtype=np.int64)
-        return stored["keys"].reshape(-1).view("S32").copy(), stored["cuts"].copy()
+        return file.arrays["keys"].reshape(-1).view("S32").copy(), file.arrays["cuts"].copy()
 
     def write_plan(self, keys: np.ndarray, cuts: np.ndarray) -> None:
         """Stores the plan of a pass: keys (n,) S32 in order, cuts (shards + 1,) between its shards."""
@@ -267,7 +283,10 @@ class Shelf:
         """Makes one shard of several; False where there is no room. `noted`: it says which it stands for, so that they
         are removed even after a process that died meanwhile. A shard of parts does not: its file is then the same as
         of one written at once, and parts that stay are merged with it later."""
-        files = [shards.mapped(self.folder / name) for name in names]
+        files = [file for file in self._opened(names).values() if file.is_sound]
+        names = [file.path.name for file in files]
+        if len(files) < 2:
+            return True
         lookup = Lookup(files, where=str(self.folder))
         keys = np.unique(np.concatenate([shard.keys for shard in lookup.shards]))
         counts = np.ones(len(keys), dtype=np.int64) if not lookup.ragged else lookup.counts(keys)
@@ -299,8 +318,33 @@ class Shelf:
         """Removes shards that a merged one holds, also after a process that died between the two steps."""
         for name in self._listed():
             with contextlib.suppress(FileNotFoundError):  # another process folded it into its shard since
-                for old in shards.replaced(self.folder / name):
-                    (self.folder / old).unlink(missing_ok=True)
+                for file in self._opened([name]).values():
+                    for old in file.replaces:
+                        (self.folder / old).unlink(missing_ok=True)
+
+    def _drop_damaged(self, tell: Callable[[str], None]) -> None:
+        """Removes the shards that were found to be damaged. At an address what is there may still be sound."""
+        names = sorted(self._damaged | {path.name for path in self._lookup.damaged})
+        lost = [name for name in names if not self._is_sound(name)]
+        for name in lost:
+            (self.folder / name).unlink(missing_ok=True)
+            if self.remote is not None:
+                with contextlib.suppress(NotHere):
+                    self.remote.get(name, self.folder / name)
+                if not self._is_sound(name):
+                    self._remove(name)
+        if names:
+            self._files, self._damaged = None, set()
+        if lost:
+            more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+            tell(f"{self.folder / lost[0]}{more}: damaged on disk; what they held is encoded again")
+
+    def _is_sound(self, name: str) -> bool:
+        """Whether a shard, opened anew, is as it was written: another process may have encoded it again."""
+        try:
+            return shards.mapped(self.folder / name).is_sound
+        except (FileNotFoundError, shards.Damaged):
+            return False
 
     def _listed(self) -> list[str]:
         return sorted(path.name for path in self.folder.glob(SHARDS))

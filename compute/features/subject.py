@@ -237,7 +237,7 @@ class LoadedSubject:
         shelf = self._shelf(home, name)
         wanted = passes.distinct(columns)
         if self._missing(shelf, wanted, whole=whole).any():
-            with shelf.locked(waiting=self._progress.tell):
+            with shelf.locked(tell=self._progress.tell):
                 missing = self._missing(shelf, wanted, whole=whole)
                 if missing.any():
                     self._run(operation(), home, name, shelf, wanted, missing, encoders)
@@ -249,7 +249,7 @@ class LoadedSubject:
         if shelf is None:
             shelf = self._shelves[home / name] = self.store.shelf(home, name)
             if self._retry_bad and shelf.bad:
-                with shelf.locked(waiting=self._progress.tell):
+                with shelf.locked(tell=self._progress.tell):
                     shelf.forget_bad()
         return shelf
 

@@ -44,7 +44,7 @@ def batches(items: int, width: int, dtype: str) -> Iterator[np.ndarray]:
 def write(folder: Path, items: int, width: int, dtype: str) -> None:
     """Shards as a pass writes them, merged as at its end."""
     shelf, every = Shelf(folder / "image"), np.sort(keys_of(0, items))
-    with shelf.locked(waiting=print):
+    with shelf.locked(tell=print):
         for at, vectors in enumerate(batches(items, width, dtype)):
             start = at * passes.SHARD
             shelf.append(every[start : start + len(vectors)], vectors)

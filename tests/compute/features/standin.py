@@ -77,7 +77,7 @@ class Standin:
 
 
 def subject(
-    folder: Path,
+    folder: Path | str,
     model: Any,
     dtype: str = "float32",
     *,

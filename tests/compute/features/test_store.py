@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from compute.features import shards
 from compute.features import store as feature_store
 from compute.features.store import FeatureStore, Shelf
 from compute.types import LikenessError
+from tests.compute.features.standin import Standin, files, subject
 
 
 def keys(count: int, *, start: int = 0) -> np.ndarray:
@@ -39,7 +41,7 @@ def quiet(line: str) -> None:
 
 def fill(shelf: Shelf, *sizes: int) -> np.ndarray:
     every = keys(sum(sizes))
-    with shelf.locked(waiting=quiet):
+    with shelf.locked(tell=quiet):
         for start, size in zip(np.cumsum([0, *sizes[:-1]]), sizes, strict=True):
             part = every[start : start + size]
             shelf.append(part, values(part))
@@ -59,12 +61,15 @@ def test_what_was_stored_is_found_in_any_order_and_number(shelf: Shelf) -> None:
 
 
 def test_a_shard_whose_keys_do_not_ascend_is_read(shelf: Shelf) -> None:
-    """As stores of earlier versions have them, under a number."""
+    """As stores of earlier versions have them, under a number and without checksums."""
     every = keys(30)[np.random.default_rng(0).permutation(30)]
     shelf.folder.mkdir()
     arrays = {"vectors": values(every), "keys": every.view(np.uint8).reshape(-1, 32)}
-    shards.write(shelf.folder / "00000001.safetensors", arrays)
+    path = shelf.folder / "00000001.safetensors"
+    shards.write(path, arrays)
+    path.write_bytes(re.sub(rb'"crc32": "[0-9a-f]{16}", ', lambda found: b" " * len(found[0]), path.read_bytes()))
     shelf.refresh()
+    assert shelf._files[path.name].notes.keys() == {"replaces"}
     assert np.array_equal(shelf.vectors(every), values(every))
     assert shelf.has(keys(33)).tolist() == [True] * 30 + [False] * 3
 
@@ -74,7 +79,7 @@ def test_items_of_many_vectors(shelf: Shelf) -> None:
     draw = np.random.default_rng(0)
     every = keys(30)
     held = {key: draw.normal(size=(draw.integers(0, 6), 4)).astype(np.float32) for key in every.tolist()}
-    with shelf.locked(waiting=quiet):
+    with shelf.locked(tell=quiet):
         for part in np.split(every, [4, 5, 20]):
             parts = [held[key] for key in part.tolist()]
             shelf.append(part, np.concatenate(parts), np.cumsum([0, *map(len, parts)]))
@@ -92,25 +97,70 @@ def test_items_of_many_vectors(shelf: Shelf) -> None:
 def test_small_shards_are_merged_and_large_ones_left(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     every = fill(shelf, 2, 500, 3, 4, 5)
     monkeypatch.setattr(feature_store, "SMALL", 5000)
-    with shelf.locked(waiting=quiet):
+    with shelf.locked(tell=quiet):
         shelf.merge()
     sizes = sorted(len(load_file(path)["vectors"]) for path in shelf.folder.glob("*.safetensors"))
     assert sizes == [14, 500]
     assert np.array_equal(shelf.vectors(every), values(every))
 
 
-@pytest.mark.parametrize("cut", [0, 5, 60, -1])
-def test_a_damaged_shard_is_named(shelf: Shelf, cut: int) -> None:
-    fill(shelf, 3)
-    path = next(shelf.folder.glob("*.safetensors"))
-    path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(LikenessError, match=f"{path}: a damaged file"):
-        Shelf(shelf.folder)
+DAMAGE = {
+    "empty": lambda data: b"",
+    "no header": lambda data: data[:5],
+    "half a header": lambda data: data[:60],
+    "cut": lambda data: data[:-1],
+    "a bit of the header": lambda data: data.replace(b'"vectors"', b'"vecuors"'),
+    "a bit of its length": lambda data: data[:7] + b"\x80" + data[8:],
+    "a bit of the vectors": lambda data: data[:-999] + bytes([data[-999] ^ 16]) + data[-998:],
+    "a bit of the keys": lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:],
+    "zeros": lambda data: data[:-900] + bytes(100) + data[-800:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("at", ["{}", "memory://damaged/{}"])
+def test_a_damaged_shard_is_named_and_encoded_again(
+    tmp_path: Path, damage: str, at: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LIKENESS_CACHE", str(tmp_path / "cache"))
+    folder = at.format(tmp_path)
+    column, other, model = files(*range(25)), files(30, 31), Standin()
+    first = subject(folder, model)
+    right = first.embed(column)
+    (shard,) = first.store.folder.rglob("[0-9a-f]*.safetensors")
+    sound = shard.read_bytes()
+    shard.write_bytes(DAMAGE[damage](sound))
+    assert shard.read_bytes() != sound and capsys.readouterr().err == ""
+    if first.store.remote is not None and damage != "zeros":  # an object that is damaged itself
+        first.store.remote.put(shard, shard.relative_to(first.store.folder).as_posix())
+    again = subject(folder, model)
+    again.embed(other)
+    assert np.array_equal(again.embed(column), right)
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and shard.name in told and "damaged" in told
+    # What an address still has is fetched, not encoded again.
+    assert model.encoded == (27 if "memory" in at and damage == "zeros" else 52)
+    assert np.array_equal(subject(folder, model).embed(column), right) and capsys.readouterr().err == ""
+
+
+def test_damage_is_not_merged_and_a_damaged_plan_is_none(shelf: Shelf, capsys: pytest.CaptureFixture[str]) -> None:
+    every = fill(shelf, 3, 4, 5)
+    path = shelf._path(np.sort(every[:3]))
+    path.write_bytes(DAMAGE["a bit of the keys"](path.read_bytes()))
+    with shelf.locked(tell=print):
+        shelf.write_plan(every, np.array([0, 12]))
+        shelf.merge()
+        assert shelf.has(every).tolist() == [False] * 3 + [True] * 9
+        plan = shelf.folder / feature_store.PLAN
+        plan.write_bytes(DAMAGE["a bit of the keys"](plan.read_bytes()))
+        assert [len(part) for part in shelf.plan()] == [0, 1]
+    with shelf.locked(tell=print):
+        assert not path.exists() and path.name in capsys.readouterr().out
 
 
 def test_bad_items_are_remembered_even_after_a_line_cut_short(shelf: Shelf) -> None:
     first, second = keys(2).tolist()
-    with shelf.locked(waiting=quiet):
+    with shelf.locked(tell=quiet):
         shelf.remember_bad(first, "cats, image 3", "a damaged image")
         with open(shelf.folder / "bad.jsonl", "ab") as handle:
             handle.write(b'\n{"key": "12')
@@ -119,7 +169,7 @@ def test_bad_items_are_remembered_even_after_a_line_cut_short(shelf: Shelf) -> N
         first: ("cats, image 3", "a damaged image"),
         second: ("cats, image 4", "an empty file"),
     }
-    with shelf.locked(waiting=quiet):
+    with shelf.locked(tell=quiet):
         shelf.forget_bad()
     assert Shelf(shelf.folder).bad == {}
 
@@ -144,7 +194,7 @@ HOLDER = """
 import sys
 from pathlib import Path
 from compute.features.store import Shelf
-with Shelf(Path(sys.argv[1])).locked(waiting=sys.exit):
+with Shelf(Path(sys.argv[1])).locked(tell=sys.exit):
     print("held", flush=True)
     sys.stdin.readline()
 """
@@ -167,7 +217,7 @@ def test_a_second_process_waits_and_says_so(tmp_path: Path) -> None:
         other.stdin.write("\n")
         other.stdin.flush()
 
-    with Shelf(tmp_path / "image").locked(waiting=waiting):
+    with Shelf(tmp_path / "image").locked(tell=waiting):
         other.communicate(timeout=30)
     assert other.returncode == 0
     assert len(said) == 1 and "another process is encoding here" in said[0]

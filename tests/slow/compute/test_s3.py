@@ -223,7 +223,7 @@ def test_a_shard_that_could_not_be_put_is_put_later(
 
     with monkeypatch.context() as patched:
         patched.setattr(RemoteFolder, "put", refuse)
-        with pytest.raises(ConnectionError), shelf.locked(waiting=print):
+        with pytest.raises(ConnectionError), shelf.locked(tell=print):
             shelf.append(keys, np.ones((4, 2), np.float32))
     assert remote.names() == {} and shelf._listed()
     assert Shelf(folder, remote=remote).has(keys).all()  # nothing is missing here, so that no pass takes the lock
@@ -244,14 +244,14 @@ def test_what_machines_note_at_the_same_moment_is_all_there(
         put(self, path, name)
 
     monkeypatch.setattr(RemoteFolder, "put", interrupted)
-    with one.locked(waiting=print), two.locked(waiting=print):
+    with one.locked(tell=print), two.locked(tell=print):
         beside.append(lambda: two.remember_bad(b"b" * 32, "second", "empty"))
         one.remember_bad(b"a" * 32, "first", "damaged")
     bad = {b"a" * 32: ("first", "damaged"), b"b" * 32: ("second", "empty")}
     assert Shelf(tmp_path / "three", remote=remote).bad == bad
     two.refresh()
     assert two.bad == bad
-    with two.locked(waiting=print):
+    with two.locked(tell=print):
         two.forget_bad()
     one.refresh()
     assert one.bad == two.bad == Shelf(tmp_path / "three", remote=remote).bad == {}
