@@ -13,7 +13,8 @@ from typing import Any
 KINDS = ("encoder", "metric", "mllm", "generator", "distribution")
 ABILITIES = ("embed_image", "embed_text", "compare", "choose", "score_pair", "generate")
 ORIGINS = ("published", "imported", "computed")  # the first that a model has is shown where only one can be
-VERDICTS = ("reproduces", "rounding", "conflict", "cannot be recomputed")
+# Of claims, in the order shown; `compute.claims.verdict` says when each is given.
+VERDICTS = ("conflict", "tables differ", "not significant", "rounding", "cannot be recomputed", "reproduces")
 SEVERITIES = ("headline", "table", "detail")  # of claims, the weightiest first: see compute/claims/verdict.py
 # Their n_items counts frames of videos, and frames of one video are near copies: no number of independent items.
 OF_FRAMES = ("mieb/ucf101", "mieb/ucf101zeroshot")

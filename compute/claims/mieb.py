@@ -300,9 +300,9 @@ def order() -> Checks:
         "mieb-order-lite": in_order(small["Mean (m)"]),
         "mieb-order-22": in_order(overall[MEAN_22]),
         "mieb-best-english": Check(
-            best(overall["Mean (Eng.) (125)"]), words={"best": long_names()[best(full["Mean (en)"])]}
+            best(overall["Mean (Eng.) (125)"]), across=True, words={"best": long_names()[best(full["Mean (en)"])]}
         ),
-        "mieb-rank-e5-v": Check(value=int(ranks_22[E5_V]), words={"rank": int(ranks["E5-V"])}),
+        "mieb-rank-e5-v": Check(value=int(ranks_22[E5_V]), across=True, words={"rank": int(ranks["E5-V"])}),
     }
 
 
@@ -412,11 +412,14 @@ def public_files() -> Checks:
     both = cells.merge(files, on=["model", "task", "subset", "metric"])
     gap = 100 * both.value - both.printed
     far = gap.abs() > FAR
-    cells = (both.column + gap.map(" {:+.2f}".format))[far].groupby([both.model, both.table], sort=False).agg(", ".join)
+    titles = both.model.map({model.key: model.title for model in shipped().models})
+    cells = (both.column + gap.map(" {:+.2f}".format))[far].groupby([titles, both.table], sort=False).agg(", ".join)
     return {
         "mieb-public-files": Check(
-            f"{far.sum()} of {len(both):,} differ by more than {FAR} points; mean difference {gap.mean():+.3f}",
+            f"{far.sum()} of {len(both):,} differ by more than {FAR} points; mean difference "
+            f"{rounded(gap.mean(), 3, sign=True)}",
             not far.any(),
+            across=True,
             words={"differ": "; ".join(f"{model} in Table {table}: {text}" for (model, table), text in cells.items())},
         )
     }

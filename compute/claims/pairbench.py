@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr, t
 
+from compute.analysis.correlation import interval
 from compute.claims.tables import column_checks, figures, printed
-from compute.claims.verdict import Check, Checks, claims_of
+from compute.claims.verdict import Check, Checks, by_intervals, claims_of
 from compute.metrics.judge import evenness
 from compute.rounding import rounded
 from compute.types import Claim
@@ -180,6 +181,7 @@ def split_sentences() -> Checks:
     family = [f"InternVL2.5-{size}B" for size in (1, 2, 4, 8)]
     means, controls = both.mean(axis=1)[family], control.loc[family].mean(axis=1)
     rho = spearmanr([1, 2, 4, 8], controls).statistic
+    low, high = interval(r=rho, n=len(family), method="spearman")
     return {
         "pairbench-all-data-sets": no_winner(group),
         "pairbench-image-pairs": Check(
@@ -194,6 +196,8 @@ def split_sentences() -> Checks:
         "pairbench-internvl2-control": Check(f"{len(ahead)} of 4", words={"ahead": ", ".join(ahead)}),
         "pairbench-size-mmscore": Check(", ".join(rounded(value, 1) for value in means), means.is_monotonic_increasing),
         "pairbench-size-control": Check(
-            ", ".join(rounded(value, 1) for value in controls), rho > 0, words={"rho": rho}
+            ", ".join(rounded(value, 1) for value in controls),
+            by_intervals(within=low > 0, excluded=high < 0),
+            words={"rho": rho, "low": low, "high": high},
         ),
     }

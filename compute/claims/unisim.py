@@ -15,7 +15,7 @@ from scipy.stats import kendalltau, norm
 from compute.analysis.correlation import correlate, interval
 from compute.catalog.published import DASH
 from compute.claims.tables import column_checks, figures, names_in, printed, score_columns
-from compute.claims.verdict import CANNOT, Check, Checks, claims_of, listing
+from compute.claims.verdict import CANNOT, Check, Checks, by_intervals, claims_of, listing
 from compute.rounding import rounded
 from compute.types import Claim
 
@@ -214,12 +214,9 @@ def taus(frame: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> dict[str, flo
     }
 
 
-def at_most_weak(frame: pd.DataFrame, pairs: Iterable[tuple[str, str]], *, negative_too: bool) -> Check:
-    """Whether correlations are none, or at most weak where only positive ones count (`negative_too` False).
-
-    The claim holds where every interval stays within WEAK, and is a conflict only where an interval excludes it: with
-    `negative_too` one without 0, else one wholly above WEAK. Otherwise too few models leave it open. The intervals
-    hold with 95% confidence for all pairs together (Bonferroni).
+def correlations(frame: pd.DataFrame, pairs: Iterable[tuple[str, str]], *, claim: str) -> Check:
+    """Whether all correlations are as claimed: `positive`, `weak` (at most WEAK) or `none` (at most WEAK in size, and
+    contradicted by an interval without 0). The intervals hold with 95% confidence for all pairs together (Bonferroni).
     """
     chosen = list(pairs)
     values = taus(frame, chosen)
@@ -228,13 +225,11 @@ def at_most_weak(frame: pd.DataFrame, pairs: Iterable[tuple[str, str]], *, negat
     cells = tuple(zip(*[(columns.index(a), columns.index(b)) for a, b in chosen], strict=True))
     n = table.n[cells]
     low, high = interval(r=table.r[cells], n=n, method="kendall", quantile=norm.ppf(1 - 0.025 / len(chosen)))
-    excluded = (low > 0) | (high < 0) if negative_too else low > WEAK
-    within = (low >= -WEAK) & (high <= WEAK) if negative_too else high <= WEAK
-    holds: bool | str = CANNOT
-    if excluded.any():
-        holds = False
-    elif within.all():
-        holds = True
+    within, excluded = {
+        "positive": (low > 0, high < 0),
+        "weak": (high <= WEAK, low > WEAK),
+        "none": ((low >= -WEAK) & (high <= WEAK), (low > 0) | (high < 0)),
+    }[claim]
     names = [name for name, out in zip(values, excluded, strict=True) if out]
     words = {
         "models": f"{n.min()} to {n.max()} models" if n.min() < n.max() else f"{n.min()} models",
@@ -242,7 +237,7 @@ def at_most_weak(frame: pd.DataFrame, pairs: Iterable[tuple[str, str]], *, negat
         "high": rounded(high.max(), 2),
         "excluded": ", ".join(names) or "none",
     }
-    return Check(listing(values, digits=2), holds, words=words)
+    return Check(listing(values, digits=2), by_intervals(within=within, excluded=excluded), words=words)
 
 
 def figure_3() -> Checks:
@@ -250,22 +245,20 @@ def figure_3() -> Checks:
     frame = both_tables()
     general, special = (frame[frame["group"] == group] for group in (GENERAL, SPECIAL))
     inner, outer = list(itertools.combinations(CORE, 2)), list(itertools.product(CORE, OOD))
-    core_general = taus(general, inner)
+    positive = correlations(general, inner, claim="positive")
     related = [("IT-2AFC average", "Text-2AFC average")]
-    lost = at_most_weak(special, related, negative_too=False)
-    (tau,) = taus(special, related).values()
+    lost = correlations(special, related, claim="weak")
+    (tau,), (before,) = (taus(group, related).values() for group in (special, general))
     fewer = taus(general.drop(index=APPENDIX_ONLY), inner)["Img-2AFC-Text-2AFC"]
     return {
-        "unisim-figure-3-core-general": Check(
-            listing(core_general, digits=2), all(tau > 0 for tau in core_general.values()), words={"fewer": fewer}
-        ),
-        "unisim-figure-3-core-special": at_most_weak(special, inner, negative_too=False),
+        "unisim-figure-3-core-general": replace(positive, words=positive.words | {"fewer": fewer}),
+        "unisim-figure-3-core-special": correlations(special, inner, claim="weak"),
         "unisim-figure-3-text": replace(
             lost,
-            text=f"general-purpose {rounded(core_general['IT-2AFC-Text-2AFC'], 2)}, specialised {rounded(tau, 2)}",
+            text=f"general-purpose {rounded(before, 2)}, specialised {rounded(tau, 2)}",
         ),
-        "unisim-figure-3-ood-general": at_most_weak(general, outer, negative_too=True),
-        "unisim-figure-3-ood-special": at_most_weak(special, outer, negative_too=True),
+        "unisim-figure-3-ood-general": correlations(general, outer, claim="none"),
+        "unisim-figure-3-ood-special": correlations(special, outer, claim="none"),
     }
 
 

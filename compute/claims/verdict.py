@@ -11,6 +11,12 @@ is `text`; it has no severity of its own.
                correlates. Each says in `why` what a reader would decide by it.
     table      a result: a score, rank or correlation of a table, or a sentence about single models or tasks.
     detail     how much data there is, captions, repeated numbers, the order of rows: no ranking depends on it.
+
+Two verdicts are no conflict although the print and the recomputed text are unlike:
+    tables differ     the claim holds two sources against each other that need not agree, such as tables that average
+                      different categories (`Check.across`)
+    not significant   a correlation of so few models that its interval neither confirms nor excludes what is claimed: a
+                      sign that the data cannot tell from zero neither confirms nor contradicts (`by_intervals`)
 """
 
 from __future__ import annotations
@@ -22,7 +28,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from numbers import Integral
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from compute.catalog.published import number
 from compute.io.tables import read_csv
@@ -30,9 +38,10 @@ from compute.paths import PUBLISHED
 from compute.rounding import decimal, rounded
 from compute.types import BadInput, Claim
 
-CANNOT = "cannot be recomputed"
+CANNOT, NOT_SIGNIFICANT, TABLES_DIFFER = "cannot be recomputed", "not significant", "tables differ"
 TEXTS = ("claim", "where", "printed", "formula", "note", "why")
 NOT_IN_KEYS = re.compile(r"[^a-z0-9.]+")
+HYPHEN = re.compile(r"(?<![\w.)-])-(?=\d)")  # of a negative number
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,7 @@ class Check:
     )
     value: float | None = None  # in printed units; a count is shown as it is; None or NaN cannot be recomputed
     slack: float = 0.0  # largest error that the rounding of the inputs can cause, in printed units
+    across: bool = False  # the claim compares two sources that need not agree: unlike ones are TABLES_DIFFER
     words: Mapping[str, object] = field(default_factory=dict)  # fill the placeholders of the row
 
 
@@ -75,8 +85,11 @@ def claims_of(paper: str, sections: Iterable[Callable[[], Checks]]) -> list[Clai
             }
             text = {name: rows[key][name].format_map(words) for name in TEXTS}
             recomputed, verdict = _compared(text["printed"], check)
+            if check.across and verdict == "conflict":
+                verdict = TABLES_DIFFER
             added = [name for name in (f"{key}/{text['claim']}", f"{key}/{verdict}") if name in notes]
             text["note"] = " ".join(filter(None, [text["note"], *(rows[name]["note"] for name in added)]))
+            recomputed, text["note"] = (HYPHEN.sub("−", words) for words in (recomputed, text["note"]))
             own = f"{key}/{NOT_IN_KEYS.sub('-', text['claim'].lower()).strip('-')}" if family else key
             severity = rows[key]["severity"]
             claims.append(
@@ -103,6 +116,12 @@ def _compared(printed: str, check: Check) -> tuple[str, str]:
         return text, "reproduces" if holds else "conflict"
     verdict = judge(printed, value, slack=check.slack) if printed else CANNOT
     return text or (str(value) if isinstance(value, Integral) else shown(value, like=printed or "0.0")), verdict
+
+
+def by_intervals(*, within: ArrayLike, excluded: ArrayLike) -> bool | str:
+    """Whether a claim on correlations holds: where every interval lies `within` what is claimed, not where one of them
+    is wholly outside (`excluded`), and otherwise NOT_SIGNIFICANT. Both are bool (n,)."""
+    return False if np.any(excluded) else True if np.all(within) else NOT_SIGNIFICANT
 
 
 def listing(values: Mapping[str, float] | pd.Series, *, digits: int = 1) -> str:

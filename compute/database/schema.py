@@ -1,5 +1,7 @@
 """The database's schema: its tables, and the views that other programs may read."""
 
+from compute.types import SEVERITIES, VERDICTS
+
 SCHEMA_VERSION = 9
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which stand above this file, is tested.
@@ -71,10 +73,10 @@ TABLES = {
         record JSON NOT NULL, PRIMARY KEY (model, domain, modality)""",
     "projections": """kind VARCHAR, key VARCHAR, x DOUBLE NOT NULL, y DOUBLE NOT NULL, cluster INTEGER,
         settings JSON, PRIMARY KEY (kind, key)""",
-    "claims": """key VARCHAR PRIMARY KEY, paper VARCHAR NOT NULL, claim VARCHAR NOT NULL, "where" VARCHAR,
+    "claims": f"""key VARCHAR PRIMARY KEY, paper VARCHAR NOT NULL, claim VARCHAR NOT NULL, "where" VARCHAR,
         printed VARCHAR, recomputed VARCHAR, verdict VARCHAR NOT NULL
-            CHECK (verdict IN ('reproduces', 'rounding', 'conflict', 'cannot be recomputed')),
-        severity VARCHAR NOT NULL CHECK (severity IN ('headline', 'table', 'detail')),
+            CHECK (verdict IN {VERDICTS}),
+        severity VARCHAR NOT NULL CHECK (severity IN {SEVERITIES}),
         note VARCHAR, formula VARCHAR, why VARCHAR""",
 }
 

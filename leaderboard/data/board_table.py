@@ -249,7 +249,15 @@ def load(db: Database, *, suite: str, cut: Cut = WHOLE) -> BoardTable:
         columns=columns,
         low=wide(long, "low", rows=rows, columns=facts),
         high=wide(long, "high", rows=rows, columns=facts),
-        marks=_marks(db, suite, rows, columns, scores.values, trained=trained),
+        marks=_marks(
+            db,
+            suite,
+            rows,
+            columns,
+            scores.values,
+            trained=trained,
+            means=set(tasks["key"][~tasks["ranked"].astype(bool)]),
+        ),
         category_columns=_category_columns(columns, scores.categories, own=own, shown=not alone)
         if not is_human
         else (),
@@ -394,6 +402,7 @@ def _marks(
     values: np.ndarray,
     *,
     trained: set[tuple[str, str]],  # models and tasks
+    means: set[str],  # the tasks that stand for the paper's means of others
 ) -> np.ndarray:
     disputed = set(suite_queries.disagreements(db, suite=suite).itertuples(index=False, name=None))
     remarks = suite_queries.notes(db, suite=suite)
@@ -402,10 +411,11 @@ def _marks(
     for r, (model, origin) in enumerate(rows):
         for c, column in enumerate(columns):
             pair = (model, column.task)
+            noted = origin == "published" and bool({(*pair, ""), (*pair, column.metric)} & suspect)
+            # A printed mean that is not that of the printed scores is no doubtful score: the tables disagree
+            other = (noted and column.task in means) or (origin == "published" and pair in disputed)
             marks[r, c] = (
-                TRAINED * (pair in trained)
-                + SUSPECT * (origin == "published" and bool({(*pair, ""), (*pair, column.metric)} & suspect))
-                + DISPUTED * (origin == "published" and pair in disputed)
+                TRAINED * (pair in trained) + SUSPECT * (noted and column.task not in means) + DISPUTED * other
             )
     marks[np.isnan(values)] = 0
     return marks

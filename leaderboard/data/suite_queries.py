@@ -196,6 +196,19 @@ def claims(db: Database) -> pd.DataFrame:
     return db.ask("""SELECT * FROM claims ORDER BY paper, "where", claim""")
 
 
+def claim_counts(db: Database, *, paper: str = "") -> dict[str, int]:
+    """How many claims there are, of one paper where it is named: claims, recomputed, and conflicts among these."""
+    return (
+        db.ask(
+            """SELECT count(*) AS claims, count(*) FILTER (verdict != 'cannot be recomputed') AS recomputed,
+                      count(*) FILTER (verdict = 'conflict') AS conflicts FROM claims WHERE ? IN ('', paper)""",
+            [paper],
+        )
+        .iloc[0]
+        .to_dict()
+    )
+
+
 def lite_claims(db: Database) -> pd.DataFrame:
     """MIEB's claims on how well its lite suite preserves the order: claim, printed."""
     return db.ask("""SELECT DISTINCT claim, printed FROM claims WHERE paper = 'MIEB' AND "where" = 'Section 6.3'
@@ -213,11 +226,9 @@ def everything(opening: OpenDatabase) -> Iterator[pd.DataFrame]:
 
 
 def counts(db: Database) -> pd.DataFrame:
-    """One row: models with scores, tasks, scores, claims, those that were recomputed, and conflicts among them."""
+    """One row: models with scores, tasks, scores."""
     return db.ask("""SELECT (SELECT count(DISTINCT model) FROM runs) AS models, (SELECT count(*) FROM tasks) AS tasks,
-                            (SELECT count(*) FROM scores) AS scores, (SELECT count(*) FROM claims) AS claims,
-                            (SELECT count(*) FROM claims WHERE verdict != 'cannot be recomputed') AS recomputed,
-                            (SELECT count(*) FROM claims WHERE verdict = 'conflict') AS conflicts""")
+                            (SELECT count(*) FROM scores) AS scores""")
 
 
 def data_version(db: Database) -> str:

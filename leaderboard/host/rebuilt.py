@@ -80,8 +80,9 @@ def check_contents(db: Database) -> None:
         benchmarks = set(suite_queries.benchmarks(db)["key"])
         counts = {
             "suites": len(suite_queries.suites(db)),
-            **suite_queries.counts(db).iloc[0][["models", "tasks", "scores"]],
+            **suite_queries.counts(db).iloc[0],
         }
+        suite_queries.claim_counts(db)
     except Exception as error:  # of DuckDB: a missing table, a block that cannot be read
         raise DatabaseError(f"it cannot be read ({type(error).__name__})") from error
     missing = [f"benchmark {row.key!r}" for row in shipped().benchmarks if row.key not in benchmarks]

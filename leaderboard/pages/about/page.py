@@ -64,6 +64,7 @@ def body(site: Site) -> Markup:
         fetched=bool(site.data and site.data.path == site.db.path),
         built=datetime.fromtimestamp(site.db.copy.stat().st_mtime, tz=UTC).strftime("%Y-%m-%d %H:%M UTC"),
         counts=suite_queries.counts(site.db).iloc[0],
+        claims=suite_queries.claim_counts(site.db),
         data_version=suite_queries.data_version(site.db),
         packages=", ".join(f"{name} {version(name)}" for name in PACKAGES),
     )

@@ -3,10 +3,11 @@
 import { encodedKey } from '../../js/address.js';
 import { button, copyLink, el } from '../../js/dom.js';
 
-export const VERDICTS = ['conflict', 'rounding', 'cannot be recomputed', 'reproduces'];
+export const VERDICTS = ['conflict', 'tables differ', 'not significant', 'rounding', 'cannot be recomputed', 'reproduces'];
 export const SEVERITIES = ['headline', 'table', 'detail'];
 export const VERDICT_NAMES = {
-  conflict: 'Conflict', rounding: 'Rounding', 'cannot be recomputed': 'Cannot be recomputed', reproduces: 'Reproduces',
+  conflict: 'Conflict', 'tables differ': 'Tables differ', 'not significant': 'Not significant', rounding: 'Rounding',
+  'cannot be recomputed': 'Cannot be recomputed', reproduces: 'Reproduces',
 };
 export const SEVERITY_NAMES = { headline: 'Headline', table: 'Table', detail: 'Detail' };
 const WHY = {

@@ -8,8 +8,8 @@ import { card, claimUrl, SEVERITIES, SEVERITY_NAMES, VERDICT_NAMES, VERDICTS } f
 
 // With soft hyphens, for the narrow heads of the counts.
 const HEADS = {
-  conflict: 'Con\u00adflict', rounding: 'Round\u00ading', 'cannot be recomputed': 'Cannot be recom\u00adputed',
-  reproduces: 'Repro\u00adduces',
+  conflict: 'Con\u00adflict', 'tables differ': 'Tables differ', 'not significant': 'Not signi\u00adficant',
+  rounding: 'Round\u00ading', 'cannot be recomputed': 'Cannot be recom\u00adputed', reproduces: 'Repro\u00adduces',
 };
 const COLUMNS = [
   { key: 'verdict', title: 'Verdict', width: 84, most: 160 },
@@ -66,12 +66,12 @@ export function select(claims, { paper, verdict, severity, q, sort }) {
   return rows.sort((one, other) => Number(!value(one)) - Number(!value(other)) || way * collator.compare(value(one), value(other)));
 }
 
-/** The answer in numbers: how many claims fail, and which of the headlines do. */
-export function answer(claims) {
+/** The answer: the server's counts of claims, and which of the failing ones are of what severity. */
+export function answer(claims, { recomputed, conflicts }) {
   const failing = claims.filter(({ verdict }) => verdict === 'conflict');
   const count = (severity, rows) => rows.filter((claim) => claim.severity === severity).length;
   return {
-    all: claims.length, failing: failing.length, headlines: count('headline', claims),
+    recomputed, conflicts, headlines: count('headline', claims),
     failingHeadlines: failing.filter(({ severity }) => severity === 'headline'),
     failingResults: count('table', failing), failingDetails: count('detail', failing),
   };
@@ -92,7 +92,7 @@ export async function mount(root, source) {
   show(root, data);
 }
 
-function show(root, { fields, rows, tables }) {
+function show(root, { counts: numbers, fields, rows, tables }) {
   const claims = rows.map((row) => {
     const claim = Object.fromEntries(fields.map((field, at) => [field, row[at]]));
     return { ...claim, text: row.join(' ').toLowerCase() };
@@ -172,11 +172,11 @@ function show(root, { fields, rows, tables }) {
   }
 
   function answered() {
-    const { all, failing, headlines, failingHeadlines, failingResults, failingDetails } = answer(claims);
+    const { recomputed, conflicts, headlines, failingHeadlines, failingResults, failingDetails } = answer(claims, numbers);
     const number = (count, noun) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
     const rest = `${number(failingResults, 'result')} of tables or single models and ${number(failingDetails, 'detail')} fail too.`;
     return el('section', { class: 'lk-answer', 'aria-label': 'The answer' },
-      el('p', {}, el('b', {}, `${failing.toLocaleString('en')} of ${number(all, 'claim')} fail`),
+      el('p', {}, el('b', {}, `${conflicts.toLocaleString('en')} of ${number(recomputed, 'claim')} that can be recomputed fail`),
         `: the paper’s own figures give another value. ${failingHeadlines.length} of the ${number(headlines, 'headline claim')} fail${failingHeadlines.length ? ':' : '.'}`),
       el('ul', {}, ...failingHeadlines.map((claim) => el('li', {}, el('span', { class: 'lk-quiet' }, `${claim.paper} `), opener(claim)))),
       el('p', { class: 'lk-quiet' }, rest));

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from compute.types import SEVERITIES
+from compute.types import SEVERITIES, VERDICTS
 from leaderboard.data import suite_queries
 from leaderboard.data.database import Database
 
@@ -22,7 +22,6 @@ FIELDS = (
     "note",
     "why",
 )
-VERDICTS = ("conflict", "rounding", "cannot be recomputed", "reproduces")  # in the order shown
 
 Sources = dict[str, dict[str, str]]  # key, source and suite of a published table, by names such as `MIEB Table 9`
 
@@ -42,6 +41,7 @@ def claims(db: Database) -> dict[str, Any]:
     tables = {f"{paper}|{text}": tables_of(paper, text, sources=sources) for paper, text in sorted(texts)}
     return {
         "fields": list(FIELDS),
+        "counts": suite_queries.claim_counts(db),
         "rows": frame[list(FIELDS)].to_numpy().tolist(),
         "tables": {location: entries for location, entries in tables.items() if entries},
     }

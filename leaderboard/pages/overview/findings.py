@@ -111,7 +111,7 @@ def findings(site: Site, suites: tuple[str, ...]) -> list[Finding]:
                 generators=people_first(table) if ranked is None else None,
                 disagreement=None if ranked is None else disagreement(table, ranked),
                 claim=conflicts.iloc[0] if len(conflicts) else None,
-                failing=len(conflicts),
+                failing=suite_queries.claim_counts(site.db, paper=table.suite["benchmark_title"])["conflicts"],
             )
         )
     return out

@@ -53,7 +53,11 @@ def findings(site: Site) -> Markup:
 
 def starts(site: Site) -> Markup:
     """Where to start, with the number of models and claims."""
-    return render("pages/overview/starts.html", counts=suite_queries.counts(site.db).iloc[0])
+    return render(
+        "pages/overview/starts.html",
+        counts=suite_queries.counts(site.db).iloc[0],
+        claims=suite_queries.claim_counts(site.db),
+    )
 
 
 def benchmarks(site: Site) -> Markup:

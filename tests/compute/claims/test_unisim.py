@@ -7,6 +7,7 @@ import pytest
 
 from compute.claims import unisim
 from compute.claims.unisim import taus
+from compute.claims.verdict import NOT_SIGNIFICANT
 from compute.types import Claim
 
 CLAIMS = unisim.claims()
@@ -53,31 +54,34 @@ def test_figure_3_by_hand() -> None:
     assert taus(tie, [("a", "b")])["a-b"] == pytest.approx(1 / 3)  # 2 pairs agree, 1 does not
     maps = {row.claim: row for row in CLAIMS if "Figure 3" in row.where}
     general = maps["Core tasks correlate positively among general-purpose models"]
-    assert general.verdict == "conflict" and "Img-2AFC-Text-2AFC -0.03" in general.recomputed
+    assert general.verdict == "not significant" and "Img-2AFC-Text-2AFC −0.03" in general.recomputed
     assert "IT-2AFC-Text-2AFC 0.54" in general.recomputed
     special = maps["Core tasks correlate weakly or negatively among specialised models"]
-    assert special.verdict == "cannot be recomputed" and "IT-2AFC-IQA -0.60" in special.recomputed
+    assert special.verdict == "not significant" and "IT-2AFC-IQA −0.60" in special.recomputed
 
 
 @pytest.mark.parametrize(
-    ("tau", "models", "negative_too", "verdict"),
+    ("tau", "models", "claim", "verdict"),
     [
-        (0.4, 12, True, "cannot be recomputed"),  # p = 0.09
-        (0.9, 12, True, False),
-        (-0.9, 12, True, False),
-        (-0.9, 12, False, True),
-        (0.9, 12, False, False),
-        (0.6, 5, False, "cannot be recomputed"),
-        (0.0, 400, True, True),
-        (0.2, 400, True, False),
-        (0.2, 400, False, True),
+        (0.4, 12, "none", NOT_SIGNIFICANT),  # p = 0.09
+        (0.9, 12, "none", False),
+        (-0.9, 12, "none", False),
+        (-0.9, 12, "weak", True),
+        (0.9, 12, "weak", False),
+        (0.6, 5, "weak", NOT_SIGNIFICANT),
+        (0.0, 400, "none", True),
+        (0.2, 400, "none", False),
+        (0.2, 400, "weak", True),
+        (-0.03, 12, "positive", NOT_SIGNIFICANT),  # p = 0.89
+        (0.9, 12, "positive", True),
+        (-0.9, 12, "positive", False),
     ],
 )
-def test_a_correlation_is_called_weak_or_not_only_where_its_interval_says_so(
-    tau: float, models: int, negative_too: bool, verdict: bool | str
+def test_a_claim_on_a_correlation_stands_or_falls_only_where_its_interval_says_so(
+    tau: float, models: int, claim: str, verdict: bool | str
 ) -> None:
     frame = pd.DataFrame({"a": range(models), "b": permutation(models, tau=tau)})
-    check = unisim.at_most_weak(frame.astype(float), [("a", "b")], negative_too=negative_too)
+    check = unisim.correlations(frame.astype(float), [("a", "b")], claim=claim)
     assert check.holds == verdict
 
 

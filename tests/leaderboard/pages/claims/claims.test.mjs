@@ -46,8 +46,8 @@ test('sorting is by number where there are numbers, blanks last both ways', () =
 });
 
 test('the answer counts what fails by how much depends on it', () => {
-  const { failingHeadlines, ...counts } = answer(claims);
-  assert.deepEqual(counts, { all: 3, failing: 2, headlines: 1, failingResults: 0, failingDetails: 1 });
+  const { failingHeadlines, ...counts } = answer(claims, { recomputed: 3, conflicts: 2 });
+  assert.deepEqual(counts, { recomputed: 3, conflicts: 2, headlines: 1, failingResults: 0, failingDetails: 1 });
   assert.deepEqual(failingHeadlines.map(({ key }) => key), ['b/two']);
 });
 

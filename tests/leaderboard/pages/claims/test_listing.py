@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
+from compute.claims.verdict import CANNOT
 from compute.types import SEVERITIES
-from leaderboard.data import suite_queries
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.data.suite_queries import claim_counts
 from leaderboard.pages.claims.listing import claims
 from tests.leaderboard.served import client as client_of
 
@@ -19,12 +20,13 @@ def client(suite_cache: SuiteCache) -> TestClient:
 
 def test_claims_are_all_there_with_conflicts_first(suite_cache):
     data = claims(suite_cache.db)
-    counts = suite_queries.counts(suite_cache.db).iloc[0]
+    counts, conflicts = data["counts"], data["counts"]["conflicts"]
     verdicts = [row[data["fields"].index("verdict")] for row in data["rows"]]
-    assert len(verdicts) == counts.claims
-    assert set(verdicts[: counts.conflicts]) == {"conflict"}
-    assert "conflict" not in verdicts[counts.conflicts :]
-    severities = [row[data["fields"].index("severity")] for row in data["rows"][: counts.conflicts]]
+    assert len(verdicts) == counts["claims"] > counts["recomputed"] == len(verdicts) - verdicts.count(CANNOT)
+    assert set(verdicts[:conflicts]) == {"conflict"} and "conflict" not in verdicts[conflicts:]
+    papers = {row[data["fields"].index("paper")] for row in data["rows"]}
+    assert sum(claim_counts(suite_cache.db, paper=paper)["conflicts"] for paper in papers) == conflicts
+    severities = [row[data["fields"].index("severity")] for row in data["rows"][:conflicts]]
     assert severities == sorted(severities, key=SEVERITIES.index) and set(severities) == set(SEVERITIES)
 
 

@@ -10,10 +10,11 @@ from leaderboard.pages.overview.page import LEADERS, SUITES, benchmarks, starts
 
 
 def test_every_start_has_its_numbers(site: SimpleNamespace) -> None:
-    counts, markup = suite_queries.counts(site.db).iloc[0], starts(site)
+    counts, claims, markup = suite_queries.counts(site.db).iloc[0], suite_queries.claim_counts(site.db), starts(site)
     assert markup.count("<a ") == 4
-    assert f"Rank {counts.models} models" in markup and counts.recomputed < counts.claims
-    assert f"{counts.recomputed:,} statements of the papers recomputed" in markup
+    assert f"Rank {counts.models} models" in markup and claims["recomputed"] < claims["claims"]
+    assert f"{claims['recomputed']:,} statements of the papers recomputed" in markup
+    assert f"; {claims['conflicts']} do not match" in markup
 
 
 def test_every_benchmark_with_scores_has_its_leaders(site: SimpleNamespace) -> None:
