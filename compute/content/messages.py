@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -11,6 +12,9 @@ from compute.types import BadInput, BadItem
 STOP, LENGTH, REFUSAL = "stop", "length", "refusal"  # why an answer ended: by itself, cut off, or declined
 
 Part = TypeVar("Part")
+
+_TAG = r"<{0}(?:\w+:)?(?:think|thinking|thoughts?|reasoning)>|\[{0}THINK\]|◁{0}think▷"
+_OPENED, _CLOSED = (re.compile(_TAG.format(end), re.IGNORECASE) for end in ("", "/"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,3 +79,19 @@ class Reply:
     output_tokens: int | None = None
     seconds: float | None = field(default=None, compare=False)  # of its request, or its share of a batch; no waiting
     cost: float | None = None  # US dollars
+
+
+def is_answer(text: str, finish: str) -> bool:
+    """Whether a reply is an answer, and not a provider's failure: without a text only where all its tokens went to
+    reasoning, or a filter left nothing."""
+    return bool(text.strip()) or finish in (LENGTH, REFUSAL)
+
+
+def final(text: str, *, finish: str = "") -> str | None:
+    """What a reply says outside its thinking, in the tags that models use; None where the thinking does not end."""
+    closed = [match.end() for match in _CLOSED.finditer(text)]
+    after = text[closed[-1] :] if closed else text
+    if _OPENED.search(after):
+        return None
+    opened = _OPENED.search(text)
+    return text[: opened.start()] if opened and finish != LENGTH and not after.strip() else after

@@ -298,9 +298,9 @@ class Asked:
         return np.zeros(len(second))
 
     def choose(self, questions: Sequence[Question]) -> list[Reply]:
-        """The first option of each question."""
+        """The first option of each question, or the lowest score."""
         self.questions += questions
-        return [Reply(item=question.item, text="A") for question in questions]
+        return [Reply(item=question.item, text="A" if question.choices else "Score: 1") for question in questions]
 
     @property
     def pairs(self) -> list[Column]:

@@ -14,6 +14,7 @@ from compute.engine.variants import QUALITY_BENCHMARKS, QUALITY_CATEGORIES, VARI
 from compute.engine.workspace import Bench
 from compute.models import ADAPTERS, abilities
 from compute.models.judges import endpoint
+from compute.procedures.shared.replies import READING
 from compute.tasks import computable
 from compute.types import BadInput, LikenessError, Model, Suite, Task
 
@@ -267,9 +268,9 @@ def _jobs(
     """One job, or one for each variant that the benchmark compares."""
     procedure, (of_procedure, of_task) = bench.procedures[task.procedure], _allowed(task, bench)
     usual = defaults(row, {**of_task, **of_procedure})
-    own = {
-        name: value for name, value in overrides.items() if name in usual and (name not in VARIANTS or is_quality(task))
-    }
+    words = in_words(row, task)
+    applies = {"reader": words, **dict.fromkeys(VARIANTS, is_quality(task))}
+    own = {name: value for name, value in overrides.items() if name in usual and applies.get(name, True)}
     prompted = abilities.scores(row, "image-text")
     choices = [own]
     for name, values in VARIANTS.items():
@@ -279,13 +280,16 @@ def _jobs(
     for choice in choices:
         options = {**usual, **choice}
         of_job, of_items = ({name: options[name] for name in part} for part in (of_procedure, of_task))
+        # How answers are read makes another run of a judge, and not another question to the models beside it.
+        reading = {"version": READING, **{name: of_job[name] for name in ("reader",) if name in of_job}}
         settings = {
             "model": dict(identity),
             "procedure": {
                 "key": procedure.key,
                 "version": procedure.version,
-                "options": of_job,
+                "options": {name: value for name, value in of_job.items() if name != "reader"},
                 "packages": versions.minor(versions.installed(PACKAGES.get(procedure.key, ()))),
+                **({"reading": reading} if words else {}),
             },
             "data": {
                 "dataset": task.dataset,

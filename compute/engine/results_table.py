@@ -38,7 +38,7 @@ def lines(plan: Plan, outcomes: Sequence[Outcome], *, catalog: Catalog) -> list[
         text.append("At least: the score if every answer that is missing or cannot be read were wrong.")
     if any(run.tied > TIES_SHOWN for run in cells.values()):
         text.append("Tied: the share of items that exact ties decide.")
-    text += [line for run in cells.values() if (line := without_a_score(run))]
+    text += [line for run in cells.values() for line in how_answers_were_read(run)]
     text += _compared(stored, cells, category)
     failed = [outcome for outcome in outcomes if outcome.state == "failed"]
     text += ["", *_grouped("Failed", failed), *traced(failed)] if failed else []
@@ -109,19 +109,24 @@ def cell(stored: StoredRun, metric: Metric) -> str:
     return f"{text} ({', '.join(notes)})" if notes else text
 
 
-def without_a_score(stored: StoredRun) -> str:
-    """How many of a judge's answers state no score from 1 to 10, by reason; empty where all do, or none was asked for.
+def how_answers_were_read(stored: StoredRun) -> list[str]:
+    """How many of a judge's answers state no score from 1 to 10, by reason, and how many the lenient reader adds; none
+    where all do, or none was asked for.
 
     PairBench's MMScore takes such answers for a label of their own: the figure alone does not tell.
     """
     parts = [part for part in stored.run.settings.get("found", {}).values() if "refused" in part]
     counts = {name: sum(part.get(name, 0) for part in parts) for name in ("refused", "truncated", "invalid")}
-    if not sum(counts.values()):
-        return ""
-    answers = sum(part["asked"] - part["errors"] for part in parts)
+    answers, of = sum(part["asked"] - part["errors"] for part in parts), f"{stored.run.model}, {stored.run.task}"
+    added = sum(part.get("added", 0) for part in parts)
+    lines = [
+        f"{of}: the lenient reader adds {added:,} of {answers:,} answers ({rounded(added / answers, 1, scale=100)}%)"
+        for part in parts[:1]
+        if "added" in part
+    ]
     reasons = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     total = sum(counts.values())
-    return f"{stored.run.model}, {stored.run.task}: {total:,} of {answers:,} answers state no score ({reasons})"
+    return [f"{of}: {total:,} of {answers:,} answers state no score ({reasons})", *lines] if total else lines
 
 
 def _number(value: float, metric: Metric) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from compute.analysis.domain import Calibrations
 from compute.content.items import Column
-from compute.content.messages import Question, Reply
+from compute.content.messages import LENGTH, Question, Reply, final
 from compute.live import examples
 from compute.live.questions import Answer, LiveQuestion, cannot
 from compute.live.subject import LiveSubject, column_of
@@ -122,11 +122,11 @@ def _in_words(subject: LiveSubject, inputs: Sequence[Column], mode: str) -> Answ
         return _both_orders(subject, OddOneOut(names=("live",), members=tuple(inputs), odd=UNKNOWN), len(inputs))
     # Both orders, as PairBench puts them (section 3.2): a judge whose two answers differ is not symmetric.
     replies = _replies(subject, [rating_question(*inputs), rating_question(*inputs[::-1])])
-    known = [value for value in map(read_rating, replies) if value is not None]
+    known = [value for reply in replies if (value := read_rating(reply.text, finish=reply.finish)) is not None]
     return Answer(
         row=subject.row,
         scores=(float(np.mean(known)),) if known else (),
-        replies=replies,
+        replies=tuple(reply.text for reply in replies),
         unit="rating",
         problem="" if known else "Neither of its replies holds a number from 1 to 10",
     )
@@ -138,9 +138,13 @@ def rating_question(first: Column, second: Column) -> Question:
     return Question(item="pair", parts=tuple(conditions.parts(prompt, first, second, 0)))
 
 
-def read_rating(text: str) -> int | None:
-    """The number from 1 to 10 that a reply gives; None for none, or for several that differ."""
-    reply = text.rpartition("</think>")[2]
+def read_rating(text: str, *, finish: str = "") -> int | None:
+    """The number from 1 to 10 that a reply gives; None for none, and for several that differ. Of one that was
+    cut only a first line that is a number counts."""
+    reply = final(text, finish=finish) or ""
+    if finish == LENGTH:
+        first, ended, _ = reply.lstrip().partition("\n")
+        reply = first if ended and NUMBER.fullmatch(first.strip(" .*")) else ""
     numbers = {int(number) for number in NUMBER.findall(reply)}
     return numbers.pop() if len(numbers) == 1 and not RANGE.search(reply) else None
 
@@ -166,20 +170,23 @@ def _both_orders(subject: LiveSubject, data: Choices | OddOneOut, count: int) ->
     mirrored = replace(data, **{options: getattr(data, options)[::-1]})
     questions = [*prompts.questions(data), *prompts.questions(mirrored)]
     replies = _replies(subject, questions)
-    read = [parsing.read(reply, question.choices) for reply, question in zip(replies, questions, strict=True)]
+    read = [
+        parsing.read(reply.text, question.choices, finish=reply.finish)
+        for reply, question in zip(replies, questions, strict=True)
+    ]
     picks = (read[0], None if read[1] is None else count - 1 - read[1])
     return Answer(
         row=subject.row,
         pick=picks[0] if picks[0] == picks[1] else None,
         picks=picks,
-        replies=replies,
+        replies=tuple(reply.text for reply in replies),
         scores=tuple(picks.count(option) / 2 for option in range(count)),
         unit="votes",
     )
 
 
-def _replies(subject: LiveSubject, questions: Sequence[Question]) -> tuple[str, ...]:
-    replies: list[Reply] = subject.choose(questions)
+def _replies(subject: LiveSubject, questions: Sequence[Question]) -> list[Reply]:
+    replies = subject.choose(questions)
     if error := next((reply.error for reply in replies if reply.error), ""):
         raise BadInput(error)
-    return tuple(reply.text for reply in replies)
+    return replies

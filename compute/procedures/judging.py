@@ -28,6 +28,7 @@ from compute.types import CannotDo, Undefined
 
 LOWEST, HIGHEST = 1, 10  # of a score (section 3.2)
 COSINES = {"-1..1": (-1.0, 1.0), "0..1": (0.0, 1.0)}  # the cosines that become LOWEST and HIGHEST
+READERS = ("strict", "lenient")  # of answers in words: PairBench's form alone, or bare numbers too
 QUANTILES = (0.05, 0.95)  # of a run's own scores, which become LOWEST and HIGHEST where a metric has no bounds
 ROUNDING = "to the nearest whole number, halves up; beyond the ends the end"
 
@@ -40,18 +41,18 @@ def run(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evide
     scores, or count the answers. Raises CannotDo for a model or items without what the condition needs.
     """
     if subject.can("choose") and not (subject.can("compare") or embeds(subject, data.first, data.second)):
-        return _rated_in_words(subject, data)
+        return _rated_in_words(subject, data, lenient=options.get("reader") == "lenient")
     return _measured(subject, data, options)
 
 
 # ---- in words
 
 
-def _rated_in_words(subject: Subject, data: RatedPairs) -> Evidence:
+def _rated_in_words(subject: Subject, data: RatedPairs, *, lenient: bool) -> Evidence:
     """The scores that a judge states. An answer without one is NaN, with its reason in the detail.
 
     A pair with a question that could not be put, after all attempts, has no row: that says nothing of the judge.
-    Raises Undefined where every pair has such a question.
+    Raises Undefined where every pair has such a question, and with the first replies where none states a score.
     """
     answers = replies.received(subject, conditions.questions(data))
     n = len(data.names)
@@ -62,7 +63,15 @@ def _rated_in_words(subject: Subject, data: RatedPairs) -> Evidence:
             f"{subject.row.key} was asked about no pair in both orders: {first}. Run again: stored answers are not "
             "asked for twice"
         )
-    read = [ratings.read(reply.text, finish=reply.finish) for reply in answers]
+    strict = [ratings.read(reply.text, finish=reply.finish) for reply in answers]
+    read = [ratings.read(reply.text, finish=reply.finish, lenient=True) for reply in answers] if lenient else strict
+    if n and all(rating.value is None for rating in read):
+        problems = Counter(rating.problem for rating, reply in zip(read, answers, strict=True) if not reply.error)
+        wanted = (
+            f"states a score from {LOWEST} to {HIGHEST} ({', '.join(f'{k:,} {name}' for name, k in problems.items())})"
+        )
+        remedy = "Answer as the prompt asks, `Score: 7`; the option reader=lenient reads a bare number too"
+        raise Undefined(replies.unreadable(subject.row.key, answers, wanted, remedy=remedy))
     details = [
         {
             "replies": [reply.text for reply in both],
@@ -71,7 +80,11 @@ def _rated_in_words(subject: Subject, data: RatedPairs) -> Evidence:
         for row, both in enumerate(zip(answers[:n], answers[n:], strict=True))
     ]
     scores = np.array([np.nan if rating.value is None else rating.value for rating in read]).reshape(2, n)
-    made = _evidence(data, scores, details=details, settings=_counted(read, answers))
+    settings = _counted(read, answers)
+    if lenient:
+        added = sum(a.value is None and b.value is not None for a, b in zip(strict, read, strict=True))
+        settings |= {"reader": "lenient", "rounding": ROUNDING, "added": added}
+    made = _evidence(data, scores, details=details, settings=settings)
     return replace(made, items=made.items[answered].reset_index(drop=True), unasked=int((~answered).sum()))
 
 
@@ -231,11 +244,11 @@ def _written(score: float) -> str:
     return "no score" if np.isnan(score) else f"{score:.0f}"
 
 
-# The wording of `conditions`, how long answers may be and the rules of `ratings` are part of the version.
+# The wording of `conditions` and how long answers may be are part of the version; `replies.READING` is of `ratings`.
 PROCEDURE = Procedure(
     key="judging",
     needs=(frozenset({"embed_image"}), frozenset({"compare"}), frozenset({"choose"})),
     run=run,
-    options={"k": (5, 1, 2, 3, 4), "cosine": tuple(COSINES), "scale": ("bounds", "quantiles")},
+    options={"k": (5, 1, 2, 3, 4), "cosine": tuple(COSINES), "scale": ("bounds", "quantiles"), "reader": READERS},
     version=2,
 )

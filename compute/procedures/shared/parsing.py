@@ -6,12 +6,17 @@ one side (FACTS, Known faults of the published evaluation).
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Sequence
 
+from compute.content.messages import LENGTH, REFUSAL, final
+
 _OFFERED = re.compile(r"\(?([A-H])\)?[.:]?\s*(.*)", re.DOTALL)
 _TAG = re.compile(r"</?[a-z_|]+/?>|<\|[^<>]*\|>", re.IGNORECASE)
+_JSON = re.compile(r"\{[^{}]*\}")
+_FENCE = re.compile(r"```(?:[a-z]{2,}(?=\s))?")
 _MARKS = str.maketrans("", "", '*_`"“”«»#$')
 
 # What may stand before an option in a line that is nothing but an answer.
@@ -51,24 +56,37 @@ _TURN = re.compile(
 )
 
 
-def read(text: str, choices: Sequence[str]) -> int | None:
+def read(text: str, choices: Sequence[str], *, finish: str = "") -> int | None:
     """Which of `choices` (`(A) Image 2`, ...; a bare letter too) a text answers, or None.
 
-    Read are: a line that is only an answer (`A`, `(A)`, `a.`, `Answer: (B)`, `**B**`, `B) Image 3`, `Image 2` where an
-    option is called so), alone or with an explanation that does not answer otherwise; or one sentence that names just
-    one option and has no word of doubt, negation or reversal. What a reasoning model thinks aloud is left out.
+    Read are: a line that is only an answer (`A`, `(A)`, `a.`, `Answer: (B)`, `**B**`, `B) Image 3`, `{"answer": "B"}`,
+    `Image 2` where an option is called so), alone or with an explanation that does not answer otherwise; or one
+    sentence that names just one option and has no word of doubt, negation or reversal. What a reasoning model thinks
+    aloud is left out. Of an answer that was cut (`finish`, as Reply.finish) only the option it begins with is read.
     """
-    offered = _offered(choices)
-    lines = [line for line in map(str.strip, _plain(text).split("\n")) if line]
-    if not offered or not lines:
+    offered, said = _offered(choices), final(text, finish=finish)
+    if not offered or said is None or finish == REFUSAL:
         return None
+    lines = [line for line in map(str.strip, _plain(_JSON.sub(_of_json, said)).split("\n")) if line]
     answers = [(part, _answer(part, offered)) for line in lines for part in _split(line, offered)]
+    if finish == LENGTH and not (answers and answers[0][1] is not None):
+        return None
     if any(option is not None for _, option in answers):
         return _agreed(answers, offered)
     if len(lines) != 1 or _DOUBT.search(lines[0]):
         return None
     named = _named(lines[0], offered) | _labels(lines[0], offered)
     return _only(named) if {_option_index(letter, offered) for letter in _BARE.findall(lines[0])} <= named else None
+
+
+def _of_json(match: re.Match[str]) -> str:
+    """An object's answer as a line of its own; what is not JSON, or gives no single answer, as it is."""
+    try:
+        found = json.loads(match[0])
+    except ValueError:
+        return match[0]
+    given = [value for key, value in found.items() if re.search(r"answer|choice|option", key, re.IGNORECASE)]
+    return f"\nAnswer: {given[0]}\n" if len(given) == 1 and isinstance(given[0], str) else match[0]
 
 
 _NOT_OFFERED = -1
@@ -85,12 +103,8 @@ def _offered(choices: Sequence[str]) -> dict[str, tuple[int, str]]:
 
 
 def _plain(text: str) -> str:
-    """One spelling of letters and brackets; no emphasis, tags or invisible signs; only what follows thinking."""
-    if "</think>" in text:
-        text = text.rpartition("</think>")[2]
-    elif "<think>" in text:
-        return ""
-    text = unicodedata.normalize("NFKC", text)
+    """One spelling of letters and brackets; no emphasis, fences, tags or invisible signs."""
+    text = unicodedata.normalize("NFKC", _FENCE.sub("", text))
     text = "".join(sign for sign in text if sign == "\n" or unicodedata.category(sign) not in ("Cf", "Cc"))
     text = re.sub(r"\\(?:boxed|text|mathrm)\s*\{([^{}]*)\}", r"\1", text)
     return _TAG.sub(" ", text).translate(_MARKS).strip()

@@ -5,10 +5,13 @@ An answer without one is invalid with its reason, never a default (PairBench sec
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
+
+from compute.content.messages import LENGTH, REFUSAL, final
 
 PROBLEMS = ("missing", "several", "out of range", "not an integer", "refused", "truncated")
 LONGEST = 9  # digits of a number; a longer one is out of range
@@ -29,7 +32,16 @@ _PLAIN |= dict.fromkeys(map(ord, "\u2212\u2013\u2014"), "-") | {0x2044: "/", 0x2
 _SPACES = re.compile(r"[^\S\n]+")
 _FORM = re.compile(r"<1-10>|<reason for score>", re.IGNORECASE)  # some judges repeat the form before they fill it in
 # "Score:", the scale in brackets perhaps; not "subscore:" and not "scores:".
-_STATED = re.compile(r"(?<![^\W\d])score ?(?:\( ?(?:1 ?- ?10|out of 10) ?\) ?)?:", re.IGNORECASE)
+_SCORE = r"(?<![^\W\d])score ?(?:\( ?(?:1 ?- ?10|out of 10) ?\) ?)?:"
+_STATED = re.compile(_SCORE, re.IGNORECASE)
+# For the lenient reader also a line that is only a number, and a sentence about the score.
+_LOOSELY = re.compile(
+    rf"{_SCORE}|^ ?(?=[<\[({{]? ?[-+]?\d+(?:[.,]\d+)?[>\])}}]?(?: ?(?:/|out of) ?\d+)?[ .]*$)"
+    r"|\b(?:score|rating)(?: (?:is|of|as|would be))? ?[:=]? ?(?=[<\[({]?\d)",
+    re.IGNORECASE | re.MULTILINE,
+)
+# A cut answer that begins with a whole line of the form, not one whose unmarked thinking mentions a score.
+_BEGINS = re.compile(rf"(?:json)?[\s{{>-]*(?:\w+ ){{0,2}}{_SCORE}\s*\S.*?(?:\n|\breason ?:)", re.IGNORECASE)
 _REASON = re.compile(r"\breason\b", re.IGNORECASE)
 _NUMBER = re.compile(r"[<\[({]? ?(?P<sign>[-+]?)(?P<whole>\d+)(?P<part>(?:[.,]\d+)?)")
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)?")
@@ -44,46 +56,45 @@ _REFUSAL = re.compile(
 )
 
 
-def read(text: str, *, lowest: int = 1, highest: int = 10, finish: str = "") -> Rating:
+def read(text: str, *, lowest: int = 1, highest: int = 10, finish: str = "", lenient: bool = False) -> Rating:
     """The score that an answer states, as `Score: 8`, in `lowest`..`highest`.
 
-    Read are other cases, spaces, emphasis, full-width digits, `8/10`, and what follows `</think>`. A decimal counts as
+    Read are other cases, spaces, emphasis, full-width digits, `8/10`, and what follows thinking. A decimal counts as
     the whole number it equals (`8.0`); any other is not an integer. A score stated twice alike counts once; different
     ones, a range or an alternative are several. `finish` is how the answer ended (Reply.finish): of one that was cut at
-    its limit a number at the very end may lack its last digit, and does not count.
+    its limit a score counts only in a whole line at its beginning. `lenient`: a bare number and a sentence such as `The
+    score is 8.` count too where the form is missing, and decimals to the nearest whole number, halves up.
     """
-    if finish == "refusal":
+    if finish == REFUSAL:
         return Rating(problem="refused")
-    plain = _plain(text)
-    ratings = list(_ratings(plain, lowest=lowest, highest=highest))
-    if finish == "length" and (not ratings or plain[-1:].isdigit()):
+    said = final(text, finish=finish)
+    if said is None:
         return Rating(problem="truncated")
+    plain = _SPACES.sub(" ", _FORM.sub("", said.translate(_PLAIN)))
+    ratings = list(_ratings(plain, _STATED, lowest=lowest, highest=highest))
+    if finish == LENGTH and not (ratings and _BEGINS.match(plain)):
+        return Rating(problem="truncated")
+    if not ratings and _REFUSAL.search(plain):
+        return Rating(problem="refused")
+    if lenient and all(rating.problem == "not an integer" for rating in ratings):
+        ratings = list(_ratings(plain, _LOOSELY, lowest=lowest, highest=highest, rounded=True))
     if not ratings:
-        return Rating(problem="refused" if _REFUSAL.search(plain) else "missing")
+        return Rating(problem="missing")
     return ratings[0] if all(rating == ratings[0] for rating in ratings) else Rating(problem="several")
 
 
-def _plain(text: str) -> str:
-    """One spelling of letters and signs, single spaces, and only what follows thinking."""
-    if "</think>" in text:
-        text = text.rpartition("</think>")[2]
-    elif "<think>" in text:
-        return ""
-    return _SPACES.sub(" ", _FORM.sub("", text.translate(_PLAIN)))
-
-
-def _ratings(text: str, *, lowest: int, highest: int) -> Iterator[Rating]:
+def _ratings(text: str, form: re.Pattern[str], *, lowest: int, highest: int, rounded: bool = False) -> Iterator[Rating]:
     """Each stated score with digits in it, read from its colon to the reason or the end of the line."""
-    stated = list(_STATED.finditer(text))
+    stated = list(form.finditer(text))
     for match, following in zip_longest(stated, stated[1:]):
         line = text[match.end() : following.start() if following else len(text)].lstrip().partition("\n")[0]
         reason = _REASON.search(line)
         line = line[: reason.start()] if reason else line
         if _NUMBERS.search(line):
-            yield _rating(line.rstrip(), lowest=lowest, highest=highest)
+            yield _rating(line.rstrip(), lowest=lowest, highest=highest, rounded=rounded)
 
 
-def _rating(line: str, *, lowest: int, highest: int) -> Rating:
+def _rating(line: str, *, lowest: int, highest: int, rounded: bool) -> Rating:
     """The number that a line begins with, where nothing after it says otherwise."""
     number = _NUMBER.match(line)
     if number is None:
@@ -95,9 +106,11 @@ def _rating(line: str, *, lowest: int, highest: int) -> Rating:
     rest = rest[scale.end() :] if scale else rest
     if _NUMBERS.search(rest):
         return Rating(problem="several")
-    if number["part"].strip(".0") or not _ENDS.match(rest):
+    part = number["part"]
+    is_whole = not part.strip(".0") or (rounded and not (part[0] == "," and len(part) == 4))  # thousands
+    if not is_whole or not _ENDS.match(rest):
         return Rating(problem="not an integer")
     if len(number["whole"]) > LONGEST:
         return Rating(problem="out of range")
-    value = int(number["sign"] + number["whole"])
-    return Rating(value=value) if lowest <= value <= highest else Rating(problem="out of range")
+    value = float(number["sign"] + number["whole"] + part.replace(",", "."))
+    return Rating(value=math.floor(value + 0.5)) if lowest <= value <= highest else Rating(problem="out of range")

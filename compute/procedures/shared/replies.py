@@ -14,6 +14,7 @@ from compute.procedures.shared import parsing, prompts
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import LETTERS, BadInput, Undefined
 
+READING = 2  # part of the fingerprint of runs in words: raise it with the rules of `parsing` and `ratings`
 QUOTED = 3  # replies in the message of a judge that cannot be read
 LONGEST = 80  # characters of each
 
@@ -30,7 +31,7 @@ def ask(
     questions = prompts.questions(data)
     answers = received(subject, questions)
     read = [
-        None if reply.error else parsing.read(reply.text, question.choices)
+        None if reply.error else parsing.read(reply.text, question.choices, finish=reply.finish)
         for question, reply in zip(questions, answers, strict=True)
     ]
     picked = np.array([-1 if option is None else option for option in read], dtype=np.int64)
@@ -38,7 +39,8 @@ def ask(
     texts = [reply.text or reply.error for reply in answers]
     errors = sum(bool(reply.error) for reply in answers)
     if answers and (picked < 0).all():
-        raise Undefined(_unreadable(subject.row.key, answers, questions))
+        wanted = f"names one of the options; those of the first question are {', '.join(questions[0].choices)}"
+        raise Undefined(unreadable(subject.row.key, answers, wanted, remedy="Answer with the letter of one option"))
     settings = {"asked": len(answers), "unread": int((picked < 0).sum()) - errors, "errors": errors}
     return Evidence.of(
         settings=settings | totals(answers),
@@ -60,7 +62,7 @@ def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:
             f"{subject.row.key} gave {len(answers)} replies to {len(questions)} questions, or in another order"
         )
     if answers and all(reply.error for reply in answers):
-        raise Undefined(_unreadable(subject.row.key, answers, questions))
+        raise Undefined(unreadable(subject.row.key, answers))
     return answers
 
 
@@ -82,7 +84,7 @@ def totals(answers: Sequence[Reply]) -> dict[str, Any]:
     return whole | ({"in_part": in_part} if in_part else {})
 
 
-def _unreadable(judge: str, replies: Sequence[Reply], questions: Sequence[Question]) -> str:
+def unreadable(judge: str, replies: Sequence[Reply], wanted: str = "", *, remedy: str = "") -> str:
     """Why no reply of a judge counts, with the first different ones: what it said, or why it could not be asked."""
     texts = list(dict.fromkeys(" ".join(reply.text.split()) for reply in replies if not reply.error))
     errors = list(dict.fromkeys(reply.error for reply in replies if reply.error))
@@ -91,9 +93,8 @@ def _unreadable(judge: str, replies: Sequence[Reply], questions: Sequence[Questi
         return f"{none} came: {'; '.join(map(_cut, errors[:QUOTED]))}. Repair the endpoint and run again"
     quoted = ", ".join(f"{_cut(text)!r}" for text in texts[:QUOTED])
     return (
-        f"{none} names one of the options; those of the first question are {', '.join(questions[0].choices)}. It said: "
-        f"{quoted}. Answer with the letter of one option. See that the model follows instructions and takes images, "
-        "and allow a judge behind an endpoint longer answers (option max_tokens)"
+        f"{none} {wanted}. It said: {quoted}. {remedy}. See that the model follows instructions and takes images, and "
+        "allow a judge behind an endpoint longer answers (option max_tokens)"
     )
 
 

@@ -159,6 +159,17 @@ def test_options_are_recorded_and_make_another_run(execute: Execute) -> None:
     assert usual.stored.run.fingerprint != other.stored.run.fingerprint
 
 
+def test_how_answers_are_read_makes_another_run_of_a_judge_alone(execute: Execute, server: Running) -> None:
+    [usual], [lenient] = execute(JUDGE), execute(JUDGE, options=("reader=lenient",))
+    settings = lenient.stored.run.settings
+    assert (settings["variant"], settings["procedure"]["reading"]["reader"]) == ("reader=lenient", "lenient")
+    assert settings["found"]["sensitive"]["added"] == 0
+    assert usual.stored.run.fingerprint != lenient.stored.run.fingerprint
+    assert server.state()["counts"]["requests"] == ASKED
+    [first], [same] = execute("ssim"), execute("ssim", options=("reader=lenient",))
+    assert same.state == "stored" and "reading" not in first.stored.run.settings["procedure"]
+
+
 def test_a_dry_run_counts_the_questions_and_comparisons_of_both_orders(
     world: tuple[Catalog, Bench, str], server: Running, tmp_path: Path
 ) -> None:

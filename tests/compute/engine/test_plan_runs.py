@@ -163,7 +163,7 @@ class StandIn:
         return np.arange(len(second), dtype=float)
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
-        return [Reply(item=question.item, text="(A)") for question in questions]
+        return [Reply(item=question.item, text="(A)" if question.choices else "Score: 1") for question in questions]
 
 
 def subject(row: Model, folder: Path) -> LoadedSubject:

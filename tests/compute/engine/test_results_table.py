@@ -37,14 +37,16 @@ def test_a_cell_is_in_the_units_that_papers_print(given: StoredRun, said: str) -
 
 
 def test_answers_without_a_score_are_told_beside_a_judges_figure() -> None:
-    def told(**found: dict[str, int]) -> str:
+    def told(**found: dict[str, int]) -> list[str]:
         run = Run(id="r", model="m", task="t", settings={"found": found})
-        return results_table.without_a_score(StoredRun(run=run, folder=Path("r"), scores=()))
+        return results_table.how_answers_were_read(StoredRun(run=run, folder=Path("r"), scores=()))
 
     clear = {"asked": 36, "errors": 0, "refused": 0, "truncated": 0, "invalid": 0}
     silent = told(sensitive={**clear, "errors": 1, "refused": 30, "invalid": 2}, invariant={**clear, "refused": 35})
-    assert silent == "m, t: 67 of 71 answers state no score (65 refused, 2 invalid)"
-    assert told(sensitive=clear) == results_table.without_a_score(kept(0.5, stderr=None)) == ""
+    assert silent == ["m, t: 67 of 71 answers state no score (65 refused, 2 invalid)"]
+    assert told(sensitive=clear) == results_table.how_answers_were_read(kept(0.5, stderr=None)) == []
+    added = told(sensitive={**clear, "added": 9}, invariant={**clear, "added": 0})
+    assert added == ["m, t: the lenient reader adds 9 of 72 answers (12.5%)"]
 
 
 def test_a_row_a_task_a_column_a_model(tmp_path: Path) -> None:

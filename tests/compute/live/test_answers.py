@@ -127,6 +127,7 @@ def test_a_pair_without_a_distribution_is_compared_with_unrelated_examples() -> 
 )
 def test_one_clear_number_is_read(text: str, number: int | None) -> None:
     assert answers.read_rating(text) == number
+    assert answers.read_rating(f"{text}\nBoth", finish="length") == (None if text.startswith(("I'd", "5")) else number)
 
 
 def test_both_orders_are_asked_and_kept() -> None:

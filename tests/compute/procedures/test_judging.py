@@ -202,13 +202,23 @@ def test_answers_without_a_score_are_counted_by_reason_and_never_scored() -> Non
     assert found.items["value"].isna().sum() == 8
 
 
-def test_a_judge_that_never_scores_is_recorded_and_one_that_is_not_reached_is_not() -> None:
-    never = Judge(lambda question: Reply(item=question.item, text="I cannot compare images."))
-    found = judging.run(never, rated_pairs(2), USUAL)
-    assert found.settings["refused"] == 12 and found.items[["forward", "reverse"]].isna().all(axis=None)
+def test_a_judge_that_never_scores_is_quoted_and_one_that_is_not_reached_has_no_score() -> None:
+    said = iter(["I cannot compare.", "Alike.", "Score: 7.5", "Score: 0"] * 3)
+    never = Judge(lambda question: Reply(item=question.item, text=next(said)))
+    quoted = r"none of known's 12 replies states a score .*'I cannot compare.', 'Alike.', 'Score: 7.5'\."
+    with pytest.raises(Undefined, match=quoted):
+        judging.run(never, rated_pairs(2), USUAL)
     away = Judge(lambda question: Reply(item=question.item, error="status 503"))
     with pytest.raises(Undefined, match="none of known's 12 replies came: status 503"):
         judging.run(away, rated_pairs(2), USUAL)
+
+
+def test_the_lenient_reader_says_what_it_adds() -> None:
+    texts = iter(["7.5", "Score: 3", "nothing"] * 6)
+    judge = Judge(lambda question: Reply(item=question.item, text=next(texts)))
+    found = judging.run(judge, rated_pairs(3), USUAL | {"reader": "lenient"})
+    assert found.items["answer"].tolist() == ["8 | 8", "3 | 3", "no score | no score"] * 3
+    assert (found.settings["reader"], found.settings["added"], found.settings["invalid"]) == ("lenient", 6, 6)
 
 
 def test_nothing_to_judge_with() -> None:

@@ -260,26 +260,11 @@ def column(pictures: list[Picture]) -> Column:
     )
 
 
-@pytest.mark.parametrize(
-    ("fault", "invalid", "refused", "truncated"),
-    [
-        ("", 0, 0, 0),
-        ("scale", 6, 0, 0),
-        ("words", 0, 6, 0),
-        ("blocked", 0, 6, 0),
-        ("length", 0, 0, 6),
-    ],
-)
-def test_what_is_no_score_is_counted_by_its_reason(
-    server: Running, fault: str, invalid: int, refused: int, truncated: int
-) -> None:
-    made = judging.run(Subject(judge=judge(server, *fault.split())), rated(3, drawn=Drawn()), {})
-    counted = {name: made.settings[name] for name in ("asked", "invalid", "refused", "truncated", "errors")}
-    assert counted == {"asked": 6, "invalid": invalid, "refused": refused, "truncated": truncated, "errors": 0}
-    scores = np.array([made.items["forward"], made.items["reverse"]])
-    assert np.isnan(scores).all() == bool(fault)
-    if not fault:
-        assert (scores[0] == scores[1]).all(), "it is symmetric"
+@pytest.mark.parametrize("fault", ["scale", "words", "blocked", "length"])
+def test_replies_without_any_score_are_an_error_that_counts_the_reasons(server: Running, fault: str) -> None:
+    reason = {"scale": "out of range", "length": "truncated"}.get(fault, "refused")
+    with pytest.raises(Undefined, match=rf"6 replies states a score from 1 to 10 \(6 {reason}\)"):
+        judging.run(Subject(judge=judge(server, fault)), rated(3, drawn=Drawn()), {})
 
 
 def test_there_is_room_for_a_reason_unless_the_row_says_otherwise(server: Running) -> None:

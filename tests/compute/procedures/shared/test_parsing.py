@@ -48,6 +48,15 @@ CLEAR = (
     ("B<|im_end|>", SIMILAR, 1),
     ("<answer>B</answer>", SIMILAR, 1),
     ("<think>(A) or (B)? A, I think.</think>\n\nB", SIMILAR, 1),
+    *(
+        (f"{opened}(A), I think.{closed}(B)", SIMILAR, 1)
+        for opened, closed in (("[THINK]", "[/THINK]"), ("◁think▷", "◁/think▷"))
+    ),
+    ('{"answer": "B"}', SIMILAR, 1),
+    ('```json {"answer": "B"} ```', SIMILAR, 1),
+    ('```json\n{\n  "answer": "B"\n}\n```', SIMILAR, 1),
+    ('It is sharper.\n```json\n{"choice": "(B) Image 3", "reason": "Not A."}\n```', SIMILAR, 1),
+    ("```\nB\n```", SIMILAR, 1),
     # The same words mean another option where the options are called otherwise.
     ("Image 2", SIMILAR, 0),
     ("Image 3", SIMILAR, 1),
@@ -100,7 +109,9 @@ UNREAD = (
     "The answer is (", "Answer:", "(A", "<think>(A)", "<think>It must be B", "Vitamin B", "BAD", "Image A",
     "the first one",
     "Image 2 is the reference; Image 3 is similar.", "The answer is neither.", "The images are equally similar. A",
-    "Both (A) and (B) are plausible.", "null", "None", "{}", "<html>502</html>", "A?", "I'd say it's a tie",
+    "Both (A) and (B) are plausible.", "null", "None", "{}",
+    '{"answer": "A", "second choice": "B"}', '{"answer": "A or B"}', '```json\n{"answer": "C"}\n```', "<thinking>\n(A)",
+    "<html>502</html>", "A?", "I'd say it's a tie",
 )  # fmt: skip
 
 
@@ -112,6 +123,16 @@ def test_what_answers_clearly_is_read(text: str, choices: tuple[str, ...], expec
 @pytest.mark.parametrize("text", UNREAD)
 def test_what_does_not_is_left_unread(text: str) -> None:
     assert read(text, SIMILAR) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("(A)", 0), ("B. The second has less", 1), ("<think>A?</think>\n(B)", 1), ("<think>(A)", None)]
+    + [(text, None) for text in ("I prefer Image 2", "Image 2 has less noise, but", "First guess:\n(A)\n, bu")],
+)
+def test_of_a_cut_answer_only_its_beginning_is_read(text: str, expected: int | None) -> None:
+    assert read(text, SIMILAR, finish="length") == expected
+    assert read(text, SIMILAR, finish="refusal") is None
 
 
 def test_bare_letters_may_be_offered() -> None:

@@ -87,6 +87,17 @@ SCORES = {
     "<think>Score: 3? No, the colours match.</think>Score: 7": 7,
     "Score: 2 at first</think>\n\nScore: 7\nReason: x": 7,
     "<think>a</think>b<think>Score: 1</think>Score: 7": 7,
+    **{
+        f"{opened}Score: 3? No.{closed}\nScore: 7": 7
+        for opened, closed in (
+            ("<thinking>", "</thinking>"),
+            ("◁think▷", "◁/think▷"),
+            ("[THINK]", "[/THINK]"),
+            ("<seed:think>", "</seed:think>"),
+            ("<reasoning>", "</reasoning>"),
+        )
+    },
+    "Score: 7\n<reasoning>It could be a 3: Score: 3.</reasoning>": 7,
     # repeated alike, or after the form
     "Score: 7\nReason: same\n\nScore: 7": 7,
     "Score: <1-10>\nReason: <reason for score>\n\nScore: 7\nReason: x": 7,
@@ -115,7 +126,7 @@ INVALID = {
     "Subscore: 7": "missing",
     "Score\nReason: 7 of 10 parts are alike": "missing",
     "Score:\nReason: 7 of 10 parts are alike": "missing",
-    "<think>Score: 7": "missing",
+    "<think>Score: 7": "truncated",
     "Score: 7</think>": "missing",
     "评分：7": "missing",
     # several
@@ -186,12 +197,38 @@ def test_no_clear_score(text: str, problem: str) -> None:
         ("Score: 1", Rating(problem="truncated")),  # of 10, perhaps
         ("Score:", Rating(problem="truncated")),
         ("The images are both of a", Rating(problem="truncated")),
-        ("<think>Score: 7, since", Rating(problem="truncated")),
+        ("Score: 7, since", Rating(problem="truncated")),
+        ("<think>Score: 3\n</think>\nScore: 7\nReason: bo", Rating(value=7)),
+        ('```json\n{"score": 7, "reason": "bo', Rating(value=7)),
+        ("A first guess would be Score: 3, but the colours", Rating(problem="truncated")),
+        ("A first guess would be\nScore: 3\nbut the colours", Rating(problem="truncated")),
+        *(
+            (f"{opened}\nScore: 3\nReason: they", Rating(problem="truncated"))
+            for opened in ("<think>", "<thinking>", "◁think▷", "[THINK]", "<seed:think>", "<reasoning>")
+        ),
+        ("Score: 3\n<think>No.</think>", Rating(problem="truncated")),
         ("Score: 0\nReason: no", Rating(problem="out of range")),
     ],
 )
 def test_an_answer_that_was_cut(text: str, rating: Rating) -> None:
     assert ratings.read(text, finish="length") == rating
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *{"7": 7, "<7>": 7, " 7. ": 7, "7/10": 7, "7.5": 8, "7,4": 7, "The score is 7.": 7, "**Rating: 7**": 7}.items(),
+        *{"Score: 7.5": 8, "I rate them.\n\n7": 7, "<think>3</think>7": 7, "Score: 7\nThe score is 2": 7}.items(),
+        *dict.fromkeys(
+            ("0.85", "11", "7%", "7/100", "7-8", "7\n8", "1,000", "3 cats", "They share 2 dogs.", "")
+        ).items(),
+    ],
+)
+def test_the_lenient_reader(text: str, value: int | None) -> None:
+    assert ratings.read(text, lenient=True).value == value
+    if value and "Score: 7\n" not in text:
+        assert ratings.read(text).value is None
+    assert ratings.read(text, finish="length", lenient=True).value == (7 if "Score: 7\n" in text else None)
 
 
 def test_a_refusal_that_the_endpoint_reports() -> None:
