@@ -102,7 +102,7 @@ def build(
         keys=[view.key for view in VIEWS],
         dress=face.dress,
         version=lambda: db.version,
-        frame_hosts=access.frame_hosts,
+        access=access,
         figures=frozenset(view.key for view in VIEWS if view.figures),
         link=static.figures_link(),
         opens_on=opens_on,
@@ -119,6 +119,7 @@ def build(
         "i18n": gr.I18n(en=WORDS),
         "footer_links": ["gradio"],
         "ssr_mode": False,
+        "enable_monitoring": False,  # Gradio prints its secret address for whoever asks
         "run_history": False,  # Gradio would keep what visitors ask in their browser
         "app_kwargs": {
             "openapi_url": None,  # it lists Gradio's own routes; gradio_api/info describes the endpoints
@@ -155,13 +156,14 @@ def guarded(lifespan: Lifespan, wrap: Callable[[ASGIApp], ASGIApp]) -> Lifespan:
 def serve(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
     """Serves the app until it is interrupted. `launch`: what `build` returns, with the address to listen on."""
     start(blocks, launch)
+    print(f"* Running on local URL:  {blocks.local_url.rstrip('/')}", flush=True)
     Thread(target=return_freed_regularly, daemon=True).start()
     blocks.block_thread()
 
 
 def start(blocks: gr.Blocks, launch: dict[str, Any]) -> None:
     """Serves the app in the background. Raises OSError where the port is taken."""
-    blocks.launch(**launch, prevent_thread_lock=True)
+    blocks.launch(**launch, prevent_thread_lock=True, quiet=True)  # its lines advise to set share=True
     connections.bound(blocks.server)
 
 

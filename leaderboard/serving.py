@@ -61,7 +61,7 @@ def serve(
     db = Database(scores.database())
     blocks, launch = server.build(db, access=access(listens_on=HOST))
     try:
-        server.start(blocks, launch | {"server_name": HOST, "server_port": port, "quiet": True, "inline": False})
+        server.start(blocks, launch | {"server_name": HOST, "server_port": port, "inline": False})
     except OSError as error:
         db.close()
         raise BadInput(f"Port {port} is taken by another program: name another one, or none for a free one") from error

@@ -92,21 +92,34 @@ def sources_digest(*, results: Path = paths.RESULTS) -> str:
 def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> bool:
     """Whether the database is missing, or was made from other files.
 
-    A file that cannot be read is not: it may be in use, or another program's, and opening it says what is wrong. Of one
-    that was made from the results of another folder, or by an earlier version, only the dates can tell.
+    A truncated database is too. Any other file that cannot be read is not: it may be in use, or another program's, and
+    opening it says what is wrong. Of one that was made from the results of another folder, or by an earlier version,
+    only the dates can tell.
     """
     if not path.is_file():
         return True
     try:
         folder, _, digest = store.recorded_sources(path).partition(":")
     except DatabaseError:
-        return False
+        return _is_truncated(path)
     if digest == sources_digest(results=results):
         return False
     if folder == _folder_digest(results):
         return True
     made = path.stat().st_mtime
     return any(source.stat().st_mtime > made for source in sources(results=results))
+
+
+def _is_truncated(path: Path) -> bool:
+    """Whether the file is the beginning of a database, or empty; another program's is not."""
+    try:
+        store.recorded_sources(path)
+    except store.DamagedDatabase:
+        with path.open("rb") as file:
+            return file.read(12)[8:] in (b"", b"DUCK")
+    except DatabaseError:  # missing, in use, or of other contents
+        pass
+    return False
 
 
 def _folder_digest(folder: Path) -> str:
@@ -124,7 +137,7 @@ def bring_up_to_date(
     """
     remove_drafts(path, results=results)
     if is_stale(path, results=results):
-        report(f"Building {path.name} ...")
+        report(f"{path.name} is damaged: rebuilding it ..." if _is_truncated(path) else f"Building {path.name} ...")
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path.parent):
             if is_stale(path, results=results):

@@ -265,6 +265,10 @@ def free_later(connection: duckdb.DuckDBPyConnection) -> None:
     connection.cursor().execute("SET allocator_background_threads = true")
 
 
+class DamagedDatabase(DatabaseError):
+    """A file that DuckDB cannot read to its end, and that nobody has open for writing."""
+
+
 def recorded_sources(path: Path) -> str:
     """The digest that `write` was given as `sources`, of a database of any version; empty where it has none.
 
@@ -294,14 +298,14 @@ def _open(path: Path, *, config: Mapping[str, Any] | None = None) -> duckdb.Duck
     except duckdb.Error as error:
         if "lock" in str(error).lower():
             raise DatabaseError(f"{path.name} is in use by another program. Close it and try again") from error
-        raise DatabaseError(f"{path.name} is damaged or half-written. Make it anew: likeness build") from error
+        raise DamagedDatabase(f"{path.name} is damaged or half-written. Rebuild it: likeness build") from error
     try:
         whole = connection.execute("SELECT total_blocks * block_size FROM pragma_database_size()").fetchall()[0][0]
     except duckdb.Error:
         whole = 0
     if path.stat().st_size < whole:  # its beginning can be read, so DuckDB opens it
         connection.close()
-        raise DatabaseError(f"{path.name} is half-written. Make it anew: likeness build")
+        raise DamagedDatabase(f"{path.name} is half-written. Rebuild it: likeness build")
     return connection
 
 

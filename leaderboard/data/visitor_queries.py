@@ -31,7 +31,7 @@ import duckdb
 from compute import bare_process
 from compute.types import BadInput, shortened, suggestion
 
-SECONDS, GRACE = 2.0, 1.0  # until a query is interrupted, and from then until its process is killed
+SECONDS, GRACE = 1.5, 0.25  # until a query is interrupted, and from then until its process is killed
 MEMORY_MB = 200  # of DuckDB
 ADDRESS_SPACE = 400_000_000  # bytes of the process, beyond what it has when it starts
 LONGEST_SQL = 6_000  # characters: it must fit into an address
@@ -47,7 +47,7 @@ SHOWN = frozenset({"", '"tables"'})  # of DESCRIBE, SUMMARIZE and SHOW TABLES
 NAME = "likeness"  # of the database within the instance
 ZONES = ("pytz", "zoneinfo")  # what DuckDB imports for a time with a zone: before 2.0.1, and since
 TABLES = "SELECT table_name FROM information_schema.tables WHERE table_catalog = ?"
-SLOW = f"The query took more than {SECONDS:.0f} s and was stopped. Read fewer rows, or join on keys"
+SLOW = f"The query took more than {SECONDS:g} s and was stopped. Read fewer rows, or join on keys"
 LARGE = "The query needs more memory than a query may use here. Read fewer rows, or shorter texts and lists"
 
 

@@ -11,23 +11,21 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 from PIL import Image, ImageDraw, ImageFont
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import Scope
 
 from compute.types import shortened
 from leaderboard.data import model_queries, task_queries
 from leaderboard.html.templates import render
 from leaderboard.page import SITE, Site, View
-from leaderboard.web.access import Access, host_name
-from leaderboard.web.responses import PRIVATE, refusal, respond
+from leaderboard.web.access import Access, public_root
+from leaderboard.web.responses import refusal, respond
 
 FOLDER = Path(__file__).parent
 ICON = FOLDER / "icon.svg"
@@ -66,7 +64,7 @@ class Face:
 
     async def dress(self, request: Request, key: str, page: str) -> str:
         """Gradio's page of the view with this key, with the bar above its elements and a head that names the page."""
-        root = public_root(request.scope, self.access)
+        root, _ = public_root(request.scope, self.access)
         head = await run_in_threadpool(self.head, key, request.query_params.get(key, ""), root=root)
         start, charset, rest = page.partition(CHARSET)
         body = BODY.search(rest)
@@ -102,11 +100,11 @@ class Face:
 
     async def sitemap(self, request: Request) -> Response:
         """The address of every page, model and task as XML."""
-        root = public_root(request.scope, self.access)
+        root, headers = public_root(request.scope, self.access)
         if not root:
             return refusal("This request names no host, so there are no whole addresses to list", 400)
         text = await run_in_threadpool(lambda: render("html/sitemap.xml", root=root, addresses=list(self._listed())))
-        return Response(text, media_type="application/xml", headers={"cache-control": PRIVATE})
+        return Response(text, media_type="application/xml", headers=headers)
 
     def _listed(self) -> Iterator[str]:
         yield from (view.key for view in self.views.values() if view.listed)
@@ -118,14 +116,14 @@ class Face:
 
     async def robots(self, request: Request) -> Response:
         """Where the sitemap is, and what is no page: downloads, and models to try."""
-        root = public_root(request.scope, self.access)
+        root, headers = public_root(request.scope, self.access)
         lines = [
             "User-agent: *",
             "Disallow: /export/",
             "Disallow: /live/",
             *([f"Sitemap: {root}sitemap.xml"] * bool(root)),
         ]
-        return PlainTextResponse("\n".join([*lines, ""]), headers={"cache-control": PRIVATE})
+        return PlainTextResponse("\n".join([*lines, ""]), headers=headers)
 
 
 def address(key: str, thing: str) -> str:
@@ -136,31 +134,6 @@ def address(key: str, thing: str) -> str:
 async def icon(request: Request) -> Response:
     """The icon of the tab."""
     return respond(request, ICON.read_bytes(), media="image/svg+xml", cache=DAY)
-
-
-def public_root(scope: Scope, access: Access) -> str:
-    """The app's root as a whole address that ends in a slash; empty where the request names no host that can be read.
-
-    The operator's own root path counts first, if it is a whole address. A proxy's x-forwarded-host counts where the app
-    answers under that name. Whatever a request names stands in its own answer only: nothing that is stored has it.
-    """
-    root = str(getattr(scope.get("app"), "root_path", "") or scope.get("root_path", ""))
-    if root.startswith(("http://", "https://")):
-        return root.rstrip("/") + "/"
-    headers = Headers(scope=scope)
-    passed = [headers.get(name, "").partition(",")[0].strip().lower() for name in ("x-forwarded-host", "host")]
-    host = next((host for host in passed if _is_own(host, access)), "")
-    if not host:
-        return ""
-    proto = headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
-    scheme = proto if proto in ("http", "https") else scope.get("scheme", "http")
-    below = root.strip("/")
-    return f"{scheme}://{host}/{below + '/' if below else ''}"
-
-
-def _is_own(host: str, access: Access) -> bool:
-    name = host_name(host)
-    return name is not None and (access.hosts is None or name in access.hosts) and urlsplit(f"//{host}").netloc == host
 
 
 @cache

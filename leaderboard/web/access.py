@@ -1,4 +1,4 @@
-"""Under which hosts the app answers, and which other pages may show it in a frame."""
+"""Under which hosts the app answers, its own address there, and which other pages may show it in a frame."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
 from compute.types import BadInput
+from leaderboard.web.responses import NO_STORE
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 EVERY_ADDRESS = (None, "0.0.0.0", "::")  # to listen on; no address of its own
 HUB = "https://huggingface.co"  # its page of a Space shows the Space in a frame
 NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,252}")
+FORWARDED = "x-forwarded-host"
+PRIVATE = "private, no-cache"  # no cache in between stores what holds the host that a request names
 FRAME_HOST = re.compile(r"(https?://)?(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:(\d{1,5}|\*))?", re.IGNORECASE)
 
 
@@ -74,6 +80,33 @@ def host_name(host: str) -> str | None:
     with suppress(ValueError):
         return str(ipaddress.ip_address(name))
     return name if NAME.fullmatch(name) else None
+
+
+def public_root(scope: Scope, access: Access) -> tuple[str, dict[str, str]]:
+    """The app's root as a whole address that ends in a slash, empty where the request names no host that can be read;
+    and the headers of an answer that holds it.
+
+    The operator's own root path counts first, if it is a whole address, then a proxy's x-forwarded-host, then Host. A
+    forwarded host that the operator has not named may be anybody's, so the answer is stored nowhere.
+    """
+    root = str(getattr(scope.get("app"), "root_path", "") or scope.get("root_path", ""))
+    if root.startswith(("http://", "https://")):
+        return root.rstrip("/") + "/", {"cache-control": PRIVATE}
+    headers = Headers(scope=scope)
+    host, proto = (first_of(headers.get(name, "")) for name in (FORWARDED, "x-forwarded-proto"))
+    cache = NO_STORE if host and host_name(host) not in access.named else PRIVATE
+    about = {"vary": f"host, {FORWARDED}, x-forwarded-proto", "cache-control": cache}
+    host = host or headers.get("host", "").strip().lower()
+    name = host_name(host)
+    if name is None or not (access.hosts is None or FORWARDED in headers or name in access.hosts):
+        return "", about
+    scheme = proto if proto in ("http", "https") else scope.get("scheme", "http")
+    return "/".join(filter(None, (f"{scheme}://{host}", root.strip("/")))) + "/", about
+
+
+def first_of(listed: str) -> str:
+    """The first value of a header that proxies append to, in lower case."""
+    return listed.partition(",")[0].strip().lower()
 
 
 def is_loopback(name: str) -> bool:

@@ -22,15 +22,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from compute.live.batch import LARGEST_FILE
 from compute.live.inputs import LARGEST_IMAGE, LONGEST
-from leaderboard.web.access import Access, host_name
+from leaderboard.web.access import FORWARDED, Access, first_of, host_name
 from leaderboard.web.responses import refusal
 from leaderboard.web.visitors import visitor
 
 # Searched anywhere in a path, since a proxy's root path may come first. Gradio's routes that write what they are sent
-# to disk or read a path they are given, the number of this start, and statistics: the pages need none of them.
+# to disk or read a path they are given, and the number of this start: the pages need none of them.
 CLOSED = re.compile(
     r"/gradio_api/+(upload|file[=/]|proxy=|stream/|process_recording|deep_link|run-history|vibe-|app_id\b)"
-    r"|/monitoring\b"
 )
 EVENT = re.compile(r"/gradio_api/+(queue/join|run/|api/|call/|component_server|mcp)")
 MCP = re.compile(r"/gradio_api/+mcp\b")
@@ -206,6 +205,8 @@ class ClientLimits:
                 "start it with LIKENESS_HOSTS set to its name",
                 403,
             )
+        if FORWARDED in headers and host_name(first_of(headers[FORWARDED])) is None:  # Gradio would fail over it
+            raise Refused(f"A proxy's {FORWARDED} is not the name of a host", 400)
         if is_foreign(headers, named=self.access.named):
             acting = ACTING.search(scope["path"]) and headers.get("sec-fetch-mode") != "navigate"
             if scope["method"] not in ("GET", "HEAD") or acting:

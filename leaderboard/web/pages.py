@@ -21,10 +21,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from leaderboard.web.access import HUB, Access, public_root
 from leaderboard.web.responses import (
     JSON,
     NO_STORE,
-    PRIVATE,
     compress,
     respond,
     retry_after_of,
@@ -47,7 +47,10 @@ UNEXPLAINED = "The server could not answer this. Check the address, or try again
 GRADIO_FETCHES = frozenset(
     {"gradio_api", "assets", "static", "svelte", "config", "theme.css", "manifest.json", "login", "monitoring"}
 )
-HOST = ("host", "x-forwarded-host", "x-forwarded-proto")  # what a page's own address follows from
+PLACE = "likeness.invalid"  # the host that Gradio renders a page for, once for all hosts
+ORIGIN = f"http://{PLACE}"
+# Gradio asks it whose Space this is. The second is where the hub's pictures of people lie.
+HUB_SOURCES = f"'self' {HUB} https://cdn-avatars.huggingface.co"
 MOST_RENDERED, MOST_STORED = 8_000_000, 16_000_000  # bytes of Gradio's pages, and of those that are ready to send
 
 
@@ -56,16 +59,18 @@ def policy(*, frame_hosts: Sequence[str] = (), scripts: Iterable[str] = ()) -> s
 
     Gradio needs two exceptions: its components' templates are compiled in the browser ('unsafe-eval'), and both it and
     our own markup set styles inline. Scripts in markup that is added later, event handlers in attributes and addresses
-    that begin with javascript: stay forbidden.
+    that begin with javascript: stay forbidden. Where the hub frames the app, on a Space, Gradio may ask it who the
+    owner is.
     """
+    sources = HUB_SOURCES if HUB in frame_hosts else "'self'"
     directives = {
         "default-src": "'self'",
         "script-src": " ".join(("'self'", "'unsafe-eval'", *scripts)),
         "style-src": "'self' 'unsafe-inline'",
-        "img-src": "'self' data: blob:",
+        "img-src": f"{sources} data: blob:",
         "font-src": "'self' data:",
         "media-src": "'self' blob:",
-        "connect-src": "'self'",
+        "connect-src": sources,
         "worker-src": "'self' blob:",
         "frame-src": "'none'",
         "object-src": "'none'",
@@ -87,7 +92,8 @@ def script_hashes(page: bytes) -> list[str]:
 
 
 class Pages:
-    """Answers Gradio's pages and its configuration, each rendered once for a host and a version of the database.
+    """Answers Gradio's pages and its configuration, each rendered once, and completed once for a host and a
+    version of the database.
 
     `dress` completes the markup of the page with a key for a request. `link` is the header that loads the figure
     library while the page is built, of the pages in `figures`. A visitor who types the app's own address is sent to the
@@ -101,13 +107,13 @@ class Pages:
         keys: Collection[str],
         dress: Callable[[Request, str, str], Awaitable[str]],
         version: Callable[[], str] = str,
-        frame_hosts: Sequence[str] = (),
+        access: Access = Access(),  # noqa: B008 (frozen)
         figures: Collection[str] = (),
         link: str = "",
         opens_on: str = "",
     ) -> None:
         self.app, self.keys, self.dress, self.version = app, frozenset(keys), dress, version
-        self.frame_hosts, self.figures, self.link, self.opens_on = tuple(frame_hosts), figures, link, opens_on
+        self.access, self.figures, self.link, self.opens_on = access, figures, link, opens_on
         self._rendered: LRUCache = LRUCache(MOST_RENDERED, getsizeof=len)
         self._stored: LRUCache = LRUCache(MOST_STORED, getsizeof=lambda page: len(page[0]) + len(page[1]))
         self._rendering = asyncio.Lock()
@@ -132,19 +138,20 @@ class Pages:
         about = request.query_params.get("page" if key == "config" else key)
         # Gradio takes `page` for the name of a page, and fails on an unknown one; and deep_link for a file's.
         query = urlencode({"page": about}).encode() if key == "config" and about in self.keys else b""
-        host = (*map(request.headers.get, HOST), request.scope.get("scheme"), request.scope["path"], query)
-        name = (key != "config" and about, self.version(), *host)
+        root, headers = public_root(request.scope, self.access)
+        name = (key, query, key != "config" and about, self.version(), root)
         if name not in self._stored:
             async with self._rendering:  # of many who ask at once, one renders
                 if name not in self._stored:
-                    made = await self._made(request, key, host, query)
+                    made = await self._made(request, key, query, root)
                     if isinstance(made, Response):
                         return made
                     self._stored[name] = made
         plain, packed, etag, own_policy = self._stored[name]
         media, packs = JSON if key == "config" else "text/html; charset=utf-8", takes_brotli(request)
         content = packed if packs else plain
-        answer = respond(request, content, media=media, cache=PRIVATE, etag=etag, compressed=packs)
+        answer = respond(request, content, media=media, cache="", etag=etag, compressed=packs)
+        answer.headers.update({**headers, "vary": ", ".join(filter(None, ("accept-encoding", headers.get("vary"))))})
         if key != "config":
             answer.headers[CSP] = own_policy  # of 304 too, whose headers a browser takes over
         if self.link and key in self.figures:
@@ -152,22 +159,23 @@ class Pages:
         return answer
 
     async def _made(
-        self, request: Request, key: str, host: tuple, query: bytes
+        self, request: Request, key: str, query: bytes, root: str
     ) -> Response | tuple[bytes, bytes, str, str]:
         """A page, the same compressed, its etag and its policy; what Gradio answers where that is no page."""
-        if host not in self._rendered:
-            # No other header: Gradio follows x-gradio-server too, and all who name this host get this page.
-            headers = [(name, value) for name, value in request.scope["headers"] if name.decode("latin-1") in HOST]
-            scope = {**request.scope, "method": "GET", "query_string": query, "headers": headers}
+        if (key, query) not in self._rendered:
+            # No other header: Gradio follows x-gradio-server and others, and everybody gets this page.
+            plain = {"method": "GET", "scheme": "http", "query_string": query, "headers": [(b"host", PLACE.encode())]}
+            scope = {**request.scope, **plain}
             status, start, body = await _whole(self.app, scope)
             if status != 200:
                 return Response(body, status, media_type=start.get("content-type"))
-            self._rendered[host] = body
-        page = self._rendered[host]
+            self._rendered[key, query] = body
+        origin = "/".join(root.split("/")[:3]) or ORIGIN
+        page = self._rendered[key, query].replace(ORIGIN.encode(), origin.encode())
         if key != "config":
             page = (await self.dress(request, key, page.decode())).encode()
         etag = f'"{hashlib.blake2b(page, digest_size=8).hexdigest()}"'
-        own_policy = policy(frame_hosts=self.frame_hosts, scripts=script_hashes(page))
+        own_policy = policy(frame_hosts=self.access.frame_hosts, scripts=script_hashes(page))
         return page, await run_in_threadpool(compress, page), etag, own_policy
 
 

@@ -17,7 +17,6 @@ from compute.types import shortened
 
 JSON = "application/json"
 CHECK = "no-cache"  # a browser may store it, and checks with the server before each use
-PRIVATE = "private, no-cache"  # the same for what holds the host that a request names: no cache in between stores it
 NO_STORE = "no-store"
 FOREVER = "public, max-age=31536000, immutable"  # for addresses that hold a hash of the content
 # A spreadsheet runs a cell that starts so, with full-width signs too.

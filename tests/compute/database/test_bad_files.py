@@ -157,6 +157,18 @@ def test_a_file_that_unpacks_to_more_than_any_sound_one_is_refused(tmp_path: Pat
         store.read_parquet(path, most_rows=9_999)
 
 
+def test_a_truncated_database_is_rebuilt_and_another_file_is_not(tmp_path: Path) -> None:
+    path, lines = tmp_path / "own.duckdb", []
+    build.build(path, results=tmp_path)
+    whole = path.read_bytes()
+    for content, stale in ((b"another program's " * 1000, False), (b"", True), (whole[:5_000], True)):
+        path.write_bytes(content)
+        assert build.is_stale(path, results=tmp_path) is stale
+    path.write_bytes(whole[:-1_000_000])
+    assert build.bring_up_to_date(path, results=tmp_path, report=lines.append)
+    assert lines == ["own.duckdb is damaged: rebuilding it ..."] and not build.is_stale(path, results=tmp_path)
+
+
 def test_dates_decide_nothing(tmp_path: Path) -> None:
     """A source dated in the future, or touched, was not changed; one that is changed and dated back was."""
     results, path = tmp_path / "results", tmp_path / "own.duckdb"

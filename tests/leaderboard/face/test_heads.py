@@ -18,10 +18,10 @@ from starlette.applications import Starlette
 
 from leaderboard.data import model_queries, task_queries
 from leaderboard.data.database import Database
-from leaderboard.face.heads import Face, public_root
+from leaderboard.face.heads import Face
 from leaderboard.page import View
 from leaderboard.pages import VIEWS
-from leaderboard.web.access import Access
+from leaderboard.web.access import Access, public_root
 from tests.leaderboard.web.launched import Served
 
 ANY, LOCAL = Access(), Access(hosts=frozenset({"localhost", "board.example"}))
@@ -113,7 +113,8 @@ def scope(*, root: str = "", scheme: str = "http", **headers: str) -> dict[str, 
         (ANY, scope(host="in", x_forwarded_host="a.example, b", x_forwarded_proto="https"), "https://a.example/"),
         (ANY, scope(host="a.example", root="https://b.example/x/"), "https://b.example/x/"),
         (LOCAL, scope(host="localhost:1", x_forwarded_host="board.example"), "http://board.example/"),
-        (LOCAL, scope(host="localhost:1", x_forwarded_host="evil.example"), "http://localhost:1/"),
+        (LOCAL, scope(host="127.0.0.1", root="/a", x_forwarded_host="other.example"), "http://other.example/a/"),
+        (LOCAL, scope(host="localhost:1", x_forwarded_host="a b"), ""),
         (LOCAL, scope(host="evil.example"), ""),
         (ANY, scope(host='a"><script>'), ""),
         (ANY, scope(host="a.example/x"), ""),
@@ -124,22 +125,23 @@ def scope(*, root: str = "", scheme: str = "http", **headers: str) -> dict[str, 
     ],
 )
 def test_the_root_has_a_host_that_the_app_answers_under(access: Access, request_scope: dict, root: str) -> None:
-    assert public_root(request_scope, access) == root
+    assert public_root(request_scope, access)[0] == root
 
 
 def test_a_root_path_of_the_app_counts() -> None:
     app = Starlette()
     app.root_path = "https://b.example/likeness"
-    assert public_root({**scope(host="a"), "app": app}, ANY) == "https://b.example/likeness/"
+    assert public_root({**scope(host="a"), "app": app}, ANY)[0] == "https://b.example/likeness/"
 
 
 def test_one_visitors_host_is_in_no_other_answer(app: Served) -> None:
     evil = get(app, "board?suite=mieb", **{"x-forwarded-host": "evil.example"})
     mine = get(app, "board?suite=mieb")
     assert "evil.example" not in head_of(mine.text)
-    assert evil.headers.get("cache-control") == mine.headers.get("cache-control") == "private, no-cache"
+    assert (evil.headers["cache-control"], mine.headers["cache-control"]) == ("no-store", "private, no-cache")
+    assert "evil.example" in head_of(evil.text) and "x-forwarded-host" in evil.headers["vary"]
     sitemap = get(app, "sitemap.xml", **{"x-forwarded-host": "evil.example"})
-    assert "private" in sitemap.headers["cache-control"] and "evil.example" not in get(app, "sitemap.xml").text
+    assert sitemap.headers["cache-control"] == "no-store" and "evil.example" not in get(app, "sitemap.xml").text
 
 
 # ---- sitemap

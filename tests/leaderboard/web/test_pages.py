@@ -26,7 +26,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from leaderboard.html.error_page import error_page
-from leaderboard.web.access import access
+from leaderboard.web.access import HUB, access
 from leaderboard.web.gradio_app import QueueLimits
 from leaderboard.web.limits import ClientLimits
 from leaderboard.web.pages import CSP, FIXED, Answers, Pages, policy, script_hashes
@@ -234,6 +234,8 @@ def test_lines_are_hashed_as_browsers_read_them() -> None:
 
 
 def test_the_policy_forbids_what_is_not_needed() -> None:
+    on_a_space = directives(policy(frame_hosts=[HUB]))
+    assert HUB in on_a_space["connect-src"] and HUB in on_a_space["img-src"], "Gradio asks it whose Space this is"
     sources = directives(policy())
     assert sources["default-src"] == ["'self'"] and sources["connect-src"] == ["'self'"]
     assert sources["object-src"] == sources["frame-src"] == ["'none'"]
@@ -272,14 +274,14 @@ def site(rendered: list[str]) -> Iterator[TestClient]:
 
     pages = Middleware(
         Pages,
-        keys=["", "board", "model"],
+        keys=["", "board", "model", "refused"],
         dress=dress,
         version=lambda: "1",
         figures=["board"],
         link="<a.js>",
         opens_on="board?suite=own",
     )
-    routes = [Route(f"/{path}", page) for path in ("", "board", "model", "config", "other")]
+    routes = [Route(f"/{path}", page) for path in ("", "board", "model", "config", "refused")]
     with TestClient(Starlette(routes=routes, middleware=[pages])) as client:  # one event loop
         yield client
 
@@ -287,7 +289,8 @@ def site(rendered: list[str]) -> Iterator[TestClient]:
 def test_a_page_is_rendered_once_whatever_its_query(site: TestClient, rendered: list[str]) -> None:
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda number: site.get(f"/board?x={number}&deep_link=y&page=nowhere"), range(40)))
-    assert {answer.status_code for answer in found} == {200} and rendered == ["http://testserver/board"]
+    assert {answer.status_code for answer in found} == {200} and rendered == ["http://likeness.invalid/board"]
+    assert "http://testserver/board</p>" in found[0].text
     assert site.head("/board").status_code == 200 and len(rendered) == 1
     assert "<i>clip</i>" in site.get("/model?model=clip").text and "<i></i>" in site.get("/model?q=1").text
     assert len(rendered) == 2
@@ -305,11 +308,12 @@ def test_a_page_is_checked_before_it_is_sent_again(site: TestClient) -> None:
     assert "content-encoding" not in site.get("/board", headers={"accept-encoding": "gzip"}).headers
 
 
-def test_each_host_has_a_page_of_its_own(site: TestClient) -> None:
+def test_each_host_has_a_page_of_its_own(site: TestClient, rendered: list[str]) -> None:
     own = site.get("/board").text
     assert "evil.example" in site.get("/board", headers={"host": "evil.example"}).text
-    site.get("/board", headers={"x-forwarded-host": "evil.example", "x-forwarded-proto": "https"})
-    assert site.get("/board").text == own and "testserver" in own
+    behind = site.get("/board", headers={"x-forwarded-host": "other.example", "x-forwarded-proto": "https"})
+    assert "https://other.example/board</p>" in behind.text and behind.headers["cache-control"] == "no-store"
+    assert site.get("/board").text == own and "testserver" in own and len(rendered) == 1
 
 
 def test_no_other_header_changes_the_page_of_all(app: Served) -> None:
@@ -337,7 +341,7 @@ def test_the_configuration_is_that_of_a_page_or_of_all(site: TestClient, rendere
 
 def test_a_failure_is_not_stored(site: TestClient, rendered: list[str]) -> None:
     for _ in range(2):
-        assert site.get("/board", headers={"host": "refused.example"}).status_code == 503
+        assert site.get("/refused").status_code == 503
     assert len(rendered) == 2
 
 
