@@ -46,10 +46,12 @@ def cumulative(sizes: Sequence[int] | np.ndarray) -> Ints:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def unit(vectors: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Rows at length 1; a row of zeros stays one."""
-    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return vectors / np.where(lengths > 0, lengths, 1)
+def unit(vectors: NDArray[np.floating]) -> Floats:
+    """Rows at length 1; a row of zeros stays one. No square leaves the range of a float, whatever the scale."""
+    rows = np.asarray(vectors, dtype=np.float64)
+    largest = np.abs(rows).max(axis=-1, keepdims=True)
+    rows = rows / np.where(largest > 0, largest, 1)
+    return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1)
 
 
 def ranks(values: Floats, *, ties: Literal["average", "min"] = "average") -> Floats:

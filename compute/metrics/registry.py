@@ -57,9 +57,9 @@ _SET_METRICS = (
     _raw(
         "kid",
         "KID",
-        "Kernel distance of the features beside it, unbiased, x1000; slightly below 0 where sets are alike.",
+        "Kernel distance of the features beside it, unbiased; slightly below 0 where sets are alike.",
         higher_is_better=False,
-        scale=1000.0,
+        digits=4,
     ),
     _percent("precision", "Precision", "Share of generated images within the manifold of the reference."),
     _percent("recall", "Recall", "Share of reference images within the manifold of the generated ones."),

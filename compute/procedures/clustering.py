@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from compute.arrays import Floats, Floats32, Ints
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
-from compute.procedures.shared.similarity import Many, embed
+from compute.procedures.shared.similarity import Many, embed, in_range
 from compute.tasks.data import Clusters
 from compute.types import BadInput, CannotDo, Undefined
 
@@ -33,7 +33,7 @@ def run(subject: Subject, data: Clusters, options: Mapping[str, Any]) -> Evidenc
     vectors = embed(subject, data.test.items)
     if isinstance(vectors, Many):
         raise CannotDo(f"{subject.row.key} gives many vectors an item: grouping needs one")
-    clusters, distances, iterations = group(vectors, k=k)
+    clusters, distances, iterations = group(*in_range(vectors), k=k)
     names = np.array([f"cluster {at}" for at in range(k)], dtype=object)
     return Evidence.of(
         settings={"k": k, "batch": BATCH, "seed": SEED, "iterations": iterations},

@@ -20,7 +20,7 @@ from compute.arrays import Bools, Floats, Floats32, Ints
 from compute.content.items import Column
 from compute.procedures.evidence import Evidence, Procedure, Subject, contents_of
 from compute.procedures.shared import sampling
-from compute.procedures.shared.similarity import Many, embed
+from compute.procedures.shared.similarity import Many, embed, in_range
 from compute.tasks.data import Probe
 from compute.types import BadInput, CannotDo, Undefined
 
@@ -57,7 +57,7 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
         raise Undefined(f"The training items have {len(present)} class: a probe needs two")
     taken = _draw(data)
     union = np.unique(np.concatenate(taken))
-    train, test = (_vectors(subject, column) for column in (data.train.items.take(union), data.test.items))
+    train, test = in_range(*(_vectors(subject, column) for column in (data.train.items.take(union), data.test.items)))
     fitted = regressions(
         [(train[np.searchsorted(union, draw)], data.train.labels[draw]) for draw in taken],
         iterations=options["iterations"],
@@ -112,7 +112,7 @@ def _margin(scores: Floats32, right: Ints) -> Floats:
 def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
     taken = _draw(data)
     union = np.unique(np.concatenate(taken))
-    train, test = (_vectors(subject, column) for column in (data.train.items.take(union), data.test.items))
+    train, test = in_range(*(_vectors(subject, column) for column in (data.train.items.take(union), data.test.items)))
     # Classes are those of the test items; a class that only training items have is no question here.
     known = _known(data)
     truth = data.test.labels

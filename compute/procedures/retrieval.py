@@ -42,9 +42,9 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
     documents = fusion.embed(subject, data.documents, how=options["fusion"])
     truth = Truth.of(data)
     skip = int(data.skip_first)
-    blocks = []
+    blocks, cosines = [], scorer(queries, documents)
     for best in top_k.search(
-        scorer(queries, documents),
+        cosines,
         queries=len(queries),
         documents=len(documents),
         depth=len(documents) if whole else KEPT + skip,
@@ -60,7 +60,7 @@ def run(subject: Subject, data: Retrieval, options: Mapping[str, Any]) -> Eviden
                 "tied": _tied(gains, scores, within=len(documents) if whole else CUT),
                 "value": margins,
                 "ranked": ranked[:, :SHOWN],
-                "scores": scores[:, :SHOWN],
+                "scores": (scores[:, :SHOWN] + cosines.base(best.queries)[:, None]).astype(np.float32),
                 "hits": gains[:, :SHOWN] > 0,
             }
         )

@@ -28,12 +28,12 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
     # Prompts with the same text are scored once, so that they tie exactly.
     _, first, again = np.unique(data.prompts.keys, return_index=True, return_inverse=True)
     prompts = embed(subject, data.prompts.take(first))
-    block = scorer(embed(subject, data.test.items), prompts)
+    cosines = scorer(embed(subject, data.test.items), prompts)
     n, depth, step = len(labels), min(TOP, k), max(1, SCORES // k)
     best, scores_of_best, value = np.empty((n, depth), dtype=np.int64), np.empty((n, depth)), np.empty(n)
     for start in range(0, n, step):
         part = slice(start, min(start + step, n))
-        scores = block(part, slice(0, len(first))).cpu().numpy()[:, again]
+        scores = cosines(part, slice(0, len(first))).cpu().numpy()[:, again]
         rows = np.arange(len(scores))
         right = scores[rows, labels[part]]
         for rank in range(depth):
@@ -42,6 +42,7 @@ def run(subject: Subject, data: ZeroShot, options: Mapping[str, Any]) -> Evidenc
             scores[rows, best[part, rank]] = -np.inf
         first_wrong = np.where(best[part, 0] == labels[part], 1, 0)
         value[part] = right - scores_of_best[part][rows, first_wrong]
+        scores_of_best[part] += cosines.base(part)[:, None]
     classes = np.array(
         data.test.classes if len(data.test.classes) >= k else [data.prompts.read(at) for at in range(k)], dtype=object
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from compute.arrays import Floats
+from compute.arrays import Floats, unit
 from compute.types import BadInput
 
 MOST = 16  # rows and columns of a map: what can be distinguished on a screen, and 65,536 pairs of patches
@@ -35,9 +35,9 @@ def reduced(*, grid: ArrayLike, most: int = MOST) -> Floats:
     """
     if most < 1:
         raise BadInput(f"A map has at least one row and one column, not {most}")
-    unit = _unit(grid)
-    down, across = _shares(unit.shape[0], most), _shares(unit.shape[1], most)
-    return np.einsum("ir,rcd,jc->ijd", down, unit, across, optimize=True)
+    tokens = _unit(grid)
+    down, across = _shares(tokens.shape[0], most), _shares(tokens.shape[1], most)
+    return np.einsum("ir,rcd,jc->ijd", down, tokens, across, optimize=True)
 
 
 def contrast(*, similarities: ArrayLike) -> Floats:
@@ -62,8 +62,7 @@ def _unit(grid: ArrayLike) -> Floats:
     values = np.asarray(grid, dtype=np.float64)
     if values.ndim != 3 or not values.size or not np.isfinite(values).all():
         raise BadInput("A grid of patches is [rows, columns, numbers], all finite and at least one patch")
-    lengths = np.linalg.norm(values, axis=2, keepdims=True)
-    return values / np.where(lengths > 0, lengths, 1)
+    return unit(values)
 
 
 def _shares(count: int, most: int) -> Floats:

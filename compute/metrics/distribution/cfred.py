@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from compute.arrays import Floats, Ints, LazyRows
+from compute.arrays import Bools, Floats, Ints, LazyRows
 from compute.metrics.distribution.frechet import EPSILON, Gaussian, covariance_distance, frechet
 from compute.metrics.distribution.intervals import Extrapolated, extrapolate
 from compute.metrics.distribution.moments import (
@@ -91,10 +91,10 @@ class Conditioning:
     def of(cls, condition: Any, *, cutoff: float = CUTOFF, argument: str = "condition") -> Conditioning:
         """Of text features (n, p). Raises BadInput."""
         texts = feature_array(condition, argument=argument)
-        _, rows = centred(texts, argument=argument)
+        mean, rows = centred(texts, argument=argument)
         cutoff = _effective_cutoff(cutoff, rows.shape[1])
         left, lengths, _ = linalg.svd(rows, full_matrices=False, check_finite=False)
-        held = lengths**2 > cutoff * lengths[0] ** 2
+        held = _held(lengths**2 / len(rows), mean=mean, n=len(rows), cutoff=cutoff)
         spanned = np.hstack([np.full((len(rows), 1), 1 / np.sqrt(len(rows))), left[:, held]])
         (reflectors, scales), _ = linalg.qr(spanned, mode="raw", overwrite_a=True, check_finite=False)
         return cls(
@@ -308,7 +308,7 @@ def _of_moments(real: CrossMoments, generated: CrossMoments, *, cutoff: float, r
         )
     values, vectors = linalg.eigh(first.covariance())
     cutoff = _effective_cutoff(cutoff, len(values))
-    held = values > cutoff * values[-1]
+    held = _held(values, mean=first.mean, n=first.n, cutoff=cutoff)
     whitening = vectors[:, held] / np.sqrt(values[held])
     split = []
     for moments in (real, generated):
@@ -330,6 +330,13 @@ def _repeated_rows(values: np.ndarray | LazyRows, rows: Ints | None = None) -> i
     parts = row_blocks(len(values), rows, width=values.shape[1])
     seen = {hashlib.blake2b(row.tobytes(), digest_size=16).digest() for part in parts for row in values[part]}
     return (len(values) if rows is None else len(rows)) - len(seen)
+
+
+def _held(values: Floats, *, mean: Floats, n: int, cutoff: float) -> Bools:
+    """Which eigenvalues of the covariance of n rows are above the cut-off, and above the rounding that subtracting the
+    `mean` leaves of equal rows."""
+    rounding = (max(n, len(mean)) * EPSILON) ** 2 * (values.sum() + mean @ mean)
+    return values > max(cutoff * values.max(), rounding)
 
 
 def _effective_cutoff(cutoff: float, dimension: int) -> float:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compute.arrays import unit
 from compute.models.adapter import Hardware, chosen
 from compute.models.files.downloads import Published
 from compute.models.files.weights import existing, fill, tensors, under
@@ -159,11 +160,9 @@ class DreamSim:
         if first is None:
             raise CannotDo("DreamSim compares two images; it cannot score one alone")
         left, right = (
-            self.embed("image", [self.prepare("image", image) for image in images]).astype(np.float64)
-            for images in (first, second)
+            self.embed("image", [self.prepare("image", image) for image in images]) for images in (first, second)
         )
-        lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-        return (left * right).sum(axis=1) / lengths - 1
+        return (unit(left) * unit(right)).sum(axis=1) - 1
 
 
 def load_dreamsim(row: Model, hardware: Hardware, folder: Path | None) -> DreamSim:

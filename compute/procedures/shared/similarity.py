@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from compute.procedures.shared.top_k import Scorer
 
 ROWS = 4096  # rows taken to float64 at a time
+CROWDED = 1000  # the mean's squared length over the variance, above which float32 loses three digits of distances
+LENGTHS = (1e-6, 1e6)  # of vectors that float32 arithmetic and optimisers' tolerances are made for
+COMMON = 0.99  # the squared length of the mean of directions, above which their cosines differ by little
 NEEDS = {"image": {"embed_image"}, "text": {"embed_text"}, "pair": {"embed_image", "embed_text"}}
 QUERY_VECTORS, DOCUMENT_VECTORS = 512, 32768  # vectors a side that MaxSim multiplies at once
 
@@ -135,35 +138,96 @@ def alike(first: Embeddings, second: Embeddings) -> Floats:
         return out
     for start in range(0, len(first), ROWS):
         rows = slice(start, start + ROWS)
-        a, b = unit(first[rows].astype(np.float64)), unit(second[rows].astype(np.float64))
-        out[rows] = np.einsum("nd,nd->n", a, b)
+        out[rows] = np.einsum("nd,nd->n", unit(first[rows]), unit(second[rows]))
     return out
+
+
+def in_range(vectors: Floats32, *others: Floats32) -> list[Floats32]:
+    """Vectors (n, d), and others compared with them, for arithmetic in float32 on vectors as they are: Euclidean
+    distances, regressions with an intercept.
+
+    Vectors that lie much farther from 0 than from one another are moved to their mean, which changes neither; those of
+    extreme scale are brought to a root mean square length of 1. All others are returned as they are.
+    """
+    mean = vectors.mean(axis=0, dtype=np.float64)
+    offset, spread = float(mean @ mean), float(vectors.var(axis=0, dtype=np.float64).sum())
+    crowded = offset > CROWDED * spread > CROWDED * np.finfo(np.float32).eps ** 2 * offset
+    length = np.sqrt(spread if crowded else spread + offset)
+    extreme = length > 0 and not LENGTHS[0] < length < LENGTHS[1]
+    if not (crowded or extreme):
+        return [vectors, *others]
+    return [
+        ((side.astype(np.float64) - (mean if crowded else 0)) / (length if extreme else 1)).astype(np.float32)
+        for side in (vectors, *others)
+    ]
 
 
 def scorer(queries: Embeddings, documents: Embeddings) -> Scorer:
     """What gives a block of scores of queries and documents, on the accelerator where there is one."""
-    import torch
-
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if isinstance(queries, Many) != isinstance(documents, Many):
         raise CannotDo("The model gives one vector for some items and many for others: these cannot be compared")
-    if isinstance(queries, Many):
-        return lambda rows, columns: _maxsim(queries, documents, rows, columns, device=device)
+    return MaxSim(queries, documents) if isinstance(queries, Many) else Cosines(queries, documents)
 
-    room = torch.empty(0, device=device)  # one block, used again: fresh memory costs a tenth of the product
 
-    def cosines(rows: slice, columns: slice) -> torch.Tensor:
-        nonlocal room
-        first, second = (
-            torch.from_numpy(np.ascontiguousarray(side)).to(device) for side in (queries[rows], documents[columns])
-        )
-        first, second = (torch.nn.functional.normalize(side, eps=1e-30) for side in (first, second))
-        size = len(first) * len(second)
-        if len(room) < size:
-            room = torch.empty(size, device=device)
-        return torch.mm(first, second.T, out=room[:size].view(len(first), len(second)))
+class MaxSim:
+    """Scores of items of many vectors; `base` (n,) is what is to be added to each query's scores."""
 
-    return cosines
+    def __init__(self, queries: Many, documents: Many) -> None:
+        self.queries, self.documents, self.device = queries, documents, _device()
+
+    def base(self, rows: slice) -> Floats:
+        return np.zeros(rows.stop - rows.start)
+
+    def __call__(self, rows: slice, columns: slice) -> torch.Tensor:
+        return _maxsim(self.queries, self.documents, rows, columns, device=self.device)
+
+
+class Cosines:
+    """Cosines of queries (n, d) and documents (m, d), as exact as in float64 at the cost of float32.
+
+    Where nearly all of the documents' directions is common to them, float32 does not tell their cosines apart. Then
+    their mean is taken off: a . b = a . mean + a . (b - mean), of which the first is the same for all documents of a
+    query. A block has the second, in float32, whose rounding is that of small numbers; `base` (n,) is the first, in
+    float64.
+    """
+
+    def __init__(self, queries: Floats32, documents: Floats32) -> None:
+        import torch
+
+        self.queries, self.documents, self.device = queries, documents, _device()
+        self.mean = self._directions(documents[:: -(-len(documents) // ROWS) or 1]).mean(dim=0)
+        if self.mean @ self.mean < COMMON:
+            self.mean.zero_()
+        self.rows, self.block = slice(0, 0), torch.empty(0)  # the queries of the last call
+        self.room = torch.empty(0, device=self.device)  # of a block, used again: fresh memory costs a tenth of it
+
+    def base(self, rows: slice) -> Floats:
+        return (self._directions(self.queries[rows]) @ self.mean).cpu().numpy()
+
+    def __call__(self, rows: slice, columns: slice) -> torch.Tensor:
+        import torch
+
+        if rows != self.rows:
+            self.rows, self.block = rows, self._directions(self.queries[rows]).float()
+        documents = self._directions(self.documents[columns]).sub_(self.mean).float()
+        size = len(self.block) * len(documents)
+        if len(self.room) < size:
+            self.room = torch.empty(size, device=self.device)
+        return torch.mm(self.block, documents.T, out=self.room[:size].view(len(self.block), len(documents)))
+
+    def _directions(self, vectors: Floats32) -> torch.Tensor:
+        """As `unit`: squares of float32 numbers are within the range of float64, so none need be scaled."""
+        import torch
+
+        rows = torch.from_numpy(np.ascontiguousarray(vectors)).to(self.device).double()
+        lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
+        return rows.div_(torch.where(lengths > 0, lengths, 1.0))
+
+
+def _device() -> torch.device:
+    import torch
+
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def _maxsim(queries: Many, documents: Many, rows: slice, columns: slice, *, device: torch.device) -> torch.Tensor:

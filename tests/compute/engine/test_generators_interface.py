@@ -28,6 +28,8 @@ def test_features_give_the_metrics_own_values_with_intervals_around_them() -> No
     assert table.value("cfred", "mine") == pytest.approx(cfred(real=real, generated=mine, condition=text).value)
     frame = table.frame().set_index("metric")
     assert {"kid", "cmmd", "precision", "recall", "density", "coverage", "vendi"} <= set(frame.index)
+    (printed,) = (line.split("|")[4] for line in str(table).splitlines() if line.startswith("| KID"))
+    assert float(printed.split()[0]) == pytest.approx(table.value("kid", "mine"), abs=1e-4) == frame.loc["kid", "value"]
     low, value, high, *limits = frame.loc["fd", ["low", "value", "high", "limit_low", "limit", "limit_high"]]
     assert low < value < high and limits == sorted(limits) and limits[1] < value  # few images pull the distance up
     far = compute.frechet(reference=real, generated={"far": mine + 99}, condition=text, metrics="precision,fd")

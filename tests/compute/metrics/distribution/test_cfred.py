@@ -112,6 +112,24 @@ def test_repeated_prompts_are_counted() -> None:
     assert record.warnings == ("10 of 100 prompts have the text features of an earlier prompt",)
 
 
+@pytest.mark.parametrize("n", [17, 300])
+def test_one_text_for_all_prompts_is_no_condition_whatever_the_precision(n: int) -> None:
+    """Centring equal rows leaves rounding, in float64 too; by all rows and by moments."""
+    real, generated, texts = paired(n, 8, 12)
+    plain = frechet(real=real, generated=generated).value
+    for same in (
+        np.tile(texts[:1], (n, 1)),
+        np.tile(1e6 + texts[:1] / 3, (n, 1)),
+        np.tile(np.float32(texts[:1]), (n, 1)),
+    ):
+        moments = [CrossMoments.of(images=side, condition=same) for side in (real, generated)]
+        every = cfred(real=real, generated=generated, condition=same), cfred(real=moments[0], generated=moments[1])
+        for record in every:
+            assert record.rank == 0 and record.value == pytest.approx(record.realism, rel=1e-9), same.dtype
+            assert record.value == pytest.approx(plain, rel=0.2)
+            assert any("plain" in warning for warning in record.warnings)
+
+
 def test_bad_input() -> None:
     real, generated, texts = paired(50, 8, 5)
     for cutoff in (-0.1, 1, np.nan):
