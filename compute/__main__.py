@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
 import os
+import sys
+import unicodedata
 from typing import Any
 
 import typer
@@ -24,27 +28,57 @@ from compute.cli.rank import rank
 from compute.cli.run import RunCommand, run
 from compute.cli.train import train
 from compute.types import ON_COMMAND_LINE, BadInput, LikenessError
-from compute.versions import without_package
+from compute.versions import naming_packages
+
+SIGNS = {
+    "±": "+/-",
+    "≤": "<=",
+    "≥": ">=",
+    "↑": "(up)",
+    "↓": "(down)",
+    "→": "->",
+    "–": "-",
+    "—": "-",
+    "×": "x",
+    "−": "-",
+}
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """What is printed for signs that the terminal's encoding lacks: a finished run is not lost for one of them."""
+    text = error.object[error.start : error.end]
+    plain = (SIGNS.get(sign) or unicodedata.normalize("NFKD", sign).encode("ascii", "ignore").decode() for sign in text)
+    return "".join(one or "?" for one in plain), error.end
+
+
+codecs.register_error("signs", _in_ascii)
 
 
 class Commands(TyperGroup):
     """The one error boundary of the command line: an error that a user can mend is one line and exit code 1."""
 
+    def main(self, *given: Any, **named: Any) -> Any:
+        """As click's, on streams that take every sign."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="signs")
+        return super().main(*given, **named)
+
     def invoke(self, context: Any) -> Any:
         """Runs the command. A pipe that nobody reads any more ends it silently, as click does."""
         told = ON_COMMAND_LINE.set(True)
         try:
-            return self._invoke(context)
+            with naming_packages():
+                return self._invoke(context)
         except KeyboardInterrupt as error:
             typer.echo("Interrupted: what was finished is stored; run the same command again to resume", err=True)
             raise typer.Exit(130) from error
         except LikenessError as error:
             typer.echo(f"Error: {error}", err=True)
             raise typer.Exit(1) from error
-        except ModuleNotFoundError as error:
-            if not (problem := without_package(error)):
-                raise
-            typer.echo(f"Error: {problem}", err=True)
+        except UnicodeEncodeError as error:
+            name = ascii(error.object[max(0, error.start - 40) : error.end + 20])
+            typer.echo(f"Error: The name {name} has bytes that are not UTF-8. Rename it", err=True)
             raise typer.Exit(1) from error
         except BrokenPipeError:
             raise
@@ -59,6 +93,7 @@ class Commands(TyperGroup):
             ON_COMMAND_LINE.reset(told)
 
     def _invoke(self, context: Any) -> Any:
+        " ".join(sys.argv).encode()  # UnicodeEncodeError here, and not when a run is stored
         if storage.is_url(os.environ.get("LIKENESS_RESULTS", "")):
             raise BadInput(
                 "LIKENESS_RESULTS is a folder of this machine. Name an address with --results, and make the database "
@@ -98,5 +133,14 @@ app.add_typer(pairing, name="pairs")
 app.add_typer(own_tasks, name="task")
 app.add_typer(publishing, name="publish")
 
+
+def main(name: str | None = None) -> None:
+    """The command line as a program. With a locale that leaves Python with ASCII it starts again in UTF-8 mode, as
+    names of files in other letters could not be stored."""
+    if sys.getfilesystemencoding() == "ascii":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+    app(prog_name=name)
+
+
 if __name__ == "__main__":
-    app()
+    main()

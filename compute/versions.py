@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
+
+from compute.types import NotHere
 
 MISSING = "missing"
 VERSION = "0.1.0"  # of this program; pyproject.toml reads it here
@@ -63,3 +66,14 @@ def without_package(error: ModuleNotFoundError) -> str:
     if not name or importlib.util.find_spec(name) is not None:
         return ""
     return f"The package {name} is not installed: {install_command(name)}"
+
+
+@contextmanager
+def naming_packages() -> Iterator[None]:
+    """Where a package is imported that is not installed, raises NotHere with the command that installs it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if problem := without_package(error):
+            raise NotHere(problem) from error
+        raise

@@ -12,9 +12,9 @@ import sys
 def main() -> None:
     words = sys.argv[1:]
     if words and not words[0].startswith("-"):
-        from compute.__main__ import app
+        from compute.__main__ import main as command
 
-        app(prog_name="likeness")
+        command("likeness")
     else:
         from leaderboard.host import options
 

@@ -118,6 +118,7 @@ def run(
         for line in estimate_lines.lines(planned, *counted, results=storage.location(settings.results)):
             typer.echo(line)
         return
+    plan.check_possible(planned, models=set(keys.values()))
     for model in settled_models:
         record_named(model, results=settings.results)
     outcomes = execute(

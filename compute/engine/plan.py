@@ -16,7 +16,7 @@ from compute.models import ADAPTERS, abilities
 from compute.models.judges import endpoint
 from compute.procedures.shared.replies import READING
 from compute.tasks import computable
-from compute.types import BadInput, LikenessError, Model, Suite, Task
+from compute.types import BadInput, LikenessError, Model, NotHere, Suite, Task
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
@@ -145,6 +145,13 @@ def make(
         skipped=tuple(skipped),
         shipped=() if settings.baselines or shipped is None else tuple(_same_questions(shipped, extra, jobs)),
     )
+
+
+def check_possible(plan: Plan, *, models: Iterable[str]) -> None:
+    """Raises NotHere where no run of these models can be made, since packages or weights of all of them are missing."""
+    jobs = [job for job in plan.jobs if job.model.key in models]
+    if jobs and all(job.problem for job in jobs):
+        raise NotHere("; ".join(dict.fromkeys(job.problem for job in jobs)))
 
 
 def joined(plans: Sequence[Plan]) -> Plan:

@@ -34,6 +34,7 @@ from compute.procedures.evidence import Evidence
 from compute.rounding import rounded
 from compute.tasks.data import Data
 from compute.types import TIES_SHOWN, BadItem, CannotDo, LikenessError, Model, NoService, NotHere, Run, Score
+from compute.versions import without_package
 
 SOURCES = ("models", "tasks", "procedures", "metrics", "features", "engine")  # packages whose code decides scores
 
@@ -398,6 +399,8 @@ def failed(job: Job, error: Exception, execution: Execution) -> Outcome:
 
 def failure(error: Exception) -> str:
     """An error in one line; one that is none of ours with its class."""
+    if isinstance(error, ModuleNotFoundError) and (problem := without_package(error)):
+        return problem
     return str(error) if isinstance(error, LikenessError) else f"{type(error).__name__}: {error}".partition("\n")[0]
 
 

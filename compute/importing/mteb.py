@@ -1,9 +1,11 @@
-"""Reads the public MTEB results repository: `results/<org>__<model>/<revision>/<Task>.json`."""
+"""Reads the public MTEB results repository: `results/<org>__<model>/<revision>/<Task>.json`, or `<Task>.json.gz`."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +20,7 @@ from compute.importing.figures import Imported, SkippedFile, fingerprint
 from compute.importing.model_meta import ModelMeta, model_key, model_row
 from compute.importing.splits import read_split
 from compute.io.files import Record, short, validated
+from compute.io.tables import MOST_BYTES
 from compute.types import BadInput, Metric, Model, Run, Score, Task
 
 META = "model_meta.json"
@@ -78,10 +81,14 @@ def _folders(parent: Path) -> Iterator[Path]:
 
 
 def _read(path: Path, kind: type[Record]) -> Record:
-    """A JSON file as a record. Raises BadInput with the reason alone."""
+    """A JSON file, perhaps with a byte order mark or compressed, as a record. Raises BadInput with the reason alone."""
     try:
-        return validated(json.loads(path.read_text(encoding="utf-8")), kind)
-    except (OSError, ValueError, RecursionError) as error:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES / 1e6:,.0f} MB")
+        return validated(json.loads(content), kind)
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise BadInput(f"is not JSON of the expected form ({str(error)[:160]})") from error
 
 
@@ -147,21 +154,26 @@ class _RepositoryReader:
         """The runs of one revision; a damaged file is noted."""
         runs: list[Run] = []
         meta = None
-        for path in sorted(folder.glob("*.json")):
+        # Of a file that is there in both forms, the plain one.
+        found = {
+            path.name.removesuffix(".gz"): path for end in (".json.gz", ".json") for path in folder.glob(f"*{end}")
+        }
+        for name, path in sorted(found.items()):
             self.files += 1
+            title = name.removesuffix(".json")
             try:
-                if path.name == META:
-                    found = _read(path, ModelMeta)
-                    model_row(found, folder.parent.name, catalog=self.catalog)  # refuses another model's
-                    meta = found
-                elif task := self.tasks.get(path.stem):
+                if name == META:
+                    read = _read(path, ModelMeta)
+                    model_row(read, folder.parent.name, catalog=self.catalog)  # refuses another model's
+                    meta = read
+                elif task := self.tasks.get(title):
                     runs += self.read_task(path, task)
                 else:
-                    reason = f"the catalogue has no task {path.stem!r} of MIEB or ViDoRe"
+                    reason = f"the catalogue has no task {title!r} of MIEB or ViDoRe"
                     remedy = "Add a row to assets/catalog/tasks.csv to read it"
                     self.skipped.append(SkippedFile(path=self.name(path), reason=reason, remedy=remedy))
             except BadInput as error:
-                self.problem(path, str(error), REPAIR_META if path.name == META else REPAIR)
+                self.problem(path, str(error), REPAIR_META if name == META else REPAIR)
         return _Revision(runs=runs, meta=meta)
 
     def read_task(self, path: Path, task: Task) -> list[Run]:

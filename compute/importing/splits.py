@@ -26,7 +26,7 @@ class SplitRow(BaseModel):
 
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
 
-    main_score: float
+    main_score: float | None = None  # some files have their metrics alone
     hf_subset: str = "default"
 
 
@@ -54,10 +54,12 @@ def read_split(
             named = getattr(row, field, None)
             if type(named) in (int, float) and abs(named) < 1e300:
                 fields["field"] = field
-                if abs(named - value) > 1e-6:
+                if value is not None and abs(named - value) > 1e-6:
                     fields["main_score"] = value
                 value = float(named)
                 break
+        if value is None:
+            raise BadInput(f"split {split!r} has neither main_score nor {metric.key}")
         if reason := outside(value, metric):
             raise BadInput(f"main_score of {split}/{subset}: {reason}")
         values[subset] = value

@@ -21,11 +21,13 @@ from compute.models.own.objects import placement
 from compute.models.own.own_model import FROM_SESSION, ModelSource
 from compute.progress import Progress
 from compute.types import BadInput, CannotDo, NotHere, suggestion
+from compute.versions import naming_packages
 
 if TYPE_CHECKING:
     from compute.catalog import Catalog
 
 
+@naming_packages()
 def evaluate(
     model: Any,
     *,
@@ -136,6 +138,7 @@ def evaluate(
         )
         if not planned.jobs:
             raise CannotDo("; ".join(plan.reasons(planned)))
+        plan.check_possible(planned, models=[key])
         try:
             outcomes = _executed(planned, space.bench, crews)
         finally:

@@ -30,6 +30,7 @@ from compute.training.run_folder import RunFolder, StepMeasurement, TuningState
 from compute.training.splits import FileExamples
 from compute.training.towers import DualEncoder
 from compute.types import BadInput, Model, suggestion
+from compute.versions import naming_packages
 
 PAGE = "training.html"
 
@@ -49,6 +50,7 @@ class TrainingResult:
     changes: tuple[TaskChange, ...]  # base and tuned model on the suite's own items, which decided nothing
 
 
+@naming_packages()
 def train(
     base: str | Path,
     *,

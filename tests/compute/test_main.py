@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import duckdb
 import pytest
+from PIL import Image
 
 from compute import paths
 from compute.catalog import shipped
@@ -118,6 +120,29 @@ def test_a_wrong_import_changes_nothing(tmp_path: Path, text: str, words: tuple[
     table.write_text(text)
     refused(["import", "scores", str(table)], *words)
     assert not (tmp_path / "results").exists() and not (tmp_path / "likeness.duckdb").exists()
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_signs_that_a_terminal_lacks_are_replaced(tmp_path: Path, encoding: str) -> None:
+    """Names in other letters are data, and are stored as they are."""
+    named = {"PYTHONIOENCODING": encoding} if encoding != "ascii" else {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    folder = tmp_path / "снимки"
+    for label in ("кот", "dog"):
+        (folder / label).mkdir(parents=True)
+        for at in range(2):
+            Image.new("RGB", (8, 8), (at, 0, len(label))).save(folder / label / f"{at}.png")
+    (tmp_path / "scores.csv").write_text("model,x ↓,y ↓\nмодель,1,1\nb,0,0\n", encoding="utf-8")
+    words = (sys.executable, "-m", "compute")
+    for command in (("task", "check", str(folder)), ("rank", str(tmp_path / "scores.csv"))):
+        ended = subprocess.run(
+            [*words, *command],
+            cwd=ROOT,
+            capture_output=True,
+            timeout=300,
+            env={**os.environ, "LIKENESS_HOME": str(tmp_path), "LC_ALL": "C", **named},
+        )
+        assert ended.returncode == 0, ended.stderr.decode(errors="replace")
+        ended.stdout.decode("utf-8" if encoding == "ascii" else encoding)
 
 
 def test_as_a_program(tmp_path: Path) -> None:

@@ -2,14 +2,75 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib import metadata
+from pathlib import Path
+
+import pytest
+from PIL import Image
 
 from compute import versions
+from compute.paths import ROOT
+
+# A base installation: the packages of the extra `compute` are neither found nor listed.
+BASE = """
+import sys
+from importlib import metadata
+EXTRA = ("torch", "torchvision", "transformers", "timm", "open_clip", "open_clip_torch", "safetensors", "sklearn",
+         "scikit_learn", "scikit-learn", "pyarrow", "umap", "umap_learn", "threadpoolctl", "peft", "tokenizers")
+class Without:
+    def __init__(self, finder):
+        self.finder = finder
+    def find_spec(self, name, *rest):
+        return None if name.partition(".")[0] in EXTRA else self.finder.find_spec(name, *rest)
+    def __getattr__(self, name):
+        return getattr(self.finder, name)
+sys.meta_path[:] = map(Without, sys.meta_path)
+of = metadata.version
+def version(name):
+    if name in EXTRA:
+        raise metadata.PackageNotFoundError(name)
+    return of(name)
+metadata.version = version
+"""
 
 
 def test_a_patch_release_is_the_same_version_and_a_minor_one_is_not() -> None:
     given = {"a": "2.14.1", "b": "2.14.0+cu128", "c": "0.4.0.post1", "d": "3", "e": "2.15.0rc1", "f": versions.MISSING}
     assert versions.minor(given) == {"a": "2.14", "b": "2.14", "c": "0.4", "d": "3", "e": "2.15", "f": "missing"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "compute.evaluate('tiny', data='classes')",
+        "compute.evaluate('tiny', suite='mini')",
+        "compute.frechet(reference='classes/a', generated={'b': 'classes/b'}, backbones='tiny')",
+        "compute.train(base='tiny', suite='mini', out='tuned')",
+        "main()",
+    ],
+    ids=["data", "suite", "frechet", "train", "run"],
+)
+def test_a_base_installation_names_the_extra_before_anything_is_run(tmp_path: Path, call: str) -> None:
+    for name in ("a", "b"):
+        (tmp_path / "classes" / name).mkdir(parents=True)
+        for at in range(3):
+            Image.new("RGB", (32, 32), (at, 0, ord(name))).save(tmp_path / "classes" / name / f"{at}.png")
+    code = "import compute\nfrom compute.__main__ import main\nfrom compute.types import NotHere\ntry:\n    "
+    code += f"{call}\nexcept NotHere as error:\n    sys.exit(f'Error: {{error}}')"
+    ended = subprocess.run(
+        [sys.executable, "-c", BASE + code, "run", "--suite", "mini", "--models", "tiny"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "LIKENESS_HOME": str(tmp_path / "home")},
+    )
+    last = ended.stderr.strip().splitlines()[-1]
+    assert ended.returncode == 1 and last.startswith("Error: ") and versions.install_command() in last, ended.stderr
+    assert "| task" not in ended.stdout and not list(tmp_path.glob("home/results/tiny/*"))
 
 
 def test_installed_versions_are_the_exact_ones() -> None:

@@ -27,12 +27,14 @@ from compute.tasks.generators.pairing import REFERENCE, uneven_generators
 from compute.tasks.generators.sources import ImageSet
 from compute.tasks.source import Source
 from compute.types import BadInput
+from compute.versions import naming_packages
 
 OWN = "features"  # the backbone of features that are given
 
 Images = str | Path | np.ndarray | Iterable[Any]
 
 
+@naming_packages()
 def frechet(
     *,
     reference: Images | SavedReference | Moments | CrossMoments,

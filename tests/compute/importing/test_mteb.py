@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -218,7 +219,22 @@ def test_versions_compare_as_numbers(text: str, key: tuple[int, ...]) -> None:
     assert version_key(text) == key
 
 
+def test_files_without_main_score_with_a_byte_order_mark_and_compressed_are_read(
+    tmp_path: Path, catalog: Catalog
+) -> None:
+    alone = {"task_name": "STS12VisualSTS", "scores": {"test": [{"cosine_spearman": 0.5, "hf_subset": "default"}]}}
+    put(tmp_path, "STS12VisualSTS", alone)
+    put(tmp_path, "VOC2007", "\ufeff" + json.dumps(result("VOC2007", entry(0.6))))
+    packed = put(tmp_path, "CIFAR10", "")
+    packed.with_name("CIFAR10.json.gz").write_bytes(gzip.compress(json.dumps(result("CIFAR10", entry(0.9))).encode()))
+    packed.unlink()
+    imported = read_mteb_results(tmp_path, catalog=catalog)
+    values = {score.metric: score.value for score in imported.scores}
+    assert values == {"cosine_spearman": 0.5, "lrap": 0.6, "accuracy": 0.9} and not imported.problems
+
+
 DAMAGED: dict[str, tuple[Any, str]] = {
+    "no known metric": ({"scores": {"test": [{"nmi": 0.5}]}}, "accuracy"),
     "not JSON": ("{", "JSON"),
     "a list": ([1], "dict"),
     "empty split": ({"scores": {"test": []}}, "no scores"),
