@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from compute.cli.models import Models, named_models
-from compute.cli.workspace import Data, Offline, Results, names, rebuild, warn
+from compute.cli.workspace import Build, Data, Offline, Results, names, rebuild, warn
 from compute.engine.workspace import catalog_with_own, workbench
 from compute.types import BadInput
 
@@ -31,6 +31,7 @@ def calibrate(
     again: Annotated[
         bool, typer.Option("--again", help="Repeat stored calibrations, and retry items that could not be used.")
     ] = False,
+    build: Build = True,
 ):
     """Scores matching and unrelated pairs with models, so that the app can say what a score of theirs means.
 
@@ -60,6 +61,6 @@ def calibrate(
         samples = [making.made(kind, most=pairs, seed=seed) for kind in kinds]
     outcomes = [outcome for sample in samples for outcome in making.make(rows, sample, bench=bench, report=typer.echo)]
     if any(outcome.state == "made" for outcome in outcomes):
-        rebuild(root)
+        rebuild(root, wanted=build)
     if any(outcome.state == "failed" for outcome in outcomes) or not any(outcome.stored for outcome in outcomes):
         raise typer.Exit(1)

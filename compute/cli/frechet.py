@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from compute.cli.workspace import BatchSize, Data, Device, Offline, Results, rebuild
+from compute.cli.workspace import BatchSize, Build, Data, Device, Offline, Results, rebuild
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def frechet(
     data: Data = None,
     offline: Offline = False,
     results: Results = None,
+    build: Build = True,
 ):
     """Compares generators' images with a reference: Fréchet distances, cFreD and their rivals, in one table.
 
@@ -167,7 +168,7 @@ def frechet(
         print_table(cells, output, notes=[f"Warning: {line}" for line in cells.warnings])
         runs = len(features.reference) * len(features.generated)
         report(f"{len(cells.cells):,} cells, {cells.computed:,} of them new; {runs} runs of the suite {cells.suite}")
-        rebuild(root, err=output != "text")
+        rebuild(root, wanted=build, err=output != "text")
         return
     chosen = choices.choose(backbones, metrics=metrics, catalog=catalog)
     saved = storage.opened(reference, chosen=chosen) if statistics else {}
@@ -194,7 +195,7 @@ def frechet(
         people = table.people.stored if table.people else None
         key, runs = storage.store(result, **made_of, saved=saved, human=people)
         report(f"Stored {len(runs)} run{'s' if len(runs) != 1 else ''} of the suite {key}")
-        rebuild(root, err=output != "text")
+        rebuild(root, wanted=build, err=output != "text")
 
 
 def print_table(table: GeneratorTable | GridResult, output: str, *, notes: list[str]) -> None:

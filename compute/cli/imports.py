@@ -33,6 +33,7 @@ def mteb_results(
     ] = "main",
     name: Name = "",
     replace: Replace = False,
+    build: workspace.Build = True,
     ship: Annotated[
         bool,
         typer.Option(
@@ -53,13 +54,14 @@ def mteb_results(
         _ship(imported, commit=revision if path else folder.name, date=date)
     else:
         source = str(folder.absolute()) if path else "mteb/results"
-        _store(imported, kind="mteb-results", source=source, name=name, replace=replace)
+        _store(imported, kind="mteb-results", source=source, name=name, replace=replace, build=build)
 
 
 def scores(
     path: Annotated[Path, typer.Argument(help="A CSV: benchmark, model, task, metric, value, ...")],
     name: Name = "",
     replace: Replace = False,
+    build: workspace.Build = True,
 ):
     """Any table of scores. A model or task that no catalogue has must be declared in the file."""
     from compute.importing import read_scores_csv
@@ -71,6 +73,7 @@ def scores(
         source=str(path.absolute()),
         name=name,
         replace=replace,
+        build=build,
     )
 
 
@@ -85,6 +88,7 @@ def eval_results(
     revision: Annotated[str, typer.Option(help="Of the repository: a commit, branch or tag.")] = "main",
     name: Name = "",
     replace: Replace = False,
+    build: workspace.Build = True,
     offline: workspace.Offline = False,
 ):
     """Results in the hub's form, `.eval_results/*.yaml`: those that name a task of the catalogue and a clear unit."""
@@ -104,7 +108,7 @@ def eval_results(
         raise BadInput(f"{where} has no figure that can be read. The lines above say why; nothing was changed")
     of = re.sub(r"[^a-z0-9._-]+", "--", model.lower())[:60]
     where = str(path.absolute()) if not source else where
-    _store(imported, kind=f"eval-results-{of}", source=where, name=name, replace=replace, what="figure")
+    _store(imported, kind=f"eval-results-{of}", source=where, name=name, replace=replace, build=build, what="figure")
 
 
 def parti_prompts(
@@ -160,8 +164,10 @@ def _report(imported: Imported, *, what: str) -> None:
         typer.echo(f"{outside} for tasks outside the catalogue, such as {imported.skipped[0].path}")
 
 
-def _store(imported: Imported, *, kind: str, source: str, name: str, replace: bool, what: str = "file") -> None:
-    """Stores an import, rebuilds the database, and exits with code 1 where files had to be skipped."""
+def _store(
+    imported: Imported, *, kind: str, source: str, name: str, replace: bool, build: bool, what: str = "file"
+) -> None:
+    """Stores an import, rebuilds the database if wanted, and exits with code 1 where files had to be skipped."""
     from compute.engine.plan import counted
     from compute.importing import collection
 
@@ -176,15 +182,12 @@ def _store(imported: Imported, *, kind: str, source: str, name: str, replace: bo
             typer.echo(f"Replaced: {other.name}, an earlier import of the same source")
         elif other != target:
             typer.echo(f"{other.name} is of the same source and stays. To replace earlier imports of it: --replace")
-    report = workspace.build()
-    for line in report.superseded:
-        typer.echo(line)
     typer.echo(
         f"{target.name}: {counted(len(imported.scores), 'score')} of "
         f"{counted(len({run.model for run in imported.runs}), 'model')} imported, "
-        f"{counted(len(imported.problems), what)} skipped; {report.path.name} built in {report.seconds:.1f} s. "
-        f"{workspace.see_it()}"
+        f"{counted(len(imported.problems), what)} skipped"
     )
+    workspace.rebuild(paths.RESULTS, wanted=build)
     if imported.problems:
         raise typer.Exit(1)
 

@@ -10,6 +10,7 @@ import typer
 from compute import paths
 from compute.cli.models import named_models
 from compute.cli.workspace import (
+    Build,
     Data,
     Database,
     Offline,
@@ -44,6 +45,7 @@ def project(
     data: Data = None,
     offline: Offline = False,
     results: Results = None,
+    build: Build = True,
 ):
     """Makes the maps that the app shows: of tasks and models (UMAP, HDBSCAN), or of one task's images (UMAP)."""
     from compute.analysis.maps import suites as maps
@@ -73,7 +75,7 @@ def project(
         )
         for line in image_maps.lines(written):
             typer.echo(line)
-        rebuild(root)
+        rebuild(root, wanted=build)
         return
     to = to or ("-" if suites else str(shipped_file(paths.PROJECTIONS, option="--to")))
     if suites:

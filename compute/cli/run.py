@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from compute.cli.models import Family, ModelName, ModelOptions, made_models, named_models
-from compute.cli.workspace import names, rebuild, warn, with_run_settings
+from compute.cli.workspace import Build, names, rebuild, warn, with_run_settings
 from compute.types import BadInput
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def run(
     family: Family = "",
     model_option: ModelOptions = None,
     tasks: Annotated[str, typer.Option(help="Only these tasks of the suite, comma-separated.")] = "",
+    build: Build = True,
     settings: RunSettings = None,
 ):
     """Makes the missing scores of models on a suite, rebuilds the database and prints the scores."""
@@ -126,6 +127,7 @@ def run(
     )
     for line in results_table.lines(planned, outcomes, catalog=catalog):
         typer.echo(line)
-    rebuild(settings.results)
+    if any(outcome.stored for outcome in outcomes):
+        rebuild(settings.results, wanted=build)
     if any(outcome.state == "failed" for outcome in outcomes):
         raise typer.Exit(1)

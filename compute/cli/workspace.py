@@ -64,6 +64,7 @@ ReadResults = Annotated[
         help="The results to show: a folder or an address; default: the app's.",
     ),
 ]
+Build = Annotated[bool, typer.Option(help="Rebuild the database with what is new.")]
 Database = Annotated[Path | None, typer.Option(help="Default: the app's.")]
 Origin = Annotated[str, typer.Option(help="published, imported, computed, all, or usual: the most complete.")]
 Device = Annotated[str, typer.Option(help="cpu, cuda, cuda:1, mps; default: the best available.")]
@@ -208,11 +209,16 @@ def see_it() -> str:
     return f"See it: {'likeness' if paths.IS_INSTALLED else 'python app.py'}"
 
 
-def rebuild(root: Path, *, err: bool = False) -> None:
-    """Builds the database after a change under `root`, unless it is not made from that folder; says so on stderr where
-    stdout is for a program."""
+def rebuild(root: Path, *, wanted: bool = True, err: bool = False) -> None:
+    """Builds the database after a change under `root`, where that is `wanted` and it is made from that folder; says so
+    on stderr where stdout is for a program."""
+    if not wanted:
+        typer.echo("The database was not rebuilt: likeness build", err=err)
+        return
     if root in (paths.RESULTS, paths.COMPUTED):
         report = build()
+        for line in report.superseded:
+            typer.echo(line)
         typer.echo(
             f"{report.path.name} built in {report.seconds:.1f} s: {report.computed} computed runs. {see_it()}", err=err
         )

@@ -57,6 +57,16 @@ class Report:
 
 def sources(*, results: Path = paths.RESULTS) -> list[Path]:
     """Every file the database is made from."""
+    return [
+        *_fixed_sources(results),
+        *(folder / run_folders.MARK for folder in run_folders.every(results)),
+        *calibrations.files(results).values(),
+        *image_maps.files(results, paths.COMPUTED).values(),
+    ]
+
+
+def _fixed_sources(results: Path) -> list[Path]:
+    """Those that a run does not change."""
     folders = (paths.PUBLISHED, paths.CATALOG, paths.COMPUTED)
     return [
         *paths.IMPORTED.glob("*"),
@@ -66,19 +76,21 @@ def sources(*, results: Path = paths.RESULTS) -> list[Path]:
         *(results / "imported").glob(f"*/{collections.MARK}"),
         *suite_records.files(results),
         *own_models.files(results),
-        *(folder / run_folders.MARK for folder in run_folders.every(results)),
-        *calibrations.files(results).values(),
-        *image_maps.files(results, paths.COMPUTED).values(),
     ]
 
 
 def sources_digest(*, results: Path = paths.RESULTS) -> str:
-    """A digest of the sources' names and contents. Their dates say nothing: they may lie in the future, or be those of
+    """A digest of all sources."""
+    return _digest(sources(results=results), results)
+
+
+def _digest(files: Sequence[Path], results: Path) -> str:
+    """A digest of the files' names and contents. Their dates say nothing: they may lie in the future, or be those of
     a fresh copy; nor does the folder that all of them lie in."""
     digest = hashlib.blake2b(digest_size=16)
     roots = (("results", results), ("computed", paths.COMPUTED), ("assets", paths.ASSETS), ("", paths.ROOT))
     named = {}
-    for path in sources(results=results):
+    for path in files:
         name, base = next(each for each in roots if path.is_relative_to(each[1]))
         named[f"{name}/{path.relative_to(base).as_posix()}"] = path
     for name, path in sorted(named.items()):
@@ -156,12 +168,15 @@ def remove_drafts(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS)
 def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Report:
     """Writes the whole database in one go. Raises LikenessError and leaves the old file as it was.
 
+    Where runs, calibrations and maps of images are all that has changed since the old file was made, what rests on
+    other sources is copied from it.
     A file of the results that is damaged, or holds what cannot be, is left out and named in the report.
     """
     started = time.perf_counter()
     remove_drafts(path, results=results)
     # Before they are read: what changes meanwhile makes it stale.
     recorded = f"{_folder_digest(results)}:{sources_digest(results=results)}"
+    fixed = _digest(_fixed_sources(results), results)
     suites, problems = suite_records.recorded(results)
     models, wrong = own_models.recorded(results)
     problems += wrong
@@ -170,17 +185,18 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     stored, of_runs = computed((results, paths.COMPUTED), catalog=catalog)
     suites, unshown = own_suite.with_runs(suites, tasks={run.run.task for run in stored})
     catalog, _ = _extended(suites, models)
-    frames = catalog_frames(catalog)
-    figures = published.load(catalog)
-    frames["runs"], frames["scores"], frames["gaps"] = frame(figures.runs), frame(figures.scores), frame(figures.gaps)
-    frames["averages"] = frame(published.averages(catalog))
-    frames["notes"] = notes(catalog)
-    frames["claims"] = frame(all_claims())
-    wrong, superseded = add_imports(frames, catalog=catalog, folder=results / "imported")
-    problems += wrong
-    if paths.PROJECTIONS.is_file():
-        frames["projections"], wrong = projections(paths.PROJECTIONS)
+    fixed = "\n".join([fixed, *unshown])
+    copied = store.recorded(path, "fixed") == fixed
+    frames, superseded = dict.fromkeys(("runs", "scores"), frame(())), []
+    if not copied:
+        frames = _fixed_frames(catalog)
+        wrong, superseded = add_imports(frames, catalog=catalog, folder=results / "imported")
         problems += wrong
+        if paths.PROJECTIONS.is_file():
+            frames["projections"], wrong = projections(paths.PROJECTIONS)
+            problems += wrong
+    if problems:  # which the next build names too
+        fixed = ""
     problems += of_runs
     add_computed(frames, stored, catalog=catalog)
     rows = {row.key: row for row in catalog.models}
@@ -208,10 +224,11 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         ],
         item_maps=image_maps.files(results, paths.COMPUTED).items(),
         sources=recorded,
+        fixed=fixed,
+        copied=copied,
         version=data_version.current().number,
     )
     problems += [f"{'/'.join(file.parts[-4:])} is damaged: {reason}" for file, reason in damaged.items()]
-    counts = {name: len(frames[name]) for name in ("models", "tasks", "runs", "scores", "claims")}
     return Report(
         path=path,
         seconds=time.perf_counter() - started,
@@ -219,8 +236,21 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
         problems=tuple(problems),
         unshown=tuple(unshown),
         superseded=tuple(superseded),
-        **counts,
+        **store.counts(path, ("models", "tasks", "runs", "scores", "claims")),
     )
+
+
+def _fixed_frames(catalog: Catalog) -> dict[str, pd.DataFrame]:
+    """What no run changes, but for imports and maps: catalogue, published figures, notes and claims."""
+    figures = published.load(catalog)
+    return catalog_frames(catalog) | {
+        "runs": frame(figures.runs),
+        "scores": frame(figures.scores),
+        "gaps": frame(figures.gaps),
+        "averages": frame(published.averages(catalog)),
+        "notes": notes(catalog),
+        "claims": frame(all_claims()),
+    }
 
 
 def _extended(suites: Sequence[OwnSuite], models: Sequence[Model]) -> tuple[Catalog, list[str]]:

@@ -17,6 +17,12 @@ from compute.io.files import is_full, refusal, replacing, temporary_folder
 from compute.paths import DATABASE
 from compute.types import BadInput, CannotWrite, DatabaseError, UnknownKey
 
+# What is made of run folders, calibrations and maps of images, and of the database itself: never copied from another.
+OF_RUNS = ("meta", "items", "ratings", "thumbnails", "item_maps", "calibrations", "calibration_domains")
+NOT_COMPUTED = {
+    "runs": "WHERE origin <> 'computed'",
+    "scores": "WHERE run IN (SELECT id FROM old.runs WHERE origin <> 'computed')",
+}
 JSON_COLUMNS = ("settings", "options", "detail", "category_weights")
 
 # A task's value in one run: its only subset, else the printed average, else the mean of all its subsets when every
@@ -141,6 +147,8 @@ def write(
     thumbnails: Iterable[tuple[str, Path]] = (),
     item_maps: Iterable[tuple[str, Path]] = (),
     sources: str = "",
+    fixed: str = "",
+    copied: bool = False,
     version: str = "",
 ) -> dict[Path, str]:
     """Makes a whole database at `path` from one frame a table; the old file stays until the new one is complete.
@@ -148,8 +156,10 @@ def write(
     Frames may lack columns (they become NULL) but not have others. `items` are runs' ids with their Parquet files, of
     which the `most_items` of lowest MD5 are taken; `ratings` those of them whose rows are all rated pairs;
     `thumbnails` tasks' keys with theirs; `item_maps` one file a task and model; `sources` a digest of what all of it is
-    made from; `version` that of the published figures. Returns the Parquet files that are left out, because they cannot
-    be read or hold what no such file does, with the reasons. Raises DatabaseError naming the table.
+    made from, `fixed` one of what no run changes; `version` that of the published figures. Where `copied`, the rows
+    that rest on `fixed` are those of the old file, to which the frames are added. Returns the Parquet files that are
+    left out, because they cannot be read or hold what no such file does, with the reasons.
+    Raises DatabaseError naming the table.
     """
     unknown = sorted(set(frames) - set(TABLES))
     if unknown:
@@ -159,7 +169,11 @@ def write(
         with replacing(path) as draft, duckdb.connect(str(draft)) as connection:
             for name, columns in TABLES.items():
                 connection.execute(f"CREATE TABLE {name} ({columns})")
+            if copied:
+                connection.execute(f"ATTACH '{_quoted(path)}' AS old (READ_ONLY)")
             for name in TABLES:
+                if copied and name not in OF_RUNS:
+                    connection.execute(f"INSERT INTO {name} SELECT * FROM old.{name} {NOT_COMPUTED.get(name, '')}")
                 if name in frames and len(frames[name]):
                     _fill(connection, name, frames[name])
             connection.execute(f"SET memory_limit = '{MEMORY}'")
@@ -171,10 +185,12 @@ def write(
             damaged |= _fill_from(connection, ITEM_MAPS, maps)
             whole = [(key, path) for key, path in maps if path not in damaged]
             damaged |= _fill_from(connection, MAP_THUMBNAILS, whole)
-            facts = {"schema": str(SCHEMA_VERSION), "sources": sources, "version": version}
+            facts = {"schema": str(SCHEMA_VERSION), "sources": sources, "fixed": fixed, "version": version}
             connection.executemany("INSERT INTO meta VALUES (?, ?)", [list(fact) for fact in facts.items()])
             connection.execute(LEADERBOARD_SCORES)
             connection.execute(TRAINED_TASKS)
+            if copied:
+                connection.execute("DETACH old")
             connection.execute("CHECKPOINT")  # closing would pass over a disk that is full
     except (duckdb.Error, OSError) as error:
         raise DatabaseError(refusal(path, error)) from error
@@ -278,6 +294,21 @@ def recorded_sources(path: Path) -> str:
         if not _meta(connection, "schema"):
             raise DatabaseError(f"{path.name} is not a database of this project. Give another file")
         return _meta(connection, "sources")
+
+
+def recorded(path: Path, key: str) -> str | None:
+    """What a database says of itself under a key; None where there is no database that can be read."""
+    try:
+        with contextlib.closing(_open(path)) as connection:
+            return _meta(connection, key)
+    except DatabaseError:
+        return None
+
+
+def counts(path: Path, names: Iterable[str]) -> dict[str, int]:
+    """How many rows these tables have."""
+    with contextlib.closing(connect(path)) as connection:
+        return {name: len(connection.table(name)) for name in names}
 
 
 def recorded_version(path: Path) -> str:

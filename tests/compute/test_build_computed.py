@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -77,6 +78,33 @@ def test_a_run_is_in_the_tables_with_its_folder_as_source(made, tmp_path: Path) 
     assert (report.computed, report.problems) == (1, ())
     _, [(settings, main)] = made("SELECT settings, main FROM runs WHERE origin = 'computed'")
     assert json.loads(settings) == kept.run.settings and main
+
+
+def test_after_a_run_only_what_rests_on_runs_is_made_again(
+    made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows(path: Path) -> dict[str, list[str]]:
+        with store.connect(path) as connection:
+            return {name: sorted(map(repr, connection.table(name).fetchall())) for name in store.TABLES}
+
+    count = "SELECT count(*) FROM runs"
+    keep(tmp_path / "results", mark="old", started="2026-01-01", value=0.9)
+    made(count)
+    claims = build.all_claims
+    monkeypatch.setattr(build, "all_claims", lambda: pytest.fail("the claims have not changed"))
+    keep(tmp_path / "results", mark="new", started="2026-02-01", value=0.1)
+    added, _ = made(count)
+    assert added.computed == 2
+    shutil.rmtree(tmp_path / "results" / "openai__clip-vit-base-patch32" / "unisim__nights" / "old")
+    report, _ = made(count)
+    monkeypatch.setattr(build, "all_claims", claims)
+    whole = build.build(tmp_path / "whole.duckdb", results=tmp_path / "results")
+    assert rows(report.path) == rows(whole.path)
+    assert (report.runs, report.claims) == (whole.runs, whole.claims) and report.runs == added.runs - 1
+    (paths.COMPUTED / "changed.json").parent.mkdir(parents=True, exist_ok=True)
+    (paths.COMPUTED / "changed.json").write_text("{}")
+    monkeypatch.setattr(build, "all_claims", lambda: [])
+    assert made(count)[0].claims == 0
 
 
 def test_of_many_items_every_model_shows_the_same(made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

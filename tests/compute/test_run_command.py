@@ -69,6 +69,10 @@ def test_a_failed_run_is_the_exit_code_and_a_line(run: Command, world: World) ->
     assert result.exit_code == 1
     assert "Failed: small/dim on unisim/odd: odd.tar is not here: hf download made/odd" in result.output
     assert "| unisim/near" in result.output and "| unisim/odd" not in result.output
+    (world.folder / "likeness.duckdb").unlink()
+    assert run("--models", "small/dim", "--tasks", "unisim/odd").exit_code == 1
+    assert run("--models", "small/dim", "--tasks", "unisim/near", "--no-build").exit_code == 0
+    assert not (world.folder / "likeness.duckdb").exists()
 
 
 def test_coverage_stands_beside_the_score(run: Command, world: World) -> None:
