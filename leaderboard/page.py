@@ -80,7 +80,7 @@ def heading(*, title: str, sentence: str, cite: str = "", copy: bool = True, inl
     name = f"{title} · {SITE}" if title != SITE else SITE
     static_html(
         macro("heading")(title, sentence, cite, copy, inline),
-        js=f"const own = {json.dumps(name)};{TITLE}{COPY_LINK if copy else ''}",
+        js=f"const own = {json.dumps(name)};{TITLE}",
     )
 
 
@@ -110,14 +110,6 @@ const name = () => {
 };
 new MutationObserver(name).observe(element, {childList: true, subtree: true, characterData: true});
 name();
-"""
-COPY_LINK = """
-const button = element.querySelector('.pg-copy');
-button.addEventListener('click', async () => {
-  try { await navigator.clipboard.writeText(location.href); button.textContent = 'Link copied'; }
-  catch { window.prompt('Copy this address', location.href); }
-  setTimeout(() => { button.textContent = 'Copy link'; }, 2000);
-});
 """
 
 

@@ -106,6 +106,7 @@ def build(
         figures=frozenset(view.key for view in VIEWS if view.figures),
         link=static.figures_link(),
         opens_on=opens_on,
+        by_query=(*MOVED, *(f"docs/{name}" for name in docs_page.NAMES)),
     )
     if data:
         data.renew(db)

@@ -48,10 +48,7 @@ def bar(shown: Sequence[Entry], root: str, *, current: str | None, assets: str) 
     parts = macros("html/bar.html")
     scripts = [f"{root}{assets}{script}" for script in SCRIPTS]
     return (
-        parts.early_theme()
-        + parts.typeface(f"{root}{assets}{FONTS}/")
-        + style()
-        + parts.bar(shown, current, root, scripts)
+        parts.early() + parts.typeface(f"{root}{assets}{FONTS}/") + style() + parts.bar(shown, current, root, scripts)
     )
 
 

@@ -53,6 +53,9 @@ def markup(name: str) -> Markup:
     for opening, inline in zip(tokens, tokens[1:], strict=False):
         if opening.type == "heading_open":
             opening.attrSet("id", re.sub(r"[^\w]+", "-", inline.content.lower()).strip("-"))
+        for link in inline.children or ():
+            if "://" in str(link.attrGet("href")):
+                link.attrs |= {"target": "_blank", "rel": "noopener noreferrer"}
     return Markup(parser.renderer.render(tokens, parser.options, {}))
 
 

@@ -1,4 +1,4 @@
-/** Keys and queries in addresses of the app. Pure. */
+/** Keys, queries and the theme in addresses of the app. Pure. */
 
 /** A key as a part of a query, percent-encoded; `/` and `:` stay readable: `openai/clip-vit-base-patch32`. */
 export const encodedKey = (key) => encodeURIComponent(key).replace(/%(2F|3A)/g, decodeURIComponent);
@@ -10,4 +10,22 @@ export const filledPattern = (pattern, values) => pattern.replace(/\{(\w+)\}/g, 
 export function encodedQuery(pairs) {
   const readable = (text) => encodeURIComponent(text).replace(/%(2C|2F|3A)/g, decodeURIComponent).replace(/%20/g, '+');
   return pairs.map(([key, value]) => `${readable(key)}=${readable(value)}`).join('&');
+}
+
+const THEME = /([?&])__theme=[^&#]*(&|(?=#|$))/;
+
+/** Whether an absolute address is on another site than the page at `page`. */
+export const isElsewhere = (address, page) => /^https?:/.test(address) && new URL(address).origin !== new URL(page).origin;
+
+/** An address without the theme that it asks for. */
+export const withoutTheme = (address) => address.replace(THEME, (_, before, after) => (after ? before : ''));
+
+/** An absolute address of the app with the theme that the address `page` asks for, if it does. */
+export function withTheme(address, page) {
+  const theme = new URL(page).searchParams.get('__theme');
+  if (!theme || !/^https?:/.test(address) || isElsewhere(address, page)) return address;
+  const named = `__theme=${encodeURIComponent(theme)}`;
+  if (THEME.test(address)) return address.replace(THEME, (_, before, after) => before + named + after);
+  const [path, ...anchor] = address.split('#');
+  return [`${path}${path.includes('?') ? '&' : '?'}${named}`, ...anchor].join('#');
 }

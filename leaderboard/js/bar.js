@@ -1,5 +1,8 @@
-/** The bar above every page: lists that open and close, the menu on phones, and the switch of the theme. */
+/** The bar above every page: lists that open and close, the menu on phones, and the switch of the theme. And what all pages do: links keep the theme, and a frame takes the page's height. */
 
+import { withTheme } from './address.js';
+import { copyLink } from './dom.js';
+import { fillFrame } from './frame.js';
 import { revealNamed } from './reveal.js';
 
 const bar = document.querySelector('.site-bar');
@@ -84,9 +87,27 @@ const tell = () => theme.setAttribute('aria-pressed', isDark());
 theme.addEventListener('click', () => {
   const dark = !isDark();
   document.body.classList.toggle('dark', dark);
-  try { localStorage.setItem('likeness-theme', dark ? 'dark' : 'light'); } catch { /* storage is off: for this page only */ }
+  const chosen = dark ? 'dark' : 'light';
+  try { localStorage.setItem('likeness-theme', chosen); } catch { /* storage is off: for this page only */ }
+  const query = location.search.replace(/([?&]__theme=)[^&]*/, `$1${chosen}`);
+  history.replaceState(history.state, '', location.pathname + query + location.hash);
 });
 new MutationObserver(tell).observe(document.body, { attributeFilter: ['class'] });
 tell();
+
+// A press of any button, and then a click, which the keyboard gives too.
+for (const kind of ['pointerdown', 'click']) {
+  document.addEventListener(kind, ({ target }) => {
+    const link = target.closest?.('a[href]');
+    const href = link && withTheme(link.href, location.href);
+    if (link && href !== link.href) link.href = href; // an address within the page stays as it is
+  }, { capture: true });
+}
+document.addEventListener('click', ({ target }) => {
+  const copies = target.closest?.('.pg-heading .pg-copy');
+  if (copies) copyLink(copies, location.href);
+});
+
+fillFrame(bar.dataset.sizer);
 revealNamed();
 theme.dataset.ready = true;

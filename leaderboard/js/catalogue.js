@@ -1,6 +1,6 @@
 /** A list with a search, filters and a sort kept in the address; its rows are drawn only where they are visible. */
 
-import { button, debounce, el, gridStyles, stylesheet } from './dom.js';
+import { button, debounce, el, follow, gridStyles, stylesheet } from './dom.js';
 import { parse, select, write } from './facets.js';
 import { Grid } from './grid.js';
 import { getJson } from './request.js';
@@ -76,7 +76,7 @@ function show(root, { noun, rows, facets, columns, caption }) {
 
   function onOpen(row, { open = columns[0].open }) {
     const address = open(row, state);
-    if (address) location.assign(new URL(address, document.baseURI));
+    if (address) follow(address);
   }
 
   function draw(shown = grid.rows) {

@@ -1,6 +1,8 @@
-/** Elements, style sheets and timers for the scripts of all pages. Data enters a page as text or attributes only, never as markup. */
+/** Elements, links, style sheets and timers for the scripts of all pages. Data enters a page as text or attributes only, never as markup. */
 
-/** Makes an element; `onclick` style keys become listeners, true/false/null attributes are set or left out. */
+import { isElsewhere, withoutTheme, withTheme } from './address.js';
+
+/** Makes an element; `onclick` style keys become listeners, true/false/null attributes are set or left out. A link to another site opens beside the app. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes)) {
@@ -10,6 +12,7 @@ export function el(tag, attributes = {}, ...children) {
     else if (value === true) node.setAttribute(key, '');
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, value);
   }
+  if (tag === 'a' && isElsewhere(node.href, location.href)) Object.assign(node, { target: '_blank', rel: 'noopener noreferrer' });
   node.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
   return node;
 }
@@ -54,13 +57,22 @@ export function createNotice({ notice, close, action: actionClass }) {
   return { node, say: show, clear: () => action.hasChildNodes() || show('') };
 }
 
+/** Opens an address as a link to it does. */
+export function follow(address) {
+  const { href } = new URL(address, document.baseURI);
+  if (isElsewhere(href, location.href)) window.open(href, '_blank', 'noopener,noreferrer');
+  else location.assign(withTheme(href, location.href));
+}
+
 const COPIED_FOR = 1500; // ms
 
-/** Copies a link and says so on the button; false where the browser does not allow it. */
-export async function copyLink(node, href) {
+/** Copies a link, whose reader has a theme of their own, and says so on the button; false where the browser does not allow it, after `show` has shown the link. */
+export async function copyLink(node, address, show = (href) => window.prompt('Copy this address', href)) {
+  const href = withoutTheme(address);
   try {
     await navigator.clipboard.writeText(href);
   } catch {
+    show(href);
     return false;
   }
   node.textContent = 'Copied';

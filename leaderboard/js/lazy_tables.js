@@ -1,7 +1,7 @@
 /** Tables that are fetched and drawn once they come into view: every `.lk-data` of a page, from its `data-source`. */
 
 import { encodedKey } from './address.js';
-import { el, gridStyles } from './dom.js';
+import { el, follow, gridStyles } from './dom.js';
 import { Grid } from './grid.js';
 import { rounded } from './number.js';
 import { getJson } from './request.js';
@@ -74,7 +74,7 @@ function mountTable(root, { columns: all, rows: data, caption = '' }) {
 
   function onOpen(row, { key }) {
     const to = address(all.find((column) => column.key === key), row);
-    if (to) location.assign(new URL(to, document.baseURI));
+    if (to) follow(to);
   }
 
   root.classList.add('likeness-board', 'lk-plain');

@@ -1,6 +1,6 @@
 /** The search over the site: `/` or the button in the bar opens it. A combobox with a list, as the ARIA pattern describes. */
 
-import { debounce, el, stylesheet } from '../js/dom.js';
+import { debounce, el, follow, stylesheet } from '../js/dom.js';
 import { getJson } from '../js/request.js';
 
 const TYPED_AFTER = 40; // ms
@@ -106,7 +106,7 @@ function createSearch(root) {
       const address = options[active]?.href;
       if (!address) return;
       if (event.ctrlKey || event.metaKey) window.open(address, '_blank', 'noopener');
-      else location.assign(address);
+      else follow(address);
     }
   });
   list.addEventListener('pointerdown', (event) => event.preventDefault()); // the focus stays in the field

@@ -97,7 +97,8 @@ class Pages:
 
     `dress` completes the markup of the page with a key for a request. `link` is the header that loads the figure
     library while the page is built, of the pages in `figures`. A visitor who types the app's own address is sent to the
-    page `opens_on`, an address below its root; links of the app's own to its front page lead there.
+    page `opens_on`, an address below its root; links of the app's own to its front page lead there. At the root,
+    `?page=board&...` leads to that page, or another address in `by_query`: the Hub passes a Space the query alone.
     """
 
     def __init__(
@@ -111,9 +112,11 @@ class Pages:
         figures: Collection[str] = (),
         link: str = "",
         opens_on: str = "",
+        by_query: Collection[str] = (),
     ) -> None:
         self.app, self.keys, self.dress, self.version = app, frozenset(keys), dress, version
         self.access, self.figures, self.link, self.opens_on = access, figures, link, opens_on
+        self.by_query = (self.keys | frozenset(by_query)) - {""}
         self._rendered: LRUCache = LRUCache(MOST_RENDERED, getsizeof=len)
         self._stored: LRUCache = LRUCache(MOST_STORED, getsizeof=lambda page: len(page[0]) + len(page[1]))
         self._rendering = asyncio.Lock()
@@ -127,11 +130,15 @@ class Pages:
             return
         answer: ASGIApp
         typed = key == "" and not scope["query_string"] and Headers(scope=scope).get("sec-fetch-site") == "none"
-        if self.opens_on and typed:
+        request = Request(scope)
+        named = request.query_params.get("page", "") if key == "" else ""
+        if named in self.by_query or (self.opens_on and typed):
+            rest = "&".join(part for part in request.url.query.split("&") if not part.startswith("page="))
+            leads_to = f"{named}{'?' * bool(rest)}{rest}" if named in self.by_query else self.opens_on
             root = scope.get("root_path", "").rstrip("/")
-            answer = RedirectResponse(f"{root}/{self.opens_on}", headers={"cache-control": NO_STORE})
+            answer = RedirectResponse(f"{root}/{leads_to}", headers={"cache-control": NO_STORE})
         else:
-            answer = await self._answer(Request(scope), key)
+            answer = await self._answer(request, key)
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request, key: str) -> Response:

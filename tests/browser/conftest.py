@@ -19,6 +19,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
 
 ROOT = Path(__file__).resolve().parents[2]
 ARGUMENTS = (
@@ -138,6 +141,44 @@ def in_thread(app: Any) -> Iterator[str]:
     server.should_exit = True
     server.force_exit = True
     thread.join(timeout=10)
+
+
+# Sizes its frame as iframe-resizer's page around a frame does with its default options: it says how to measure, and
+# takes every height that the frame reports. Source: its documentation, and the part within the frame that Gradio has.
+SIZER = """
+const frame = document.querySelector('iframe');
+const options = '0:false:false:32:true:true::bodyOffset:::0:false:child:scroll';
+const begin = () => frame.contentWindow.postMessage(`[iFrameSizer]f:${options}`, '*');
+frame.addEventListener('load', begin);
+addEventListener('message', ({ data }) => {
+  if (data === '[iFrameResizerChild]Ready') begin();
+  const [, height] = /^\\[iFrameSizer\\]f:([\\d.]+):/.exec(data) ?? [];
+  if (height) frame.style.height = `${height}px`;
+});
+"""
+# The frame's height once it has not changed for as long as a page needs to answer.
+STEADY = """() => {
+  const { clientHeight } = document.querySelector('iframe');
+  if (window.seen?.height !== clientHeight) window.seen = { height: clientHeight, since: performance.now() };
+  return performance.now() - window.seen.since > 5000 && clientHeight;
+}"""
+# How far down the page goes: its last line, of what does not scroll in a box of its own.
+CONTENT = (
+    "Math.max(...[...document.querySelectorAll('footer, article')].map((last) => last.getBoundingClientRect().bottom))"
+)
+
+
+def framed(visit: Callable[..., Any], address: str, *, ready: str, sizer: str = SIZER) -> tuple[int, Any]:
+    """The height that a page's frame settles at on another site, whose script `sizer` sizes it, and the frame."""
+    html = (
+        "<title>Other</title><link rel=icon href='data:,'>"
+        f"<iframe id=f style='border: 0; width: 100%' src='{address}'></iframe><script>{sizer}</script>"
+    )
+    with in_thread(Starlette(routes=[Route("/", lambda request: HTMLResponse(html))])) as other:
+        page = visit(site=other + "/", ready="iframe", expected="request to|postMessage|404")
+        (frame,) = (frame for frame in page.frames if frame.parent_frame)
+        frame.locator(ready).first.wait_for(state="attached")
+        return page.wait_for_function(STEADY, polling=100).json_value(), frame
 
 
 @pytest.fixture(scope="session")

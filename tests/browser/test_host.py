@@ -23,7 +23,8 @@ from starlette.routing import Route
 from compute import tasks
 from compute.catalog import shipped
 from compute.tasks.source import Source
-from tests.browser.conftest import ROOT, in_thread, serving, settle
+from leaderboard.pages import VIEWS
+from tests.browser.conftest import CONTENT, ROOT, framed, in_thread, serving, settle
 from tests.compute.models import checkpoints, model_hub
 from tests.compute.models.chat_server import Running, running
 from tests.compute.models.model_hub import Hub
@@ -167,6 +168,33 @@ def test_an_own_model_is_tried_beside_the_others(visit: Callable, site: str) -> 
     row.locator("a").first.click()
     page.get_by_text("Try it on your own images and texts").wait_for()
     assert "my model/" not in page.content(), "no folder of the machine"
+
+
+@pytest.mark.parametrize("key", [*(view.key for view in VIEWS), "docs/hosting"])
+def test_a_frame_that_is_sized_by_its_page_settles_at_the_height_of_the_page(
+    visit: Callable, site: str, key: str
+) -> None:
+    """As on the Hub, which opens a page by the query alone."""
+    ready = "article" if key.startswith("docs/") else "footer"
+    height, frame = framed(visit, f"{site}?page={key}&__theme=dark", ready=ready)
+    assert urlsplit(frame.url).path == f"{PREFIX}/{key}"
+    assert frame.evaluate(CONTENT) == pytest.approx(height, rel=0.05, abs=64)
+    if key == "compare":
+        frame.get_by_text("Many pairs at once: a CSV or ZIP").click()
+        frame.wait_for_function(f"{CONTENT} > {height} && {CONTENT} <= innerHeight")
+
+
+def test_links_keep_the_theme_of_the_address_and_copied_ones_leave_it_out(visit: Callable, site: str) -> None:
+    page = visit("about", site=site, dark=True)
+    away = page.locator("main a[href^='https://']").first
+    assert (away.get_attribute("target"), away.get_attribute("rel")) == ("_blank", "noopener noreferrer")
+    page.locator(".site-bar").get_by_role("link", name="Claims", exact=True).click()
+    page.wait_for_url("**/claims?__theme=dark")
+    page.get_by_role("button", name="Copy link").first.click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == f"{site}claims"
+    page.locator(".site-bar-theme").click()
+    page.wait_for_url("**/claims?__theme=light")
 
 
 def test_judges_are_asked_by_a_press_alone(visit: Callable, site: str, endpoint: Running) -> None:

@@ -60,9 +60,6 @@ export function createExport(board) {
 
 /** The Copy link button; where the clipboard is barred the link is shown to be copied by hand. */
 export function createCopyLink(board) {
-  const node = button('Copy link', async () => {
-    const href = board.link();
-    if (!await copyLink(node, href)) board.say(`Link to this view: ${href}`);
-  });
+  const node = button('Copy link', () => copyLink(node, board.link(), (href) => board.say(`Link to this view: ${href}`)));
   return { nodes: [node], refresh() {} };
 }

@@ -48,9 +48,7 @@ export function card(claim, tables) {
     ['Why it matters', claim.why || WHY[claim.severity]],
     ['Note', claim.note],
   ];
-  const link = button('Copy link', async () => {
-    if (!await copyLink(link, address)) window.prompt('Copy this address', address);
-  });
+  const link = button('Copy link', () => copyLink(link, address));
   return [
     el('h2', {}, claim.claim),
     el('p', { class: 'lk-quiet' }, `${claim.paper}, ${claim.where} · `,

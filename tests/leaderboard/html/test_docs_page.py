@@ -28,6 +28,8 @@ def test_links_lead_to_pages_and_headings(client: TestClient, name: str) -> None
         other, _, heading = address.partition("#")
         assert other in docs_page.pages(), address
         assert not heading or f'id="{heading}"' in docs_page.markup(other), address
+    for link in re.findall(r"<a [^>]*://[^>]*>", page):
+        assert 'target="_blank"' in link and 'rel="noopener noreferrer"' in link
 
 
 def test_markup_in_a_page_is_text_and_an_unknown_page_is_not_found(client: TestClient) -> None:

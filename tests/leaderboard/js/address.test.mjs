@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { encodedKey, encodedQuery, filledPattern } from '../../../leaderboard/js/address.js';
+import { encodedKey, encodedQuery, filledPattern, withoutTheme, withTheme } from '../../../leaderboard/js/address.js';
 
 const KEYS = ['openai/clip-vit-base-patch32', 'hf-hub:a/b~computed', 'a&b=c#d?e', 'x+y z', 'ε 100%', 'a,b'];
 
@@ -25,4 +25,17 @@ test('a pattern takes each value where its name stands, and nothing for a name w
     assert.equal(new URL(filledPattern('model?model={model}', { model: key }), 'https://a.example/').searchParams.get('model'), key);
   }
   assert.equal(filledPattern('task?task={task}&model={model}', { task: 'a b' }), 'task?task=a%20b&model=');
+});
+
+test('links of the app keep the theme of the address, once; links to elsewhere and copied ones have none', () => {
+  const page = 'https://a.example/claims?__theme=dark';
+  const cases = [['https://a.example/board', 'https://a.example/board?__theme=dark'],
+    ['https://a.example/board?q=a/b,c#x', 'https://a.example/board?q=a/b,c&__theme=dark#x'],
+    ['https://a.example/board?__theme=light&q=1#x', 'https://a.example/board?__theme=dark&q=1#x'],
+    ['https://b.example/', 'https://b.example/'], ['blob:https://a.example/1', 'blob:https://a.example/1']];
+  for (const [address, expected] of cases) assert.equal(withTheme(address, page), expected);
+  assert.equal(withTheme('https://a.example/board', 'https://a.example/'), 'https://a.example/board');
+  for (const query of ['?__theme=dark', '?q=a/b&__theme=dark', '?__theme=dark&q=a/b']) {
+    assert.equal(withoutTheme(`https://a.example/board${query}#x`), `https://a.example/board${query.includes('q=') ? '?q=a/b' : ''}#x`);
+  }
 });

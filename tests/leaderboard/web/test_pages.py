@@ -280,6 +280,7 @@ def site(rendered: list[str]) -> Iterator[TestClient]:
         figures=["board"],
         link="<a.js>",
         opens_on="board?suite=own",
+        by_query=["docs/hosting"],
     )
     routes = [Route(f"/{path}", page) for path in ("", "board", "model", "config", "refused")]
     with TestClient(Starlette(routes=routes, middleware=[pages])) as client:  # one event loop
@@ -359,3 +360,12 @@ def test_a_visitor_who_opens_the_app_comes_to_the_page_it_opens_on(site: TestCli
         (f"{root}/board", typed),
     ):
         assert client.get(address, headers=headers, follow_redirects=False).status_code == 200, address
+    for query, leads_to in (
+        ("page=board&suite=mieb&__theme=dark", "board?suite=mieb&__theme=dark"),
+        ("q=a/b%20c&page=docs%2Fhosting", "docs/hosting?q=a/b%20c"),
+        ("page=model", "model"),
+    ):
+        answer = client.get(f"{root}/?{query}", headers=typed, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (307, f"{root}/{leads_to}")
+    for page in ("", "nowhere", "/other.example", "https://other.example"):
+        assert client.get(f"{root}/?page={page}", follow_redirects=False).status_code == 200, page

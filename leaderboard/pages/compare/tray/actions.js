@@ -20,9 +20,8 @@ export function createActions(tray) {
   const node = el('div', { class: 'tr-foot' }, el('div', { class: 'tr-row' }, go, reason, retry, el('span', { class: 'tr-end' }, link, clear)), own);
 
   async function copy() {
-    const href = tray.link();
-    if (await copyLink(link, href)) tray.announce('The link is copied.');
-    else tray.notice.say(`Link to this comparison: ${href}`);
+    const copied = await copyLink(link, tray.link(), (href) => tray.notice.say(`Link to this comparison: ${href}`));
+    if (copied) tray.announce('The link is copied.');
   }
 
   function refresh() {

@@ -56,5 +56,5 @@ function credit({ title, credit: by, licence, source, synthetic }) {
 /** Where an example comes from: its words, with web addresses as links. */
 function origin(source) {
   return source.split(/(https?:\/\/\S+)/).map((part, index) => (index % 2 && URL.canParse(part)
-    ? el('a', { href: part, rel: 'noopener noreferrer', target: '_blank' }, part) : part));
+    ? el('a', { href: part }, part) : part));
 }
