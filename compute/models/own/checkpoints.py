@@ -157,6 +157,7 @@ def _checkpoint(
         raise BadInput(f"Option {refused!r} is not taken: code of a checkpoint is never run")
     if family and family not in FAMILIES:
         raise BadInput(f"There is no family {family!r}.{suggestion(family, FAMILIES)} There are: {', '.join(FAMILIES)}")
+    weights.check_sizes(files.folder, files.names, of=files.name)
     if lora.CONFIG in files.names and not files.has(weights.WEIGHTS):
         row, read_as = _over_base(start, files, family, chosen, offline)
     else:

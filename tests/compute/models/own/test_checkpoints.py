@@ -212,6 +212,54 @@ def test_what_cannot_be_told_is_said_in_one_line(content: Any, error: type, word
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("kind", "path", "stated"),
+    [
+        ("clip", ("text_config", "num_hidden_layers"), 10**7),
+        ("clip", ("vision_config", "hidden_size"), 10**7),
+        ("bert", ("num_hidden_layers",), 10**7),
+        ("open_clip", ("model_cfg", "text_cfg", "layers"), 10**7),
+        ("open_clip", ("model_cfg", "vision_cfg", "width"), 10**7),
+        ("timm", ("model_args", "depth"), 10**7),
+        ("dinov2", ("num_hidden_layers",), 50_000),
+        ("sentence_transformer", ("num_hidden_layers",), 10**7),
+    ],
+)
+def test_a_network_that_its_weights_cannot_fill_is_not_built(
+    kind: str, path: tuple[str, ...], stated: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = MAKERS[kind][0](tmp_path / "model")
+    row = own.from_folder(folder).row
+    (file,) = folder.glob("open_clip_config.json") if kind == "open_clip" else folder.glob("config.json")
+    config = inner = json.loads(file.read_text())
+    for name in path[:-1]:
+        inner = inner.setdefault(name, {})
+    inner[path[-1]] = stated
+    file.write_text(json.dumps(config))
+    monkeypatch.setattr(torch.nn.Module, "__init__", lambda *args, **rest: pytest.fail("built"))
+    for attempt in (lambda: own.from_folder(folder), lambda: load(row, hardware=CPU)):
+        with pytest.raises(BadInput, match=f"{path[-1]} {stated}"):
+            attempt()
+    # Of the hub, only the configurations are here when it is named.
+    for weight in folder.rglob("*.safetensors"):
+        weight.unlink()
+    if path[-1] not in ("hidden_size", "width"):
+        with pytest.raises(BadInput, match=path[-1]):
+            own._checkpoint(
+                replace(row, weights="org/x"), own._listed(folder, "x"), ModelSource(kind="hub", name="x"), "", {}, True
+            )
+
+
+def test_a_header_beyond_what_is_read_is_not_read(tmp_path: Path) -> None:
+    folder = checkpoints.clip(tmp_path / "model")
+    size = 89 << 20
+    with open(folder / "model.safetensors", "wb") as handle:
+        handle.write(size.to_bytes(8, "little") + b"{")
+        handle.truncate(8 + size)
+    with pytest.raises(BadInput, match="header"):
+        own.from_folder(folder)
+
+
 def test_folders_without_a_configuration_and_cut_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(NotHere, match="missing"):
         own.from_folder(tmp_path / "missing")
