@@ -27,6 +27,7 @@ from compute.cli.project import project
 from compute.cli.rank import rank
 from compute.cli.run import RunCommand, run
 from compute.cli.train import train
+from compute.progress import working
 from compute.types import ON_COMMAND_LINE, BadInput, LikenessError
 from compute.versions import naming_packages
 
@@ -139,7 +140,8 @@ def main(name: str | None = None) -> None:
     names of files in other letters could not be stored."""
     if sys.getfilesystemencoding() == "ascii":
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
-    app(prog_name=name)
+    with working(" ".join(["likeness", *sys.argv[1:2]])):
+        app(prog_name=name)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,61 @@
-"""How far a long pass is: a bar with rate and time left where someone watches, and plain lines for a log."""
+"""How far a long pass is: a bar with rate and time left where someone watches, elsewhere a plain line now and then."""
 
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TextIO
+
+FIRST, EVERY = 1.5, 30.0  # seconds: when a command that works in silence says so, and how often without a terminal
+
+
+@dataclass
+class SilentPass:
+    """A pass without a bar: what `working` says of it."""
+
+    title: str
+    unit: str
+    total: int
+    done: int
+
+    def __str__(self) -> str:
+        return f"{self.title}: {self.done:,} of {self.total:,} {self.unit}s"
+
+
+_passes: list[SilentPass] = []  # under way, the innermost last
+
+
+@contextmanager
+def working(name: str, *, stream: TextIO | None = None, first: float = FIRST, every: float = EVERY) -> Iterator[None]:
+    """While a command works: after `first` seconds a line on stderr that it does, and where no terminal shows bars one
+    every `every` seconds on how far it is."""
+    stream, began, ended = stream or sys.stderr, time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        wait = first
+        while not ended.wait(wait):
+            doing = _passes[-1] if _passes else name
+            print(f"Working, {duration(time.monotonic() - began)}: {doing}", file=stream, flush=True)
+            if stream.isatty():
+                return
+            wait = every
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 class Progress:
-    """Bars go to `stream` (stderr) when it is a terminal or a notebook's and nowhere otherwise, nor with
-    `watched=False`; `say` takes a plain line for each pass.
+    """Bars go to `stream` (stderr) when it is a terminal or a notebook's, but not with `watched=False`; of others
+    `working` tells; `say` takes a plain line for each pass.
 
     Without `say`, lines are not written; what somebody must know (`tell`) goes to the stream whatever it is.
     """
@@ -27,7 +72,16 @@ class Progress:
         """A bar of `total`, `done` of them before it starts; yields a function that takes how many were done more."""
         stream = self._drawn_on()
         if stream is None:
-            yield lambda more: None
+            counted = SilentPass(title, unit, total, done)
+            _passes.append(counted)
+
+            def count(more: int) -> None:
+                counted.done += more
+
+            try:
+                yield count
+            finally:
+                _passes.remove(counted)
             return
         from tqdm import tqdm
 

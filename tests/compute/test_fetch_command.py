@@ -43,7 +43,7 @@ def test_it_says_how_far_it_is_and_refuses_what_is_larger_than_the_memory(tmp_pa
         repository = hub.publish(ROW.weights, folder, commit=ROW.revision)
         place = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hub")}
         refused = ran("--models", KEY, "--room", "1200000", "--lines", **place)
-        assert refused.stdout == "" and refused.stderr == (
+        assert refused.stdout == "" and refused.stderr.endswith(
             f"Error: {ROW.title} is too large: it takes about 1.3 MB of memory, and 1.2 MB are set aside for models\n"
         )
         assert hub.fetched == []

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import queue
 
 import pytest
 
-from compute.progress import Progress, duration
+from compute.progress import Progress, duration, working
 
 
 class Terminal(io.StringIO):
@@ -32,6 +33,28 @@ def test_elsewhere_it_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     with Progress().bar("clip", total=3) as advance:
         advance(3)
     assert capsys.readouterr() == ("", "")
+
+
+def test_without_a_terminal_a_line_now_and_then_says_how_far_it_is() -> None:
+    """Each line is waited for: how long that takes is the machine's."""
+    lines: queue.Queue[str] = queue.Queue()
+
+    class Log(io.StringIO):
+        def write(self, text: str) -> int:
+            if text.strip():
+                lines.put(text)
+            return len(text)
+
+    progress = Progress(stream=io.StringIO())
+    with working("likeness run", stream=Log(), first=0.0, every=0.001):
+        assert lines.get(timeout=60).endswith("likeness run")
+        with progress.bar("clip, image", total=1000, unit="image") as advance:
+            advance(400)
+            shown = (lines.get(timeout=60) for _ in range(100_000))
+            assert any(line.endswith("clip, image: 400 of 1,000 images") for line in shown)
+    with working("likeness run", stream=(terminal := Terminal()), first=60):
+        pass
+    assert terminal.getvalue() == ""
 
 
 def test_lines_go_where_they_are_wanted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -132,3 +132,43 @@ def test_every_caption_of_every_language_asks_for_its_image(tmp_path: Path) -> N
     part = next(iter(data.values()))
     assert part.queries.names == ("x-0", "x-1", "y-0")
     assert part.relevant[1].tolist() == [0, 0, 1]
+
+
+def test_vidore_2_and_3_in_the_layouts_of_their_repositories(tmp_path: Path) -> None:
+    """v2: one table of queries with their language, ids are numbers. v3: three configurations a language."""
+
+    def load_of(key: str, files: dict) -> dict[str, Retrieval]:
+        row = shipped().task(f"vidore/{key}")
+        hub_files.write(tmp_path / row.dataset, files)
+        return tasks.load(row, source=Source(root=tmp_path, offline=True))
+
+    pages = {"corpus-id": [10, 11, 12], "image": [image(at) for at in (1, 2, 3)], "doc-id": ["a", "a", "b"]}
+    asked = {"query-id": [7, 8], "query": ["what", "was"], "language": ["english", "german"], "answer": ["x", "y"]}
+    languages = [*shipped().task("vidore/vidore2esgreportsretrieval").subsets]
+    every = {name: [*values] * 2 if name != "query-id" else [7, 8, 9, 6] for name, values in asked.items()}
+    every["language"] = sorted(languages)
+    second = load_of(
+        "vidore2esgreportsretrieval",
+        {
+            ("corpus", "test"): table(pages),
+            ("queries", "test"): table(every),
+            ("qrels", "test"): qrels((7, 11, 1), (8, 12, 2), (8, 10, 1), (9, 10, 1), (6, 12, 1)),
+        },
+    )
+    assert list(second) == languages
+    assert all(part.documents.names == ("10", "11", "12") and len(part.queries.names) == 1 for part in second.values())
+    by_query = {part.queries.names[0]: part for part in second.values()}
+    assert sorted(zip(*(part.tolist() for part in by_query["8"].relevant), strict=True)) == [(0, 0, 1), (0, 2, 2)]
+
+    files = {}
+    for at, language in enumerate(shipped().task("vidore/vidore3hrretrieval").subsets):
+        files |= {
+            (f"{language}-corpus", "test"): table({"id": ["d0", "d1"], "image": [image(1), image(2)]}),
+            (f"{language}-queries", "test"): table({"id": ["q0", "q1"], "text": [f"{language} 0", "unjudged"]}),
+            (f"{language}-qrels", "test"): qrels(("q0", "d1", 1 + at % 2)),
+        }
+    third = load_of("vidore3hrretrieval", files)
+    for at, (language, part) in enumerate(third.items()):
+        assert part.queries.names == ("q0",) and part.queries.text.read(0) == f"{language} 0"
+        assert part.documents.image.keys.tolist() == [key(1), key(2)] and part.documents.text is None
+        assert [column.tolist() for column in part.relevant] == [[0], [1], [1 + at % 2]]
