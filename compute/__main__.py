@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from compute import storage
 from compute.cli import imports, pairs, publish, task
+from compute.cli.answers import answers
 from compute.cli.build import build
 from compute.cli.calibrate import calibrate
 from compute.cli.coverage import coverage
@@ -126,7 +127,7 @@ publishing = typer.Typer(invoke_without_command=True, callback=publish.publish)
 publishing.command("results")(publish.results)
 own_tasks = typer.Typer(no_args_is_help=True, help="Checks data of your own.")
 own_tasks.command("check")(task.check)
-for command in (fetch, run, frechet, calibrate, train, instructions, build, lite, rank, project, coverage):
+for command in (fetch, run, frechet, calibrate, train, instructions, build, lite, rank, project, coverage, answers):
     app.command(cls=RunCommand if command is run else None)(command)
 app.command("list")(show)
 app.add_typer(importing, name="import")

@@ -2,7 +2,8 @@
 
 `<root>/<model, / as __>/<digest of its settings>/` holds `settings.json` and one JSONL file a process that wrote there;
 an answer is a line, flushed as soon as it is there. Errors are no answers and are not stored. The root is
-LIKENESS_ANSWERS, else `results/answers`. To ask a model anew, delete its folder.
+LIKENESS_ANSWERS, else `results/answers`. To ask a model anew, delete its folder; `likeness answers --drop-invalid`
+drops the answers that cannot be read.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
 from compute import paths
-from compute.content.messages import Question, Reply
+from compute.content.messages import STOP, Question, Reply, is_answer
 from compute.io.files import write_text
 from compute.types import BadInput, Model, NotHere
 
@@ -29,6 +30,22 @@ RECORDED = ("finish", "input_tokens", "output_tokens", "seconds", "cost")  # of 
 Ask = Callable[[Sequence[Question]], Iterable[tuple[int, Reply]]]  # yields the position of a question, and its reply
 
 
+def usual_root() -> Path:
+    """The folder with the answers of all judges."""
+    return Path(os.environ.get(VARIABLE) or paths.RESULTS / "answers")
+
+
+def lines(file: Path) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    """Each line of a log with the answer in it; None for a line that is damaged or half-written."""
+    for text in file.read_bytes().decode(errors="replace").split("\n"):
+        if text.strip():
+            try:
+                line = json.loads(text)
+                yield text, line if isinstance(line["key"], str) and isinstance(line["text"], str) else None
+            except (ValueError, LookupError, TypeError):
+                yield text, None
+
+
 class AnswerLog:
     """What one model with one set of settings has answered. `settings` hold all that decides its words."""
 
@@ -37,9 +54,9 @@ class AnswerLog:
     def __init__(self, row: Model, *, settings: Mapping[str, Any], root: Path | None = None) -> None:
         self._settings = json.dumps(dict(settings), sort_keys=True, default=str)
         self._name = row.key
+        self._is_of_endpoint = settings.get("adapter") == "endpoint"
         self._structured = bool(settings.get("structured"))
-        root = root or Path(os.environ.get(VARIABLE) or paths.RESULTS / "answers")
-        self.folder = root / row.key.replace("/", "__") / _digest(self._settings)
+        self.folder = (root or usual_root()) / row.key.replace("/", "__") / _digest(self._settings)
         self._stored: dict[str, Reply] | None = None
         self._file: TextIO | None = None
 
@@ -78,13 +95,11 @@ class AnswerLog:
         if self._stored is None:
             self._stored = {}
             for file in sorted(self.folder.glob("*.jsonl")):
-                for text in file.read_bytes().split(b"\n"):
-                    try:
-                        line = json.loads(text)
-                    except ValueError:
-                        continue
-                    # Earlier versions stored a provider's failure as an empty answer that did not end.
-                    if isinstance(line, dict) and "key" in line and (line.get("text") or line.get("finish")):
+                for _, line in lines(file):
+                    # Earlier versions stored a provider's failure as an empty answer; a function's may be empty.
+                    finish = line.get("finish", "") if line else ""
+                    is_own = finish == STOP and not self._is_of_endpoint
+                    if line and (is_own or is_answer(line["text"], finish)):
                         more = {name: line[name] for name in RECORDED if name in line}
                         self._stored[line["key"]] = Reply(item="", text=line["text"], **more)
         return self._stored

@@ -6,7 +6,9 @@ Redirects are not followed: they would send what is asked, and the key, to anoth
 from __future__ import annotations
 
 import json
+import logging
 import time
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
@@ -14,10 +16,10 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 import httpx2
 import openai
 
-from compute.content.messages import LENGTH, REFUSAL, STOP, Reply
+from compute.content.messages import LENGTH, REFUSAL, STOP, Reply, is_answer
 
 MAX_REPLY = 1 << 20  # bytes; an answer in words takes under 10 kB
-# Of `finish_reason`: OpenAI's words, and those of TGI and Anthropic where they differ. Others mean none of the three.
+# Of `finish_reason`, in lower case: OpenAI's words, and those of others where they differ. More mean none of the three.
 FINISHES = {
     "stop": STOP,
     "eos_token": STOP,
@@ -25,15 +27,27 @@ FINISHES = {
     "end_turn": STOP,
     "length": LENGTH,
     "max_tokens": LENGTH,
+    "max_output_tokens": LENGTH,
+    "model_length": LENGTH,
+    "model_context_window_exceeded": LENGTH,
     "content_filter": REFUSAL,
     "refusal": REFUSAL,
+    "safety": REFUSAL,
+    "sensitive": REFUSAL,
 }
+FAILURES = ("error", "abort", "cancelled", "network_error", "insufficient_system_resource")
+HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")  # that openai's client reads
 
 
 class BoundedClient(httpx2.Client):
-    """Reads every reply whole. openai's client retries where this raises httpx2.RequestError, and only there."""
+    """Reads every reply whole, and passes it on without what `redacted` removes: logs and errors show what they get.
+    openai's client retries where this raises httpx2.RequestError, and only there."""
 
     answered = False  # whether anything came back from the address so far
+
+    def __init__(self, *, redacted: Callable[[str], str], **options: Any) -> None:
+        super().__init__(**options)
+        self._redacted = redacted
 
     def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         data, end = bytearray(), time.monotonic() + request.extensions["timeout"]["read"]
@@ -51,23 +65,29 @@ class BoundedClient(httpx2.Client):
                 raise
             raise openai.APIConnectionError(request=request) from error  # nothing listens: not retried
         self.answered = True
+        text = self._redacted(data.decode("utf-8-sig", errors="replace"))
         if response.is_success:
             try:
-                read(data)
+                read(text)
             except (AttributeError, LookupError, TypeError, ValueError, RecursionError):
-                raise httpx2.RemoteProtocolError(f"no chat completion: {bytes(data[:200])!r}") from None
-        headers = {name: value for name, value in response.headers.items() if name != "content-encoding"}
-        whole = httpx2.Response(response.status_code, headers=headers, content=bytes(data), request=request)
+                raise httpx2.RemoteProtocolError(f"no chat completion: {text[:200]}") from None
+        headers = {name: response.headers[name] for name in HEADERS if name in response.headers}
+        whole = httpx2.Response(response.status_code, headers=headers, content=text.encode(), request=request)
         whole.elapsed = response.elapsed
         return whole
 
 
-def connect(url: str, *, concurrency: int, attempts: int, timeout: float, proxies: bool) -> openai.OpenAI:
+def connect(
+    url: str, *, concurrency: int, attempts: int, timeout: float, proxies: bool, redacted: Callable[[str], str]
+) -> openai.OpenAI:
     """A client of the endpoint below `url`, which may end with the version or with the path of chat completions.
 
     What the environment says of openai's own service is not for this address: its key is never read. A request states
     the key in its headers, or omits it.
     """
+    # At these levels their logs show addresses and an endpoint's headers as they are, and these may hold the key.
+    for name, level in (("httpcore2", logging.WARNING), ("httpx2", logging.WARNING), ("openai", logging.INFO)):
+        logging.getLogger(name).setLevel(level)
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     base = path.removesuffix("/chat/completions")
@@ -80,11 +100,13 @@ def connect(url: str, *, concurrency: int, attempts: int, timeout: float, proxie
         default_headers={"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit},
         max_retries=attempts - 1,
         timeout=timeout,
-        http_client=BoundedClient(limits=httpx2.Limits(max_connections=concurrency), trust_env=proxies),
+        http_client=BoundedClient(
+            redacted=redacted, limits=httpx2.Limits(max_connections=concurrency), trust_env=proxies
+        ),
     )
 
 
-def read(data: bytes) -> Reply:
+def read(data: str | bytes) -> Reply:
     """The answer in a chat completion, and what it took. Raises httpx2.RemoteProtocolError where it has no text or
     reports a failure, and a LookupError, a TypeError or the like for anything else.
 
@@ -94,12 +116,13 @@ def read(data: bytes) -> Reply:
     if completion.get("error"):  # a router's way to report its provider, with status 200
         raise httpx2.RemoteProtocolError(said(completion["error"]))
     choice, usage = completion["choices"][0], completion.get("usage") or {}
-    message, finish = choice["message"], FINISHES.get(choice.get("finish_reason"), "")
+    message, ended = choice["message"], str(choice.get("finish_reason") or "").lower()
+    finish = FINISHES.get(ended, "")
     text = message.get("content") or message.get("refusal") or ""
     if message.get("refusal"):
         finish = REFUSAL
-    # No text at all is an answer where all its tokens went to reasoning, or the filter left nothing.
-    if choice.get("finish_reason") == "error" or not (text or finish in (LENGTH, REFUSAL)) or not isinstance(text, str):
+    failed = choice.get("error") or ended in FAILURES or not isinstance(text, str)
+    if failed or not is_answer(text, finish):
         raise httpx2.RemoteProtocolError(said(choice.get("error")) or "a reply without text")
 
     def stated(name: str) -> Any:

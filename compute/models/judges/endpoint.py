@@ -8,18 +8,20 @@ address and goes nowhere else; without one, none is sent, not even the hub's.
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import os
 import queue
+import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from compute.content import decoding
 from compute.content.messages import REFUSAL, Picture, Question, Reply
@@ -88,8 +90,9 @@ class Endpoint:
         self.limits = limits or Limits()
         self.images = ReadyImages(_data_url, folder=self.answers.folder)
         parts = urlsplit(url)
-        self._shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-        self._secrets = [secret for secret in (url, key, parts.password, parts.query) if secret]
+        self._shown = f"{parts.scheme}://{parts.netloc}{parts.path}"
+        hidden = [parts.query and url, parts.query, *(value for _, value in parse_qsl(parts.query) if len(value) > 7)]
+        self._redacted = _hiding([key, *hidden])
         self._url, self._key = url, key
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
@@ -100,12 +103,6 @@ class Endpoint:
         read; answers that came before are stored.
         """
         return [self._priced(reply) for reply in self.answers.answered(limited(questions, self._max_tokens), self._ask)]
-
-    def _redacted(self, text: str) -> str:
-        """A text without the key, or what an address hides."""
-        for secret in self._secrets:
-            text = text.replace(secret, "...")
-        return text
 
     def _priced(self, reply: Reply) -> Reply:
         """With its cost, where the endpoint has not stated it and the prices of all its tokens are known."""
@@ -119,7 +116,8 @@ class Endpoint:
         from compute.models.judges import chat
 
         # No proxy stands between a machine and itself.
-        return chat.connect(self._url, proxies=not is_loopback(self._url), **asdict(self.limits))
+        proxies = not is_loopback(self._url)
+        return chat.connect(self._url, proxies=proxies, redacted=self._redacted, **asdict(self.limits))
 
     def _ask(self, questions: Sequence[Question]) -> Iterator[tuple[int, Reply]]:
         """Yields replies as they come. Once one is hopeless, those under way are the last: they are paid for."""
@@ -181,7 +179,7 @@ class Endpoint:
                 return self._reply(question, images)
             return self._failed(question, error, message)
         reply, seconds = chat.read(response.content), response.elapsed.total_seconds()
-        return replace(reply, item=question.item, text=self._redacted(reply.text), seconds=round(seconds, 4))
+        return replace(reply, item=question.item, seconds=round(seconds, 4))
 
     def _failed(self, question: Question, error: openai.APIError, message: str) -> Reply:
         """What the client's error means for the question. Raises LikenessError, not chained: it may repeat the key."""
@@ -215,6 +213,28 @@ class Endpoint:
         return Reply(item=question.item, error=f"{status}: {message}")
 
 
+def _hiding(secrets: list[str]) -> Callable[[str], str]:
+    """A function that removes the secrets from a text: as they are, in JSON or percent-encoded, and where they are
+    within base64, as HTTP's Basic has them.
+
+    One shorter than 8 characters is removed only as a word: else it would take letters out of answers.
+    """
+    forms = []
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        signs = (rf"(?:\\?{re.escape(sign)}|%(?:25)*(?i:{ord(sign):02x})|\\u(?i:{ord(sign):04x}))" for sign in secret)
+        plain = "".join(signs) if secret.isascii() else re.escape(secret)
+        if len(secret) < 8:
+            forms.append(rf"(?<![^\W_]){plain}(?![^\W_])")
+            continue
+        forms.append(plain)
+        for before in range(3):  # bytes before it in its group of three; of groups that it shares only its own signs
+            data = base64.b64encode(b"\0" * before + secret.encode()).decode().rstrip("=")
+            inner = data[(0, 2, 3)[before] : len(data) - ((before + len(secret.encode())) % 3 > 0)]
+            forms.append(inner.replace("+", "(?:[+-]|%2[bB])").replace("/", r"(?:\\?/|_|%2[fF])"))
+    pattern = re.compile("|".join(forms) or r"(?!)")
+    return lambda text: pattern.sub("...", text)
+
+
 def _data_url(picture: Picture) -> bytes:
     return data_url(picture.data).encode()
 
@@ -235,6 +255,8 @@ def load(row: Model, hardware: Hardware, folder: Path | None) -> Endpoint:
         raise NotHere(f"{row.key} is asked through an OpenAI-compatible endpoint, and {URL} is not set. {how}")
     if not _is_address(url):
         raise BadInput(f"{URL} is no address of the form http://host:port/v1")
+    if "@" in urlsplit(url).netloc:  # it would be sent as a header that the endpoint may repeat
+        raise BadInput(f"{URL} holds a user name or a password. Leave them out, and set {KEY} to the endpoint's key")
     if is_offline() and (problem := offline_problem()):
         raise NotHere(f"{row.key} cannot be asked: {problem}")
     limits = Limits(

@@ -14,7 +14,7 @@ from compute.content.messages import Picture, Question
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import LETTERS, CannotDo
 
-MOST_OPTIONS = 8  # that a question can offer
+MOSTOPTIONS = 8  # that a question can offer
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
 # As printed, line breaks for \n; the stray quotation mark at the end of the last is left out. `<image>` stands for the
@@ -86,7 +86,7 @@ ATTRIBUTES = {"brightness": "bright", "colorfulness": "colorful", "contrast": "c
 
 _PRINTED = {"odd-one-out": 3}  # options of the printed prompt, two for all others
 _PLACEHOLDER = re.compile(r"<image>|\{(\w+)\}")
-_OPTION = re.compile(r"\([A-H]\) (?:Image|Caption) \d+")
+OPTION = re.compile(r"\([A-H]\) (?:Image|Caption) \d+")
 
 
 def template(kind: str, *, options: int) -> str:
@@ -96,8 +96,8 @@ def template(kind: str, *, options: int) -> str:
     """
     if options == _PRINTED.get(kind, 2):
         return TABLE_7[kind]
-    if not 2 <= options <= MOST_OPTIONS:
-        raise CannotDo(f"A question has 2 to {MOST_OPTIONS} options, not {options}. Use fewer.")
+    if not 2 <= options <= MOSTOPTIONS:
+        raise CannotDo(f"A question has 2 to {MOSTOPTIONS} options, not {options}. Use fewer.")
     first, noun = (2 if kind == "image" else 1), ("Caption" if kind == "text" else "Image")
     shown = options + first - 1
     words = {
@@ -167,7 +167,7 @@ def _fill(
     fixed: dict[str, str] | None = None,
 ) -> list[Question]:
     prompt = template(kind, options=options)
-    choices = tuple(_OPTION.findall(prompt))
+    choices = tuple(OPTION.findall(prompt))
     return [
         Question(
             item=name,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.content.messages import Question, Reply
+from compute.content.messages import LENGTH, REFUSAL, Question, Reply, is_answer
 from compute.procedures.evidence import Evidence, Subject
-from compute.procedures.shared import parsing, prompts
+from compute.procedures.shared import conditions, parsing, prompts, ratings
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import LETTERS, BadInput, Undefined
 
@@ -52,6 +52,19 @@ def ask(
         figures={"accuracy": worth},
         detail=[detail | {"reply": text} for detail, text in zip(details, texts, strict=True)],
     )
+
+
+def problem_of(line: Mapping[str, Any]) -> str:
+    """Why a stored answer (a line of an answer log) cannot be read, by any reader; empty where it can."""
+    prompt, text, finish = line.get("prompt", ""), line["text"], line.get("finish", "")
+    if not is_answer(text, finish):
+        return "empty"
+    if conditions.FORMAT in prompt:
+        return ratings.read(text, finish=finish, lenient=True).problem
+    choices = prompts.OPTION.findall(prompt)
+    if not choices or parsing.read(text, choices, finish=finish) is not None:
+        return ""
+    return {LENGTH: "truncated", REFUSAL: "refused"}.get(finish, "unread")
 
 
 def received(subject: Subject, questions: Sequence[Question]) -> list[Reply]:

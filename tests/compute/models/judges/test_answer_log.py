@@ -1,4 +1,4 @@
-"""Kept answers: what is kept and what is not, half-written lines, and a real process killed as it asks a server."""
+"""Stored answers: what is stored and what is not, half-written lines, and what can be dropped."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import pytest
 
 from compute.content.messages import Question, Reply
 from compute.models.judges.answer_log import AnswerLog
+from compute.procedures.shared import conditions, prompts
 from compute.types import BadInput, Model
+from tests.compute.commands import likeness
 from tests.compute.content.pictures import picture
 
 ROW = Model(key="org/judge", title="Judge", kind="mllm", weights="Org/Judge")
-ROOT = Path(__file__).resolve().parents[4]
-
-# A run of its own: asks 60 different questions, and prints how many replies came.
 
 
 def question(text: str, *, item: str = "item", image: bytes = b"") -> Question:
@@ -136,12 +135,41 @@ def test_how_an_answer_ended_is_stored_and_older_logs_are_read_without_it(tmp_pa
 
 def test_empty_answers_that_did_not_end_are_asked_again(tmp_path: Path) -> None:
     """What a provider's failure left in the logs of earlier versions; a filter's or a cut-off empty answer stays."""
-    for finish, asked in (("", ["q"]), ("refusal", []), ("length", [])):
+    for finish, asked in (("", ["q"]), ("stop", ["q"]), ("refusal", []), ("length", [])):
         folder = tmp_path / finish
-        log(folder).answered([question("q")], lambda _, finish=finish: [(0, Reply(item="", finish=finish))])
-        again = Judge()
-        log(folder).answered([question("q")], again)
+        stored, again = log(folder, adapter="endpoint"), Judge()
+        stored.answered([question("q")], lambda _, finish=finish: [(0, Reply(item="", finish=finish))])
+        log(folder, adapter="endpoint").answered([question("q")], again)
         assert again.asked == asked
+
+
+def test_answers_that_no_reader_reads_can_be_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(*words: str) -> str:
+        return likeness("answers", *words).output
+
+    monkeypatch.setenv("LIKENESS_ANSWERS", str(tmp_path))
+    rated, chosen = f"How alike?\n{conditions.FORMAT}", prompts.TABLE_7["quality"]
+    given = [
+        *(
+            (rated, text, finish)
+            for text, finish in (("Score: 7", "stop"), ("7", ""), ("Alike.", ""), ("Score: 7, so", "length"))
+        ),
+        *((chosen, text, finish) for text, finish in (("(A)", "stop"), ("both", ""), ("", "refusal"), ("", ""))),
+        ("Describe it.", "A cat.", "stop"),
+    ]
+    questions = [question(f"{number} {prompt}") for number, (prompt, *_) in enumerate(given)]
+    replies = [Reply(item="", text=text, finish=finish) for _, text, finish in given]
+    log(tmp_path).answered(questions, lambda _: enumerate(replies))
+    (file,) = tmp_path.rglob("*.jsonl")
+    file.write_text(file.read_text() + '{"key": "k", "te')
+
+    reasons = "(1 missing, 1 truncated, 1 unread, 1 refused, 1 empty, 1 damaged)"
+    assert said() == f"org/judge: 10 answers, 6 invalid {reasons}\n"
+    assert said("--drop-invalid").startswith(f"org/judge: 10 answers, 6 dropped {reasons}\nThey are asked again")
+    assert said() == "org/judge: 4 answers, 0 invalid\n"
+    again = Judge()
+    log(tmp_path).answered(questions, again)
+    assert sorted(text[0] for text in again.asked) == ["2", "3", "5", "6", "7"]
 
 
 @pytest.mark.parametrize("rest", ['{"key": "k", "te', "\n\n[]\n"])
@@ -178,8 +206,3 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="Make room"):
         kept.answered([question("two")], Judge())
     assert log(tmp_path).answered([question("two")], Judge())[0].text == "re two"
-
-
-def lines(root: Path) -> list[dict[str, str]]:
-    whole = [text for file in root.rglob("*.jsonl") for text in file.read_text().split("\n")[:-1]]
-    return [json.loads(text) for text in whole]

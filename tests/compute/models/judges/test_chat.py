@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import time
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -104,15 +106,22 @@ def test_what_is_no_json_is_told(body: bytes) -> None:
         assert "no chat completion" in reply_of(url).error
 
 
-def test_no_echo_of_the_key_is_told(tmp_path: Path) -> None:
-    failure = json.dumps({"error": {"message": f"a={KEY} " * 50}}).encode()
-    for status, content in ((400, failure), (500, failure), (200, good(f"(A) {KEY}"))):
-        with answering(content, status=status) as (url, asked):
+BASIC = [base64.b64encode(f"{'user'[:count]}:{KEY}:".encode()).decode() for count in range(3)]
+
+
+@pytest.mark.parametrize("echo", [KEY, *BASIC, "".join(f"%{ord(sign):02X}" for sign in KEY), quote(quote(KEY + "="))])
+def test_no_echo_of_the_key_is_told(echo: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Whole or without its ends: of base64 that holds more than the key, the other's own characters may stay."""
+    caplog.set_level("DEBUG")
+    failure = json.dumps({"error": {"message": f"a={echo} " * 50}}).encode()
+    bodies = ((400, failure), (500, failure), (200, f"{'x' * 180} {echo}".encode()), (200, good(f"(A) {echo}")))
+    for status, content in bodies:
+        with answering(content, status=status, echoed=echo) as (url, asked):
             reply = reply_of(url)
         assert asked == [("/v1/chat/completions", f"Bearer {KEY}")]
-        assert (reply.error or reply.text) and KEY not in reply.error + reply.text
-        assert len(reply.error) < 400
-    assert not any(KEY in file.read_text() for file in tmp_path.rglob("*") if file.is_file())
+        assert "..." in reply.error + reply.text and len(reply.error) < 400
+        assert echo[5:15] not in reply.error + reply.text + caplog.text
+    assert not any(echo[5:15] in file.read_text() for file in tmp_path.rglob("*") if file.is_file())
 
 
 @pytest.mark.parametrize(

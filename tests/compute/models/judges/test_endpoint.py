@@ -158,6 +158,12 @@ def test_at_most_so_many_at_once(server: Running) -> None:
         ({"body": {"choices": []}}, "no chat completion"),
         ({"body": {"choices": [{"message": {"content": ""}, "finish_reason": "stop"}]}}, "a reply without text"),
         ({"body": {"choices": [{"message": {"content": "(A)"}, "finish_reason": "error"}]}}, "a reply without text"),
+        (
+            {"body": {"choices": [{"message": {"content": "(A)"}, "error": {"message": "rate limited"}}]}},
+            "rate limited",
+        ),
+        ({"body": {"choices": [{"message": {"content": "(A) is"}, "finish_reason": "abort"}]}}, "a reply without text"),
+        ({"body": "null"}, "no chat completion: null"),
         ({"body": {"error": {"message": "provider overloaded", "code": 502}}}, "provider overloaded"),
     ],
 )
@@ -329,10 +335,12 @@ def test_loading_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LIKENESS_ENDPOINT", raising=False)
     with pytest.raises(NotHere, match="LIKENESS_ENDPOINT"):
         load(ROW, CPU, None)
-    for wrong in ("localhost:8000", "http://host:port/v1"):
+    refused = {"localhost:8000": "address", "http://host:port/v1": "address", "http://me:secret@host/v1": "password"}
+    for wrong, why in {**refused, "http://secret@host/v1": "password"}.items():
         monkeypatch.setenv("LIKENESS_ENDPOINT", wrong)
-        with pytest.raises(BadInput, match="address"):
+        with pytest.raises(BadInput, match=why) as raised:
             load(ROW, CPU, None)
+        assert "secret" not in str(raised.value)
     monkeypatch.setenv("LIKENESS_ENDPOINT", "http://localhost:1/v1")
     for pasted in ("sk-one\nsk-two", "“sk-one”"):
         monkeypatch.setenv("LIKENESS_ENDPOINT_KEY", pasted)
@@ -377,8 +385,8 @@ def test_a_hosted_model_is_asked_for_by_its_key(server: Running, monkeypatch: py
         load(hosted, CPU, None)
 
 
-def test_an_address_with_a_password_is_not_told() -> None:
-    asked = Endpoint(row=ROW, url="http://me:secret@127.0.0.1:9/v1?token=hidden", limits=QUICK)
+def test_what_an_address_hides_is_not_told() -> None:
+    asked = Endpoint(row=ROW, url="http://127.0.0.1:9/v1?token=hidden", limits=QUICK)
     with pytest.raises(NoService, match="http://127.0.0.1:9/v1") as raised:
         asked.reply([question(1)])
-    assert "secret" not in str(raised.value) and "hidden" not in str(raised.value)
+    assert "hidden" not in str(raised.value)

@@ -1,0 +1,45 @@
+"""likeness answers: what judges have answered so far, and how much of it cannot be read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated
+
+import typer
+
+
+def answers(
+    drop_invalid: Annotated[
+        bool,
+        typer.Option(
+            "--drop-invalid", help="Drop the invalid ones, so that they are asked again. Not while a run asks."
+        ),
+    ] = False,
+):
+    """Counts judges' stored answers, and those that are invalid: empty ones, which providers gave for failures,
+    and those that were cut or state no score or option."""
+    from compute.io.files import write_text
+    from compute.models.judges import answer_log
+    from compute.procedures.shared import replies
+
+    root, dropped = answer_log.usual_root(), 0
+    for folder in sorted(root.glob("*/")):
+        count, problems = 0, Counter()
+        for file in sorted(folder.glob("*/*.jsonl")):
+            kept = []
+            for text, line in answer_log.lines(file):
+                problem = replies.problem_of(line) if line else "damaged"
+                problems.update([problem] if problem else [])
+                kept += [] if problem else [text]
+                count += 1
+            if drop_invalid and len(kept) < count:
+                write_text(file, "".join(f"{text}\n" for text in kept))
+        invalid = problems.total()
+        reasons = f" ({', '.join(f'{number:,} {problem}' for problem, number in problems.items())})" if invalid else ""
+        what = "dropped" if drop_invalid else "invalid"
+        typer.echo(f"{folder.name.replace('__', '/')}: {count:,} answers, {invalid:,} {what}{reasons}")
+        dropped += invalid if drop_invalid else 0
+    if dropped:
+        typer.echo("They are asked again by the next run; where that is stored already: run --again")
+    if not root.exists():
+        typer.echo(f"No judge has answered yet: there is no folder {root}")
