@@ -216,7 +216,7 @@ def rate(subject: LiveSubject, *, pair: ChangedPair, condition: str) -> PairRati
         if getattr(subject.model, "multi_vector", False):
             raise CannotDo(NO_MAP)
         subject.encode(pair.inputs(subject.row, condition))  # as one batch
-    evidence = judging.run(subject, data, OPTIONS)
+    evidence = judging.rated(subject, data, OPTIONS)
     row, settings = evidence.items.iloc[0], evidence.settings
     forward, reverse = (None if np.isnan(score) else round(score) for score in (row.forward, row.reverse))
     detail: dict[str, Any] = row.detail

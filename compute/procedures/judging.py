@@ -34,6 +34,24 @@ ROUNDING = "to the nearest whole number, halves up; beyond the ends the end"
 
 
 def run(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evidence:
+    """`rated`, of a judge that states some score. Raises Undefined with its first replies where it states none."""
+    made = rated(subject, data, options)
+    if "refused" in made.settings and len(made.items) and made.items[["forward", "reverse"]].isna().all(axis=None):
+        details = list(made.items["detail"])
+        problems = Counter(problem for detail in details for problem in detail["problems"])
+        reasons = ", ".join(f"{count:,} {problem}" for problem, count in problems.items())
+        raise Undefined(
+            replies.unreadable(
+                subject.row.key,
+                [Reply(item="", text=text) for detail in details for text in detail["replies"]],
+                f"states a score from {LOWEST} to {HIGHEST} ({reasons})",
+                remedy="Answer as the prompt asks, `Score: 7`; the option reader=lenient reads a bare number too",
+            )
+        )
+    return made
+
+
+def rated(subject: Subject, data: RatedPairs, options: Mapping[str, Any]) -> Evidence:
     """Both scores of every pair: embeddings first, else comparisons, else questions in words.
 
     Beside the usual columns: `forward` and `reverse` (1..10, NaN for an answer without a score), `expected_score`,
@@ -52,7 +70,7 @@ def _rated_in_words(subject: Subject, data: RatedPairs, *, lenient: bool) -> Evi
     """The scores that a judge states. An answer without one is NaN, with its reason in the detail.
 
     A pair with a question that could not be put, after all attempts, has no row: that says nothing of the judge.
-    Raises Undefined where every pair has such a question, and with the first replies where none states a score.
+    Raises Undefined where every pair has such a question.
     """
     answers = replies.received(subject, conditions.questions(data))
     n = len(data.names)
@@ -65,13 +83,6 @@ def _rated_in_words(subject: Subject, data: RatedPairs, *, lenient: bool) -> Evi
         )
     strict = [ratings.read(reply.text, finish=reply.finish) for reply in answers]
     read = [ratings.read(reply.text, finish=reply.finish, lenient=True) for reply in answers] if lenient else strict
-    if n and all(rating.value is None for rating in read):
-        problems = Counter(rating.problem for rating, reply in zip(read, answers, strict=True) if not reply.error)
-        wanted = (
-            f"states a score from {LOWEST} to {HIGHEST} ({', '.join(f'{k:,} {name}' for name, k in problems.items())})"
-        )
-        remedy = "Answer as the prompt asks, `Score: 7`; the option reader=lenient reads a bare number too"
-        raise Undefined(replies.unreadable(subject.row.key, answers, wanted, remedy=remedy))
     details = [
         {
             "replies": [reply.text for reply in both],

@@ -205,7 +205,7 @@ def test_answers_without_a_score_are_counted_by_reason_and_never_scored() -> Non
 def test_a_judge_that_never_scores_is_quoted_and_one_that_is_not_reached_has_no_score() -> None:
     said = iter(["I cannot compare.", "Alike.", "Score: 7.5", "Score: 0"] * 3)
     never = Judge(lambda question: Reply(item=question.item, text=next(said)))
-    quoted = r"none of known's 12 replies states a score .*'I cannot compare.', 'Alike.', 'Score: 7.5'\."
+    quoted = r"none of known's 12 replies states a score .*'I cannot compare.', 'Score: 7.5', 'Alike.'\."
     with pytest.raises(Undefined, match=quoted):
         judging.run(never, rated_pairs(2), USUAL)
     away = Judge(lambda question: Reply(item=question.item, error="status 503"))
