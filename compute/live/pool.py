@@ -30,8 +30,22 @@ NVIDIA = Path("/proc/driver/nvidia/version")
 SHARE = 0.5  # of free memory, for models by default
 GROWTH = 1.3  # memory over the size of the weights: buffers, and what a forward pass takes
 VARIABLE = "LIKENESS_MODEL_MEMORY_MB"
+SMALL = 1_000_000_000  # bytes of weights: less takes the CPU under a second an input, and a borrowed GPU no less
 CHANGED = "Its files have changed since this app was started. Ask the host to restart the app and name the folder"
 log = logging.getLogger(__name__)
+
+
+def is_lent() -> bool:
+    """Whether this is a ZeroGPU Space, which lends its GPU for a call."""
+    return bool(os.environ.get("SPACES_ZERO_GPU"))
+
+
+def borrows_gpu(row: Model) -> bool:
+    """Whether the row's model runs on a GPU that is lent for a call: small ones, and those without weights, do not."""
+    if not is_lent():
+        return False
+    size_on_disk, _ = size_of_weights(row)
+    return size_on_disk is None or size_on_disk > SMALL
 
 
 def load(row: Model) -> Any:
@@ -42,12 +56,13 @@ def load(row: Model) -> Any:
     encoding.share_cores()
     family = models.ADAPTERS.get(row.adapter)
     light = family is not None and not family.weights and not family.needs
+    on_cpu = light or (is_lent() and not borrows_gpu(row))
     own = source_of(row) is not None
     in_folder = own and row.revision.startswith(weights.DIGEST)
     try:
         if in_folder and weights.revision(row, required=models.required_files(row)) != row.revision:
             raise BadInput(CHANGED)
-        model = models.load(row, hardware=models.hardware("cpu" if light else ""))
+        model = models.load(row, hardware=models.hardware("cpu" if on_cpu else ""))
     except ChangedFiles as error:  # of a LoRA, or of the base of one
         if not own:
             raise

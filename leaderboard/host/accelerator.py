@@ -5,7 +5,6 @@ Source: the package `spaces`, which such a Space installs; elsewhere its decorat
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -13,11 +12,17 @@ from importlib import import_module
 from types import ModuleType
 from typing import ParamSpec, TypeVar
 
-from compute.types import LikenessError
+from compute.live.pool import SMALL, is_lent
+from compute.rounding import size
+from compute.types import LikenessError, NotHere
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-SECONDS = 60  # a call may take, unless it says so itself
+REFUSED, ABORTED = (
+    "ZeroGPU ",
+    "GPU task aborted",
+)  # how titles of the package's own errors begin; a call that took too long
+FAILED = "ZeroGPU worker error"  # the title of whatever else failed within a call
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,11 +31,6 @@ class RemoteError:
 
     kind: type[LikenessError]
     message: str
-
-
-def is_lent() -> bool:
-    """Whether this is a ZeroGPU Space, which lends its GPU for a call."""
-    return bool(os.environ.get("SPACES_ZERO_GPU"))
 
 
 def claim() -> ModuleType | None:
@@ -49,10 +49,10 @@ def claim() -> ModuleType | None:
     return spaces if needed or hasattr(spaces, "GPU") else None
 
 
-def on_gpu(
-    function: Callable[Arguments, Result], *, seconds: int | Callable[Arguments, int] = SECONDS
-) -> Callable[Arguments, Result]:
-    """`function`, no generator, as it is called where a GPU may be borrowed; `seconds`, of its arguments if callable.
+def on_gpu(function: Callable[Arguments, Result], *, seconds: Callable[Arguments, int]) -> Callable[Arguments, Result]:
+    """`function`, no generator, as it is called where a GPU may be borrowed, for `seconds` of its arguments.
+
+    Raises NotHere where none is lent, with what the Hub says: whose quota is used up, and when to try again.
 
     To be called once a function, before the app is launched: a ZeroGPU Space that finds no such function by then does
     not start. There the function runs in a process that is forked for it, so what it takes and returns is pickled, and
@@ -74,7 +74,17 @@ def on_gpu(
 
     @wraps(function)
     def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        result = borrowed(*args, **kwargs)
+        try:
+            result = borrowed(*args, **kwargs)
+        except Exception as error:  # a gradio.Error; gradio must not be imported before the package
+            title, message = getattr(error, "title", ""), str(getattr(error, "message", "")).rstrip(". ")
+            if not title.startswith(REFUSED) or (title == FAILED and message != ABORTED):
+                raise
+            later = "" if "ry again" in message else ". Try again later"
+            raise NotHere(
+                f"It needs a GPU, which the Hub lends this Space by quota: {message}{later}. Models with less than "
+                f"{size(SMALL)} of weights run without one"
+            ) from error
         if isinstance(result, RemoteError):
             raise result.kind(result.message)
         return result

@@ -23,7 +23,7 @@ from compute.live.changes import ChangedPair, Curve, PairRating
 from compute.live.decoder import POOL
 from compute.live.fetching import DownloadProgress, Fetcher
 from compute.live.inputs import Input, check_length
-from compute.live.pool import Pool
+from compute.live.pool import Pool, borrows_gpu, memory_of
 from compute.live.questions import Answer, LiveQuestion
 from compute.live.roster import Network, Roster, requests_per_question
 from compute.live.subject import LiveSubject, PatchMap
@@ -41,6 +41,7 @@ from leaderboard.web.visitors import Rate, visitor
 
 QUEUE = "accelerator"  # the concurrency_id of every event that runs a model: one at a time
 MOST_MODELS = 12  # in one question
+LONGEST_LOAN = 120  # seconds of a GPU; the most that the Hub lends without an account
 LONGEST = 300  # seconds until no further model of a question is started: others wait for it
 PARTS = ("vector", "compare", "reply")  # results for single inputs, which later questions reuse
 OUT_OF_TIME = (
@@ -88,7 +89,7 @@ class Live:
         self.uploads, self.pool, self.fetcher = Uploads(), Pool(), Fetcher()
         self.rate, self.judge_rate = rate(), judge_rate()
         hide(folder for row in self.own for folder in own_models.folders(row))
-        self.run = on_gpu(self._run)
+        self._borrowed = on_gpu(self._run, seconds=_seconds)
         self.wanted: set[str] = set()  # keys of the models that a visitor has asked
         self._shared: dict[tuple, Any] = {}  # vectors of the unrelated examples, the same for everyone
         self._downloads: dict[str, Event] = {}  # by session: set to stop its download
@@ -289,6 +290,10 @@ class Live:
         cache.update(new | {key: result})
         return result
 
+    def run(self, row: Model, *work: Any) -> tuple[Any, dict[tuple, Any]]:
+        """As `_run`, on a GPU that is borrowed for it where the model needs one."""
+        return (self._borrowed if borrows_gpu(row) else self._run)(row, *work)
+
     def _run(
         self, row: Model, job: Callable[[LiveSubject], Any], inputs: Sequence[Input], known: dict[tuple, Any]
     ) -> tuple[Any, dict[tuple, Any]]:
@@ -377,6 +382,13 @@ def calibrations(suite_cache: SuiteCache) -> Calibrations:
         references=tuple(Reference(**row) for row in rows),
         domains=tuple(restored(json.loads(record)) for record in records),
     )
+
+
+def _seconds(row: Model, job: object, inputs: Sequence[Input], known: object) -> int:
+    """About how long a question keeps a GPU: a process starts, the weights are read, and each input passes the model.
+    The shorter, the sooner the Hub lends one, and the less of the visitor's quota must be left."""
+    gigabytes = (memory_of(row) or 0) / 1e9
+    return min(LONGEST_LOAN, math.ceil(10 + gigabytes * (1.5 + 0.5 * len(inputs))))
 
 
 def _record(answer: Answer, pairing: str) -> dict[str, Any]:

@@ -11,22 +11,21 @@ from typing import Any
 
 from compute.analysis.calibrated import MATCHING, UNRELATED
 from compute.live.examples import COMPARISONS, ReadyQuestion
+from compute.live.pool import borrows_gpu
 from compute.live.questions import Answer
 from compute.live.roster import DEFAULT, Listed
 from compute.types import Model
-from leaderboard.host.accelerator import is_lent
 from leaderboard.live.live import Live
 
 RIGHT, WRONG, OUTSIDE = "right", "wrong", "outside"
 SILENT, FAILED = "silent", "failed"  # nothing that is right or wrong; no answer at all
-BORROWED = "Which models get them is not computed on this host: each answer would borrow a GPU."
 log = logging.getLogger(__name__)
 
 
 class ReadyAnswers:
     """The verdicts by comparison and model. A model that no visitor has asked leaves memory after its answers.
 
-    Where a GPU is lent no model is asked: nobody's quota is spent on a question that nobody asked.
+    Models that borrow a GPU are not asked: nobody's quota is spent on a question that nobody asked.
     """
 
     def __init__(self, live: Live, *, comparisons: Sequence[ReadyQuestion] = COMPARISONS) -> None:
@@ -38,12 +37,15 @@ class ReadyAnswers:
     def records(self) -> dict[str, Any]:
         """As JSON: whether all models have answered, and of each comparison which got it; has the others asked.
 
-        `download` is the one model that a click adds, where none that is ready got it; `why` says why none is asked.
+        `download` is the one model that a click adds, where none that is ready got it.
         """
-        if is_lent():
-            return {"done": True, "comparisons": {}, "why": BORROWED}
         roster = self._live.roster
-        listed = {ready.key: roster.listed(mode=ready.mode, kinds=ready.live.kinds) for ready in self._comparisons}
+        listed = {
+            ready.key: [
+                each for each in roster.listed(mode=ready.mode, kinds=ready.live.kinds) if not borrows_gpu(each.row)
+            ]
+            for ready in self._comparisons
+        }
         asked = [(ready, each.row) for ready in self._comparisons for each in listed[ready.key] if each.first]
         order = list(dict.fromkeys(row.key for _, row in asked))
         missing = [(ready, row) for ready, row in asked if (ready.key, row.key) not in self._verdicts]
@@ -54,7 +56,6 @@ class ReadyAnswers:
                     self._thread = threading.Thread(target=self._run, args=(missing,), daemon=True, name="ready")
                     self._thread.start()
         return {
-            "why": "",
             "done": not missing,
             "comparisons": {ready.key: self._record(ready, listed[ready.key]) for ready in self._comparisons},
         }

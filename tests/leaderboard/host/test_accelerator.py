@@ -11,10 +11,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import gradio as gr
 import pytest
 
+from compute.catalog import shipped
+from compute.live import examples
+from compute.live.pool import borrows_gpu
+from compute.live.roster import DEFAULT
 from compute.types import BadItem, CannotDo, LikenessError, NotHere, UnknownKey
 from leaderboard.host import accelerator
+from leaderboard.live.live import Live, _seconds
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -71,11 +77,9 @@ def judge(images: list[str], *, models: int = 1) -> int:
 
 def test_a_gpu_is_borrowed_for_the_time_that_was_asked_for(spaces: Spaces) -> None:
     assert accelerator.claim() is spaces
-    assert accelerator.on_gpu(judge)(["a", "b"], models=3) == 6
-    assert accelerator.on_gpu(judge, seconds=20)(["a"]) == 1
     longer = accelerator.on_gpu(judge, seconds=lambda images, *, models=1: 5 * len(images) * models)
     assert longer(["a", "b"], models=2) == 4
-    assert spaces.lent == [("judge", accelerator.SECONDS), ("judge", 20), ("judge", 20)]
+    assert spaces.lent == [("judge", 20)]
 
 
 @pytest.mark.parametrize(
@@ -92,24 +96,61 @@ def test_what_a_visitor_can_mend_arrives_in_words(spaces: Spaces, error: Likenes
         raise error
 
     with pytest.raises(LikenessError) as told:
-        accelerator.on_gpu(fail)()
+        accelerator.on_gpu(fail, seconds=lambda: 1)()
     assert type(told.value) is kind and str(told.value) == str(error)
 
 
 def test_an_error_of_the_program_stays_one(spaces: Spaces) -> None:
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        accelerator.on_gpu(lambda: 1 / 0)()
+        accelerator.on_gpu(lambda: 1 / 0, seconds=lambda: 1)()
+
+
+@pytest.mark.parametrize(
+    ("title", "message", "said"),
+    [
+        ("ZeroGPU quota exceeded", "60s requested vs. 5s left. Try again in 3:12:05. ", "Try again in 3:12:05. Models"),
+        ("ZeroGPU quota exceeded", "Space app has reached its GPU limit.", "limit. Try again later. Models"),
+        ("ZeroGPU worker error", "GPU task aborted", "aborted"),
+        ("ZeroGPU worker error", "ZeroDivisionError", ""),
+        ("", "broken", ""),
+    ],
+)
+def test_a_refusal_says_why_and_when_to_try_again(
+    spaces: Spaces, monkeypatch: pytest.MonkeyPatch, title: str, message: str, said: str
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise gr.Error(message, title=title)
+
+    monkeypatch.setattr(spaces, "GPU", lambda **_: lambda task: refuse)
+    with pytest.raises(NotHere if said else gr.Error) as told:
+        accelerator.on_gpu(judge, seconds=lambda *_: 1)(["a"])
+    assert said in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "borrows"), [("ssim", False), ("tiny", False), (DEFAULT, False), ("openai/clip-vit-large-patch14", True)]
+)
+def test_only_large_models_borrow_a_gpu(
+    spaces: Spaces, monkeypatch: pytest.MonkeyPatch, key: str, borrows: bool
+) -> None:
+    live, row = Live(), shipped().model(key)
+    assert not borrows_gpu(row)
+    monkeypatch.setenv("SPACES_ZERO_GPU", "true")
+    pair = [examples.load(name) for name in ("cat", "cat-face")]
+    monkeypatch.setattr(live, "_borrowed", lambda *given: ("borrowed", _seconds(*given)))
+    monkeypatch.setattr(live, "_run", lambda *given: ("here", 0))
+    assert live.run(row, None, pair, {}) == (("borrowed", 16) if borrows else ("here", 0))
 
 
 def test_without_the_package_it_is_the_function_itself(nowhere: None) -> None:
     assert accelerator.claim() is None
-    assert accelerator.on_gpu(judge) is judge and accelerator.on_gpu(judge, seconds=5) is judge
+    assert accelerator.on_gpu(judge, seconds=len) is judge
 
 
 def test_a_space_that_lends_gpus_does_not_run_without(nowhere: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPACES_ZERO_GPU", "true")
     with pytest.raises(ImportError):
-        accelerator.on_gpu(judge)
+        accelerator.on_gpu(judge, seconds=len)
 
 
 def test_the_app_imports_it_before_torch_and_gradio(tmp_path: Path) -> None:

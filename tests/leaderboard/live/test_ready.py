@@ -9,8 +9,7 @@ from compute.live.examples import COMPARISONS
 from compute.live.questions import Answer, LiveQuestion
 from compute.live.roster import DEFAULT, FIRST, Availability, Listed
 from compute.types import Model
-from leaderboard.live.live import Live
-from leaderboard.live.ready import BORROWED, FAILED, OUTSIDE, RIGHT, SILENT, WRONG, ReadyAnswers, verdict
+from leaderboard.live.ready import FAILED, OUTSIDE, RIGHT, SILENT, WRONG, ReadyAnswers, verdict
 from tests.compute.live.test_questions import asked, checked, reference, row
 
 BY_KEY = {ready.key: ready for ready in COMPARISONS}
@@ -125,7 +124,6 @@ def test_a_model_that_fails_does_not_keep_the_others(caplog: pytest.LogCaptureFi
 
 
 def test_no_gpu_is_borrowed_for_a_question_that_no_visitor_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaderboard.live.ready.is_lent", lambda: True)
-    live = Live()
-    monkeypatch.setattr(live, "answers", lambda *_, **__: pytest.fail("a model is asked"))
-    assert ReadyAnswers(live).records() == {"done": True, "comparisons": {}, "why": BORROWED}
+    monkeypatch.setattr("leaderboard.live.ready.borrows_gpu", lambda row: row.key == "tiny")
+    record = answered(Asked({"ssim": 1}))
+    assert (record["right"], record["failed"]) == (["SSIM"], [])

@@ -37,8 +37,7 @@ export function createReady(tray) {
   const list = el('ul', { class: 'tr-ready' });
   const chosen = el('p', { class: 'tr-note' });
   const answers = el('ul', { class: 'tr-answers' });
-  const why = el('p', { class: 'tr-note', hidden: true });
-  const every = el('details', {}, el('summary', {}, 'Expected answers, and which models get them'), why, answers);
+  const every = el('details', {}, el('summary', {}, 'Expected answers, and which models get them'), answers);
   const node = section('Ready comparisons', list, chosen, every);
   const entries = new Map(); // by comparison: its button, its tally, its line and the download it offers
   let drawn = null;
@@ -65,8 +64,6 @@ export function createReady(tray) {
       return;
     }
     records = answer.comparisons;
-    say(why, answer.why);
-    why.hidden = !answer.why;
     refresh();
     if (!answer.done && tries > 1 && node.isConnected) timer = setTimeout(() => ask(tries - 1), AGAIN);
   }
