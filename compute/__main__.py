@@ -95,7 +95,8 @@ class Commands(TyperGroup):
             ON_COMMAND_LINE.reset(told)
 
     def _invoke(self, context: Any) -> Any:
-        " ".join(sys.argv).encode()  # UnicodeEncodeError here, and not when a run is stored
+        for word in sys.argv:
+            word.encode()  # UnicodeEncodeError here, and not when a run is stored
         if storage.is_url(os.environ.get("LIKENESS_RESULTS", "")):
             raise BadInput(
                 "LIKENESS_RESULTS is a folder of this machine. Name an address with --results, and make the database "

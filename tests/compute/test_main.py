@@ -145,6 +145,13 @@ def test_signs_that_a_terminal_lacks_are_replaced(tmp_path: Path, encoding: str)
         ended.stdout.decode("utf-8" if encoding == "ascii" else encoding)
 
 
+def test_a_name_that_is_not_utf_8_is_one_sentence(tmp_path: Path) -> None:
+    label = tmp_path / os.fsdecode(b"gr\xfcn")
+    label.mkdir()
+    Image.new("RGB", (8, 8)).save(label / "0.png")
+    refused(["task", "check", str(tmp_path)], "UTF-8", r"gr\udcfcn")
+
+
 def test_as_a_program(tmp_path: Path) -> None:
     def run(*words: str) -> subprocess.CompletedProcess:
         words = (sys.executable, "-m", "compute", *words)
