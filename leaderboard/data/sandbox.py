@@ -20,7 +20,7 @@ from compute.paths import IMPORTED_FROM
 from compute.types import BadInput
 
 STARTING = 20.0  # seconds until the process must have started, on a machine that does much else
-PATIENCE = 2.0  # seconds that it may run then: what `visitor_queries` allows itself
+PATIENCE = 1.5  # seconds that it may run then: what `visitor_queries` allows itself
 MOST_BYTES = 40_000_000  # of an answer: six bytes a character at the most, with much room
 COMMAND = (sys.executable, "-S", "-m", f"{__package__}.visitor_queries")
 STOPPED = (

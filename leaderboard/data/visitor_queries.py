@@ -31,9 +31,9 @@ import duckdb
 from compute import bare_process
 from compute.types import BadInput, shortened, suggestion
 
-SECONDS, GRACE = 1.5, 0.25  # until a query is interrupted, and from then until its process is killed
-MEMORY_MB = 200  # of DuckDB
-ADDRESS_SPACE = 400_000_000  # bytes of the process, beyond what it has when it starts
+SECONDS, GRACE = 1.0, 0.25  # until a query is interrupted, and from then until its process is killed
+MEMORY_MB = 100  # of DuckDB
+ADDRESS_SPACE = 200_000_000  # bytes of the process, beyond what it has when it starts
 LONGEST_SQL = 6_000  # characters: it must fit into an address
 MOST_ROWS, MOST_COLUMNS = 10_000, 100
 MOST_BYTES = 4_000_000  # of all cells

@@ -86,7 +86,7 @@ def described(db: Database) -> dict[str, Any]:
         "examples": examples(),
         "longest": LONGEST_SQL,
         "bounds": (
-            f"One SELECT, read-only, in DuckDB's dialect. At most {MOST_ROWS:,} rows, {SECONDS:g} seconds and "
+            f"One SELECT, read-only, in DuckDB's dialect. At most {MOST_ROWS:,} rows, {SECONDS:g} second and "
             f"{QUERIES} queries of all visitors at a time; texts are cut after {LONGEST_CELL:,} characters. "
             "Proportions are stored as fractions: 0.851 for a printed 85.1."
         ),

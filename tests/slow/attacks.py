@@ -1,0 +1,484 @@
+"""The real app under attack, one line a row: how long others waited, the memory of its processes, a verdict.
+
+    python -m tests.slow.attacks [NAME ...]
+
+Each attack is paired with a quiet measurement of the same requests just before it, since other programs may use the
+machine: an attack has fallen where others are refused, wait 0.5 s longer than then (the 95th percentile; behind queries
+the time of one), where the processes take more than 1.2 GB, or where its own answers are not what is expected.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import signal
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import duckdb
+
+from tests.compute.live import hostile
+from tests.slow.visitor import Answer, Visitor
+
+ROOT = Path(__file__).resolve().parents[2]
+ATTACKER, OTHER, INNOCENT = "127.0.0.10", "127.0.0.20", "127.0.0.99"
+MOST_MEMORY = 1_200_000_000  # bytes of the app's processes
+LONGER, ONE_QUERY = 0.5, 2.5  # seconds that others may wait longer
+MODEL = "tiny"  # bundled, for images and texts
+BESIDE = ("/data/board/unisim-core", "/board", "/data/board/mieb", "/live/examples", "/about")
+
+
+@dataclass(frozen=True)
+class Server:
+    """The running app."""
+
+    process: subprocess.Popen
+    port: int
+    log: Path
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """The app on loopback, without judges, runs or rates of this machine's own."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("LIKENESS_", "GRADIO_"))}
+    own |= {"LIKENESS_RESULTS": str(folder / "results"), "LIKENESS_DATABASE": str(folder / "likeness.duckdb")}
+    log = folder / "log"
+    with log.open("w") as out:
+        process = subprocess.Popen([sys.executable, "-u", "app.py"], cwd=ROOT, env=own, stdout=out, stderr=out)
+    try:
+        while (address := re.search(r"http://127\.0\.0\.1:(\d+)", log.read_text())) is None:
+            if process.poll() is not None:
+                raise SystemExit(log.read_text()[-2000:])
+            time.sleep(0.1)
+        yield Server(process, int(address[1]), log)
+    finally:
+        process.terminate()
+        process.wait(timeout=45)
+
+
+def memory(pid: int) -> int:
+    """Bytes of a process and all below it, what they share counted once."""
+    total = 0
+    with contextlib.suppress(OSError):  # it has ended
+        total = 1024 * int(re.search(r"Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text())[1])
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            total += sum(map(memory, map(int, (task / "children").read_text().split())))
+    return total
+
+
+class Watch:
+    """The most memory of a process and those below it while the block runs."""
+
+    def __init__(self, pid: int) -> None:
+        self.most, self._pid, self._ended = 0, pid, threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        while not self._ended.wait(0.2):
+            self.most = max(self.most, memory(self._pid))
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+
+# ---- files, events, words
+
+
+def send_files(port: int, *, clients: int = 4) -> list[Answer]:
+    """Every crafted image, and fuzzed ones, from several addresses at once."""
+
+    def client(number: int) -> list[Answer]:
+        visitor = Visitor(port, f"127.0.1.{number + 1}")
+        answers = [visitor.upload(make(), what=name) for name, make in list(hostile.IMAGES.items())[number::clients]]
+        answers += [visitor.upload(hostile.fuzzed(seed), what=f"fuzzed {seed}") for seed in range(number, 100, clients)]
+        visitor.leave()
+        return answers
+
+    with ThreadPoolExecutor(clients) as pool:
+        return [answer for answers in pool.map(client, range(clients)) for answer in answers]
+
+
+def fill_queue(port: int, *, events: int, size: int = 0) -> list[Answer]:
+    """One visitor asks for maps without waiting for them, with bodies of `size`; then another has a pair compared."""
+    event = Visitor(port, ATTACKER).events()["Make this map"]
+
+    def join(seed: int) -> Answer:
+        visitor = Visitor(port, ATTACKER)
+        visitor.session = uuid.uuid4().hex
+        return visitor.join(event, data="x" * size, values=[*event.values[:-1], seed + 1])
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(join, range(events)))
+    return [*answers, Visitor(port, OTHER).call("score_pair", "a cat", "a dog", MODEL)]
+
+
+def ask_with_giant_keys(port: int) -> list[Answer]:
+    visitor, long = Visitor(port, ATTACKER), "k" * 20_000_000
+    return [
+        visitor.call("leaderboard", long, 5, "", "", "", ""),
+        visitor.call("score_pair", f"example:{long}", "a dog", MODEL),
+        visitor.call("score_pair", "a" * 100_000, "a\u0315\u0300" * 33_000, MODEL),
+        visitor.get(f"/data/board/{'k' * 60_000}"),
+    ]
+
+
+def come_from_elsewhere(port: int) -> list[Answer]:
+    """Requests under a foreign name, and state-changing ones from a foreign page."""
+    visitor, origin = Visitor(port, ATTACKER), {"origin": "http://evil.example"}
+    session, join = {"x-likeness-session": visitor.session}, "/gradio_api/queue/join"
+    return [
+        visitor.request("GET", "/board", headers={"host": "evil.example"}),
+        visitor.request("POST", join, body=b"{}", headers={"content-type": "application/json"} | origin),
+        visitor.request("POST", "/live/input", body=b"x", headers=session | origin),
+        visitor.request("POST", "/gradio_api/mcp/", body=b"{}", headers=origin),
+    ]
+
+
+# Endless, larger than the memory of a query, deaf to interrupts, out to the server's files.
+QUERIES = (
+    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
+    "SELECT sum(length(a.claim || b.claim || c.claim)) FROM claims a, claims b, claims c",
+    "SELECT jaro_similarity(repeat('a', 1000000), repeat('ab', 1000000))",
+    "SELECT md5(repeat('x', 1000000000))",
+    "FROM read_csv('/etc/passwd')",
+    "ATTACH 'other.duckdb'",
+)
+
+
+def query_the_database(port: int) -> list[Answer]:
+    """Two at a time, each of another visitor."""
+
+    def ask(numbered: tuple[int, str]) -> Answer:
+        return Visitor(port, f"127.0.0.{100 + numbered[0]}").send_json("/data/sql", {"sql": numbered[1]})
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(ask, enumerate((*QUERIES, "SELECT count(*) FROM claims"))))
+
+
+def read_nothing(port: int, *, readers: int = 100) -> list[Answer]:
+    """Asks for the whole table many times and reads nothing of it; another visitor downloads it meanwhile."""
+    links = []
+    for path in itertools.islice(itertools.cycle(["/export/everything", "/data/board/mieb"]), readers):
+        with contextlib.suppress(OSError):
+            link = Visitor(port, ATTACKER).connect()
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            link.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+            links.append(link)
+    answer = Visitor(port, OTHER).get("/export/everything")
+    for link in links:
+        link.close()
+    return [answer]
+
+
+def send_half(port: int, *, uploads: int = 26) -> list[Answer]:
+    """Uploads that stop before their last byte; another visitor's upload passes."""
+    attacker, other = Visitor(port, ATTACKER), Visitor(port, OTHER)
+    links = [attacker.begin("/live/input", length=8_000_000, sent=bytes(7_999_000)) for _ in range(uploads)]
+    answer = other.upload(hostile.fuzzed(0))
+    for link in links:
+        link.close()
+    return [answer]
+
+
+def connect_idly(port: int, *, connections: int = 1000) -> list[Answer]:
+    """Connections that send nothing or half of a head, until the server has ended them all."""
+    links: list[socket.socket] = []
+    for number in range(connections):
+        with contextlib.suppress(OSError):
+            link = Visitor(port, ATTACKER).connect()
+            link.sendall(b"GET /board HTTP/1.1\r\nX-Slow: " if number % 2 else b"")
+            links.append(link)
+    for link in links:
+        with contextlib.suppress(ConnectionError):
+            assert link.recv(1) == b""
+        link.close()
+    return [Visitor(port, OTHER).get("/board")]
+
+
+# ---- what computes, many requests of one address, and both slots of the queries
+
+RANK = ["mieb", 1000, "", "", "", ""]
+HEAVY = (
+    "/judges",
+    "/config",
+    "/config?page=board",
+    "/gradio_api/mcp/",
+    "/gradio_api/info?page=board",
+    "/data/rank/mieb",
+)
+
+
+def run_functions(port: int, *, clients: int = 8, each: int = 6) -> list[Answer]:
+    """Clients of one address call functions that no queue holds back, directly and as tools of MCP."""
+
+    def client(number: int) -> list[Answer]:
+        visitor = Visitor(port, ATTACKER)
+        direct = partial(visitor.send_json, "/gradio_api/run/leaderboard", {"data": RANK})
+        tool = partial(visitor.call_tool, "leaderboard", suite="mieb", limit=1000)
+        return [(tool if number % 2 else direct)() for _ in range(each)]
+
+    with ThreadPoolExecutor(clients) as pool:
+        return [answer for answers in pool.map(client, range(clients)) for answer in answers]
+
+
+def get_at_once(port: int, *, path: str, requests: int = 400, times: int = 3) -> list[Answer]:
+    """All of one address, each on a connection of its own; a stream that has begun is an answer."""
+    answers = []
+    for _ in range(times):
+        links = []
+        for number in range(requests):
+            links.append(link := Visitor(port, ATTACKER).connect())
+            query = f"?w=average:{number % 100}" if path.startswith("/data/rank") else ""
+            head = f"GET {path}{query} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
+            link.sendall(f"{head}Accept: application/json, text/event-stream\r\n\r\n".encode())
+        for link in links:
+            with link, contextlib.suppress(OSError):
+                answers.append(Answer(what=path, status=int(link.recv(15)[9:12] or 0), seconds=0))
+    return answers
+
+
+def hold_queries(port: int, *, seconds: float = 20) -> list[Answer]:
+    """Two addresses send endless queries, one after another and several at a time."""
+    ends = time.monotonic() + seconds
+
+    def hold(address: str) -> list[Answer]:
+        answers = []
+        while time.monotonic() < ends:
+            answers.append(Visitor(port, address).send_json("/data/sql", {"sql": QUERIES[0]}))
+        return answers
+
+    with ThreadPoolExecutor(6) as pool:
+        return [answer for answers in pool.map(hold, (ATTACKER, OTHER) * 3) for answer in answers]
+
+
+def get_under_many_names(port: int, *, requests: int = 300) -> list[Answer]:
+    """Pages under a new forwarded name each, and names that are none."""
+    names = [*(f"a{number}.example" for number in range(requests)), "a b", "[", "a:b:c", "u@a", "x" * 5000]
+
+    def ask(numbered: tuple[int, str]) -> Answer:
+        path = ("/judges", "/config", "/sitemap.xml")[numbered[0] % 3]
+        return Visitor(port, ATTACKER).request("GET", path, headers={"x-forwarded-host": numbered[1]})
+
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(ask, enumerate(names)))
+    statistics_of_gradio = [Visitor(port, ATTACKER).get(path) for path in ("/monitoring", "/monitoring/summary")]
+    assert {answer.status for answer in statistics_of_gradio} == {403}
+    return answers
+
+
+def ask_ready_twice(port: int) -> list[Answer]:
+    """Has all models that are free load, and waits until they have answered."""
+    answers = []
+    for _ in range(2):
+        answers.append(Visitor(port, ATTACKER).get("/live/ready"))
+        while not json.loads(Visitor(port, ATTACKER).get("/live/ready").body)["done"]:
+            time.sleep(0.5)
+    return answers
+
+
+def png(width: int, height: int) -> bytes:
+    """A black picture of 39 megapixels packs to 40 kB."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    pixels = zlib.compress(bytes((1 + width) * height), 9)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
+
+
+def send_thin(port: int) -> list[Answer]:
+    """Pictures of one line, and functions of DuckDB that hear no interrupt; each is over within 2 s."""
+    visitor = Visitor(port, ATTACKER)
+    answers = [visitor.upload(png(39_000_000, 1)), visitor.upload(png(1, 39_000_000))]
+    nines = "repeat('9', 1000000)::BIGNUM"
+    for sql in ("SELECT lpad('a', 1000000000, 'b')", f"SELECT ({nines} * {nines})::VARCHAR", QUERIES[2]):
+        answers.append(visitor.send_json("/data/sql", {"sql": sql}))
+    longest = max(answer.seconds for answer in answers)
+    assert {answer.status for answer in answers} <= {200, 400} and longest < 2, f"{longest:.1f} s until refused"
+    return answers
+
+
+# ---- files given to the commands
+
+
+def long_strings(folder: Path) -> list[str]:
+    path = folder / "bomb.parquet"
+    duckdb.execute(f"COPY (SELECT 'm' || i AS model, repeat('x', 1000000) AS a FROM range(8000) t(i)) TO '{path}'")
+    return ["rank", str(path)]
+
+
+def many_columns(folder: Path) -> list[str]:
+    path = folder / "wide.csv"
+    path.write_text("model," + ",".join(f"c{number}" for number in range(900_000)) + "\n")
+    return ["rank", str(path)]
+
+
+def checkpoint(folder: Path, *, layers: int = 0, header: int = 0) -> list[str]:
+    """The bundled model with a configuration or a header of weights that states too much."""
+    for path in (ROOT / "assets" / "tiny").iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    if layers:
+        config = json.loads((folder / "config.json").read_text())
+        config["text_config"]["num_hidden_layers"] = config["vision_config"]["num_hidden_layers"] = layers
+        (folder / "config.json").write_text(json.dumps(config))
+    if header:
+        names = {f"{number:0100d}": {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]} for number in range(header)}
+        text = json.dumps(names).encode()
+        (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text)
+    return ["run", "--suite", "mini", "--tasks", "mini/photographs", "--models", str(folder)]
+
+
+def secret_address(folder: Path) -> list[str]:
+    return ["run", "--suite", "mini", "--tasks", "mini/image-choice", "--models", JUDGE]
+
+
+SECRET, JUDGE = "c2VjcmV0", "gpt-4o-2024-08-06"
+COMMANDS: dict[str, Callable[[Path], list[str]]] = {
+    "parquet of long strings": long_strings,
+    "10 million layers": partial(checkpoint, layers=10_000_000),
+    "header of 89 MB": partial(checkpoint, header=520_000),
+    "key in the endpoint's address": secret_address,
+    "900,000 columns": many_columns,
+}
+
+
+def command(make: Callable[[Path], list[str]]) -> tuple[str, int, str]:
+    """What a command said last, the most memory of it, and why that is no refusal; empty where it is one."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = make(Path(folder))
+        own = os.environ | {"LIKENESS_RESULTS": f"{folder}/results", "LIKENESS_DATABASE": f"{folder}/own.duckdb"}
+        own |= {"LIKENESS_ENDPOINT": f"http://user:{SECRET}@127.0.0.1:9/v1", "HF_HUB_OFFLINE": "1"}
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "compute", *arguments],
+            cwd=ROOT,
+            env=own,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        with Watch(process.pid) as watch:
+            try:
+                said, _ = process.communicate(timeout=45)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                said, _ = process.communicate()
+                return f"no answer in {time.monotonic() - began:.0f} s", watch.most, "not refused"
+        found = ["traceback"] * ("Traceback" in said) + ["echoes the key"] * (SECRET in said)
+        found += ["not refused"] * (process.returncode == 0) + ["not run"] * ("Usage:" in said)
+        return f"refused in {time.monotonic() - began:.1f} s", watch.most, ", ".join(found)
+
+
+# ---- the table
+
+
+ATTACKS: dict[str, Callable[[int], list[Answer]]] = {
+    "functions and tools": run_functions,
+    **{f"400 at once: {path}": partial(get_at_once, path=path) for path in HEAVY},
+    "300 forwarded names": get_under_many_names,
+    "models that are ready, twice": ask_ready_twice,
+    "two addresses hold the queries": hold_queries,
+    "thin pictures, deaf queries": send_thin,
+    "crafted files": send_files,
+    "many events": partial(fill_queue, events=100),
+    "large events": partial(fill_queue, events=40, size=20_000_000),
+    "giant keys": ask_with_giant_keys,
+    "pages of other sites": come_from_elsewhere,
+    "hostile queries": query_the_database,
+    "who reads nothing": read_nothing,
+    "half-sent uploads": send_half,
+    "idle connections": connect_idly,
+}
+
+
+def looked(port: int, *, query: bool, until: Callable[[], bool]) -> list[Answer]:
+    """Another visitor's requests, until something is so and at least once round."""
+    seen = []
+    visitor = Visitor(port, INNOCENT)
+    for number, path in enumerate(itertools.cycle(BESIDE), 1):
+        seen.append(visitor.send_json("/data/sql", {"sql": "SELECT 1"}) if query else visitor.get(path))
+        if number >= len(BESIDE) and until():
+            return seen
+    return seen
+
+
+def waited(answers: list[Answer]) -> tuple[float, float]:
+    """Median and 95th percentile in seconds."""
+    seconds = sorted(answer.seconds for answer in answers)
+    return statistics.median(seconds), seconds[int(0.95 * (len(seconds) - 1))]
+
+
+def attacked(server: Server, attack: Callable[[int], list[Answer]]) -> tuple[str, int, str]:
+    """The times that others waited, the most memory, and why the attack has not been held; empty where it was."""
+    query, begun = attack is hold_queries, time.monotonic()
+    quiet = waited(looked(server.port, query=query, until=lambda: time.monotonic() > begun + 2))
+    with Watch(server.process.pid) as watch, ThreadPoolExecutor(1) as pool:
+        running = pool.submit(attack, server.port)
+        beside = looked(server.port, query=query, until=running.done)
+    during, problems = waited(beside), []
+    try:
+        failed = sorted({a.status for a in running.result() if a.status == 0 or a.status >= 500})
+        problems += [f"answered with {failed}"] * bool(failed)
+    except AssertionError as error:
+        problems.append(str(error) or "not refused")
+    if refused := [answer for answer in beside if answer.status != 200]:
+        problems.append(f"others refused: {len(refused)} of {len(beside)}, {refused[0].status}")
+    if during[1] > quiet[1] + (ONE_QUERY if query else LONGER):
+        problems.append("others wait")
+    if server.process.poll() is not None:
+        problems.append("the app ended")
+    times = " ".join(f"{seconds:.2f}" for seconds in (*quiet, *during))
+    return times, watch.most, ", ".join(problems)
+
+
+def main(names: list[str]) -> int:
+    """Prints the table; 1 where an attack was not held."""
+    fallen = 0
+    print(f"{'attack':40} {'waits of others':>19}    MB  verdict   (quiet median, 95th; attacked median, 95th, in s)")
+
+    def show(name: str, row: tuple[str, int, str]) -> None:
+        nonlocal fallen
+        words, most, problem = row
+        problem = ", ".join(filter(None, (problem, "more memory" if most > MOST_MEMORY else "")))
+        fallen += bool(problem)
+        print(f"{name:40} {words:>19} {most // 1_000_000:5}  {problem or 'held'}", flush=True)
+
+    chosen = {name: attack for name, attack in ATTACKS.items() if not names or name in names}
+    if chosen:
+        with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as server:
+            Visitor(server.port).call("score_pair", "a cat", "a dog", MODEL)  # loads the bundled model
+            for name, attack in chosen.items():
+                show(name, attacked(server, attack))
+            if "Traceback" in server.log.read_text():
+                show("the app's log", ("", 0, "a traceback"))
+    for name, make in COMMANDS.items():
+        if not names or name in names:
+            show(name, command(make))
+    return int(fallen > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
