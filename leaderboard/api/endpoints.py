@@ -127,8 +127,9 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
 
         Scores of different models cannot be compared. Where a model is calibrated on inputs like these, its record says
         where the score lies among matching and unrelated pairs; else no_percentile says why not. published lists the
-        model's printed figures for this kind of question; problem explains why a model has no score. Images are data
-        URIs of at most 8 MB. Nothing that is sent is written to disk, and no address is fetched.
+        model's printed figures for this kind of question; problem explains why a model has no score; note says when
+        two images differ in their transparency alone, which is dropped. Images are data URIs of at most 8 MB. Nothing
+        that is sent is written to disk, and no address is fetched.
 
         Args:
             first: a text, or an image as data:image/png;base64,... or one of the app's examples as example:KEY.

@@ -329,7 +329,8 @@ class Live:
         """As endpoints.LivePart says; no input is stored."""
         question, rows = self.pair(inputs, models)
         judges = self.judges(request, pressed=True)  # a program names the models that it asks
-        return [_record(answer, question.pairing) for answer in self.answers(question, rows, cache={}, judges=judges)]
+        answers = self.answers(question, rows, cache={}, judges=judges)
+        return [_record(answer, question.pairing) | {"note": question.note} for answer in answers]
 
     # ---- downloads
 

@@ -58,6 +58,7 @@ def result(
     return render(
         "pages/compare/answers.html",
         mode=question.mode,
+        note=question.note,
         at=time.monotonic_ns(),
         headline=headline(question, answers) if answers else loading,
         has_axis=any(strip(each) for each in answers if not each.problem),

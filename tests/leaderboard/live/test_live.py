@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from functools import partial
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from compute.live import inputs as live_inputs
 from compute.live import roster
@@ -160,6 +162,18 @@ def test_a_pair_of_a_program(live: Live) -> None:
     assert asked.kinds == ("text", "image") and [row.key for row in rows] == ["conse", "tiny"]
     asked, rows = live.pair([("image", png("red")), ("image", png("blue"))], ["ssim"])
     assert [row.key for row in rows] == ["ssim"]
+
+
+def test_images_that_differ_in_transparency_alone_are_said_to_be_one(live: Live) -> None:
+    def shape(left: int, colour: int) -> tuple[str, bytes]:
+        image, out = Image.new("RGBA", (32, 32), (0, 0, 0, 0)), io.BytesIO()
+        image.paste((colour, 0, 0, 255), (left, 4, left + 9, 28))
+        image.save(out, "PNG")
+        return "image", out.getvalue()
+
+    for other, said in ((shape(20, 0), "transparency"), (shape(2, 0), ""), (shape(20, 255), "")):
+        (record,) = live.score([shape(2, 0), other], ["ssim"])
+        assert (said in record["note"]) if said else record["note"] == ""
 
 
 JUDGE = "gpt-4o-2024-11-20"
