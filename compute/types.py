@@ -265,10 +265,11 @@ class Score:
     printed: str = ""
     coverage: float | None = None  # share of the items that it rests on; None where the source does not say
     lower_bound: float | None = None  # the value if every missing answer were wrong; None where none is missing
-    # The 95% interval of a metric that has one of its own; of others it follows from `stderr`. It need not be symmetric
-    # nor hold the value, which may be biased. Ranks and tests take `stderr` alone.
+    # The 95% interval of a metric that has one of its own; of others it follows from `stderr`. It need not be
+    # symmetric, and is that of the value less its `bias`.
     low: float | None = None
     high: float | None = None
+    bias: float | None = None  # how much higher it is expected to be than of endless items; None: not known, or none
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,9 +67,10 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
     A category that shares no task is left out. The interval and p of the mean are those of a t test (`ranks.variance`).
     stands_in bool [categories]: whether the scores of one of the two stand for a printed mean. `parts` has a row a
     task: task, category, a, b, difference, low, high; its interval is Gaussian, from both standard errors, taken as
-    independent. Tasks that do not mix leave only the mean undefined.
+    independent. Tasks that do not mix leave only the mean undefined. Differences are of scores less the bias that both
+    are known to have (`ScoreTable.excess`).
     """
-    x, errors = table.values[[a, b]], table.stderr[[a, b]]
+    x, errors = table.values[[a, b]] - table.excess([a, b]), table.stderr[[a, b]]
     codes, tasks, names = table.codes, len(table.tasks), (*table.categories, "")
     gap = x[0] - x[1]
     half = Z95 * np.hypot(*errors)
@@ -134,8 +135,8 @@ def compared(table: ScoreTable, a: int, b: int, *, stands_in: Bools | None = Non
             {
                 "task": table.tasks,
                 "category": [names[code] for code in codes],
-                "a": x[0],
-                "b": x[1],
+                "a": table.values[a],
+                "b": table.values[b],
                 "difference": gap,
                 "low": gap - half,
                 "high": gap + half,

@@ -6,12 +6,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from compute.arrays import Floats
+from compute.rounding import rounded
 from compute.types import BadInput, Metric, Score
 
 Z95 = 1.959963984540054  # normal quantile of 97.5 percent
 # A share of fewer items is too coarse for a normal test: one that compares two of them would see differences that
 # Fisher's exact test does not.
 FEWEST_ITEMS = 10
+
+
+def bias_note(value: float, bias: float | None, *, digits: int, scale: float = 1.0) -> str:
+    """What stands on the line of a value and its interval where the value has a bias: the interval need not hold it.
+
+    `9.10 without the bias of few items, which the interval is of`; empty where the bias is not known or rounds to 0.
+    """
+    if bias is None or np.isnan(bias) or float(rounded(bias, digits, scale=scale)) == 0:
+        return ""
+    return f"{rounded(value - bias, digits, scale=scale)} without the bias of few items, which the interval is of"
 
 
 def score_interval(

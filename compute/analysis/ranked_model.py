@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from compute.analysis.intervals import bias_note
 from compute.analysis.ranks.variance import listed
 from compute.analysis.table import ScoreTable
 
@@ -28,6 +29,7 @@ class RankedModel:
     mean: float | None
     mean_low: float | None  # of the 95% interval
     mean_high: float | None
+    mean_bias: float  # what the mean has too much for few items: rank and interval are of the mean without it
     tasks: int  # counting ones with a score
     of_tasks: int  # that count
     reason: str = ""
@@ -43,6 +45,7 @@ class RankedModel:
             model=table.models[0],
             of_suite=table.name,
             **dict.fromkeys(names),
+            mean_bias=0.0,
             of=0,
             others=others,
             tie_class="",
@@ -74,4 +77,5 @@ class RankedModel:
             return f"{self.of_suite}: mean unknown: {self.reason}"
         known = self.mean_low is not None
         interval = f"{self.mean_low:.4f} to {self.mean_high:.4f}" if known else f"interval: {self.reason}"
-        return f"{self.of_suite}: mean {self.mean:.4f} ({interval})"
+        note = bias_note(self.mean, self.mean_bias, digits=4)
+        return f"{self.of_suite}: mean {self.mean:.4f} ({'; '.join(filter(None, (note, interval)))})"

@@ -59,8 +59,9 @@ class Ranking:
     rank_low: Ints  # best rank of the interval, which covers at least 95%
     rank_high: Ints
     mean: Floats  # in the unit of the scores; by Borda points their sum
-    mean_low: Floats  # of the 95% interval
+    mean_low: Floats  # of the 95% interval, which like the rank is of the mean less its excess
     mean_high: Floats
+    excess: Floats  # the bias of the mean in finite samples, 0 where none is known of all that are compared
     better: Bools  # [models, models], the row is significantly better than the column, on the board as a whole
     p: Floats  # [models, models], one-sided p of each pair by itself, 0.5 if clearly above 5%; NaN unknown
     classes: tuple[str, ...]  # A, B, ...: no model of a class is significantly better than another; empty: none
@@ -95,6 +96,7 @@ class Ranking:
             mean=nothing,
             mean_low=nothing.copy(),
             mean_high=nothing.copy(),
+            excess=np.zeros(models),
             better=np.zeros((models, models), bool),
             p=np.full((models, models), np.nan),
             classes=("",) * models,
@@ -164,6 +166,7 @@ class Ranking:
             mean=_number(self.mean[at]),
             mean_low=_number(self.mean_low[at]),
             mean_high=_number(self.mean_high[at]),
+            mean_bias=float(self.excess[at]),
             tasks=int(self.scored[at]),
             of_tasks=int(table.counted.sum()),
             reason=self.why[at].removeprefix("Not ranked: ") or self.unknown[at],
@@ -210,6 +213,11 @@ class Ranking:
             notes.append(
                 f"Intervals reach beyond 0 to {largest}, between which all scores lie. If no mean can, give "
                 f"{argument('bounds', (0, largest))}."
+            )
+        if (np.abs(self.excess) > SLACK).any():
+            notes.append(
+                "Means are those of the scores as their papers define them. Ranks, intervals and classes are of means "
+                "without the bias that few items give; where that changes a mean, it follows its interval after `of`."
             )
         if self.few.any():
             notes.append(
@@ -300,7 +308,9 @@ class Ranking:
         if np.isnan(low) or np.isnan(high):
             return "-"
         text = f"{rounded(low, digits)} to {rounded(high, digits)}"
-        return f"({text})" if self.few[row] else text
+        text = f"({text})" if self.few[row] else text
+        less = rounded(self.mean[row] - self.excess[row], digits)
+        return text if less == rounded(self.mean[row], digits) else f"{text} of {less}"
 
     def _likely_bound(self) -> int | None:
         """1 or 100 where the scores look like shares or percentages, no bounds are set and an interval leaves them."""
@@ -329,9 +339,12 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
     unknown, classes, fixed = list(found.unknown), list(found.classes), ()
     for group in groups:
         rows = group[~np.isnan(mean[group])]
-        found.rank[rows] = means.rank(mean[rows], higher=point.higher_is_better)
+        fair = found.scores[rows] - table.excess(rows)
+        centre = means.mean_of_blocks(fair, blocks)
+        found.excess[rows] = mean[rows] - centre
+        found.rank[rows] = means.rank(centre, higher=point.higher_is_better)
         parts = variance.by_category(
-            scores=found.scores[rows],
+            scores=fair,
             stderr=table.stderr[rows],
             categories=table.codes,
             parts=blocks,
@@ -343,10 +356,10 @@ def _by_mean(found: Ranking, enough: Bools, groups: Sequence[Ints]) -> Ranking:
             continue
         own, dof = variance.of_means(parts)
         half = variance.half_width(variance=own, dof=dof)
-        found.mean_low[rows] = np.clip(mean[rows] - half, lowest, highest)
-        found.mean_high[rows] = np.clip(mean[rows] + half, lowest, highest)
+        found.mean_low[rows] = np.clip(centre - half, lowest, highest)
+        found.mean_high[rows] = np.clip(centre + half, lowest, highest)
         found.few[rows] = variance.known_rows(parts) & (variance.fewest_tasks(parts) <= FEW)
-        better, p = decisions(mean=mean[rows], parts=parts, higher=point.higher_is_better)
+        better, p = decisions(mean=centre, parts=parts, higher=point.higher_is_better)
         found.better[np.ix_(rows, rows)], found.p[np.ix_(rows, rows)] = better, p
         known = ~np.isnan(own) & (len(rows) > 1)
         found.rank_low[rows] = np.where(known, 1 + better.sum(axis=0), UNRANKED)

@@ -39,7 +39,7 @@ COLUMNS = (
     "scale",
     "proportion",
 )
-LONG = ("model", "origin", "task", "metric", "value", "stderr", "n")
+LONG = ("model", "origin", "task", "metric", "value", "stderr", "n", "bias")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +59,7 @@ class ScoreTable:
     higher: Bools = None  # type: ignore[assignment]  # [tasks], whether higher is better; True
     values: Floats  # [models, tasks], NaN where there is no score
     stderr: Floats = None  # type: ignore[assignment]  # [models, tasks], NaN where it is not known; NaN
+    bias: Floats = None  # type: ignore[assignment]  # [models, tasks], of the values in finite samples, NaN unknown; NaN
     aggregate: str = CATEGORY_MEAN  # the rule of the mean: one of AGGREGATES, or `borda`
     weights: Floats = None  # type: ignore[assignment]  # [categories] >= 0; 1
     task_weights: Floats = None  # type: ignore[assignment]  # [tasks] >= 0, 0: not in the mean; 1
@@ -84,6 +85,7 @@ class ScoreTable:
             "codes": lambda: np.zeros(tasks, np.int64),
             "higher": lambda: np.ones(tasks, bool),
             "stderr": lambda: np.full((models, tasks), np.nan),
+            "bias": lambda: np.full((models, tasks), np.nan),
             "weights": lambda: np.ones(names),
             "task_weights": lambda: np.ones(tasks),
             "scales": lambda: ("",) * tasks,
@@ -101,6 +103,13 @@ class ScoreTable:
     def turned(self) -> Floats:
         """The scores [models, tasks] with those of which lower is better turned around."""
         return np.where(self.higher, self.values, -self.values)
+
+    def excess(self, rows: Sequence[int] | Ints) -> Floats:
+        """What to take off the values of some rows [rows, tasks] that are compared: their bias on the tasks where that
+        of every row with a score is known, else 0. Published scores, whose items nobody has, stay as printed."""
+        values, bias = self.values[rows], self.bias[rows]
+        known = (np.isnan(values) | ~np.isnan(bias)).all(axis=0)
+        return np.where(known & ~np.isnan(values), np.nan_to_num(bias), 0.0)
 
     @property
     def category_weights(self) -> Floats:
@@ -139,7 +148,7 @@ class ScoreTable:
     def rows(self, chosen: Sequence[int] | Ints) -> ScoreTable:
         """The table of some rows, in their order."""
         at = np.asarray(chosen, int)
-        arrays = {name: getattr(self, name)[at] for name in ("values", "stderr", "printed", "missing")}
+        arrays = {name: getattr(self, name)[at] for name in ("values", "stderr", "bias", "printed", "missing")}
         names = {name: tuple(getattr(self, name)[row] for row in at) for name in ("models", "origins")}
         return replace(self, **arrays, **names)
 
@@ -148,7 +157,7 @@ class ScoreTable:
         at = np.asarray(chosen, int)
         by_task = ("codes", "higher", "task_weights", "lower", "upper", "hours")
         arrays = {name: getattr(self, name)[at] for name in by_task}
-        arrays |= {name: getattr(self, name)[:, at] for name in ("values", "stderr", "missing")}
+        arrays |= {name: getattr(self, name)[:, at] for name in ("values", "stderr", "bias", "missing")}
         arrays |= {"clusters": None if self.clusters is None else self.clusters[at]}
         names = {name: tuple(getattr(self, name)[task] for task in at) for name in ("tasks", "titles", "scales")}
         return replace(self, **arrays, **names)
@@ -169,6 +178,7 @@ class ScoreTable:
             origins=self.origins + theirs.origins,
             values=np.vstack([self.values, theirs.values]),
             stderr=np.vstack([self.stderr, theirs.stderr]),
+            bias=np.vstack([self.bias, theirs.bias]),
             printed=np.vstack([self.printed, theirs.printed[:, categories]]),
             missing=np.zeros((len(self.models) + len(theirs.models), len(self.tasks)), np.int64),
         )
@@ -291,7 +301,7 @@ def of_scores(
         columns=list(COLUMNS),
     )
     long = [
-        (model, origin, task.key, task.metrics[0], score.value, score.stderr, score.n)
+        (model, origin, task.key, task.metrics[0], score.value, score.stderr, score.n, score.bias)
         for model, of_model in scores.items()
         for task in counting
         if (score := of_model.get(task.key)) is not None
@@ -318,7 +328,9 @@ def of_long(
     that papers print (model, category, value). rows: pairs of model and origin; else all that have a score, in order.
     """
     pairs = sorted(set(zip(long["model"], long["origin"], strict=True))) if rows is None else list(rows)
-    values, stderr, items = (wide(long, name, rows=pairs, columns=columns) for name in ("value", "stderr", "n"))
+    values, stderr, items, bias = (
+        wide(long, name, rows=pairs, columns=columns) for name in ("value", "stderr", "n", "bias")
+    )
     ranked = columns["ranked"].to_numpy(bool)
     categories = tuple(dict.fromkeys(columns["category"][ranked]))
     codes = {name: code for code, name in enumerate(categories)}
@@ -342,6 +354,7 @@ def of_long(
         codes=np.array([codes.get(name, len(categories)) for name in columns["category"]], np.int64),
         higher=columns["higher"].fillna(True).to_numpy(bool),
         values=values,
+        bias=bias,
         stderr=sampling_errors(values=values, stderr=stderr, share_of=np.where(shares, items, np.nan)),
         aggregate=str(about["aggregate"]),
         weights=np.array([of_category.get(name, 1.0) for name in categories], float),

@@ -2,7 +2,7 @@
 
 from compute.types import SEVERITIES, VERDICTS
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 # The codes of ratings. That they are those of the tasks and of the procedure, which stand above this file, is tested.
 PAIR_TYPES = ("identical", "transformed", "transformed-2", "irrelevant")
@@ -46,7 +46,7 @@ TABLES = {
         started VARCHAR, status VARCHAR NOT NULL, error VARCHAR, main BOOLEAN NOT NULL""",
     "scores": """run VARCHAR REFERENCES runs(id), subset VARCHAR, metric VARCHAR REFERENCES metrics(key),
         value DOUBLE NOT NULL CHECK (isfinite(value)), n BIGINT, stderr DOUBLE, printed VARCHAR,
-        coverage DOUBLE, lower_bound DOUBLE, low DOUBLE, high DOUBLE, PRIMARY KEY (run, subset, metric)""",
+        coverage DOUBLE, lower_bound DOUBLE, low DOUBLE, high DOUBLE, bias DOUBLE, PRIMARY KEY (run, subset, metric)""",
     "gaps": """model VARCHAR NOT NULL, task VARCHAR NOT NULL, subset VARCHAR, metric VARCHAR, source VARCHAR,
         reason VARCHAR NOT NULL""",
     "averages": """suite VARCHAR NOT NULL REFERENCES suites(key), category VARCHAR NOT NULL,
@@ -85,7 +85,7 @@ LEADERBOARD_SCORES = """
 CREATE VIEW leaderboard_scores AS
 SELECT tasks.benchmark, first_suite.suite, tasks.category, runs.task, runs.model, scores.subset, scores.metric,
        scores.value, scores.stderr, scores.n, runs.origin, runs.source, scores.printed,
-       scores.coverage, scores.lower_bound, scores.low, scores.high
+       scores.coverage, scores.lower_bound, scores.low, scores.high, scores.bias
 FROM scores
 JOIN runs ON runs.id = scores.run
 JOIN tasks ON tasks.key = runs.task

@@ -32,7 +32,7 @@ JSON_COLUMNS = ("settings", "options", "detail", "category_weights")
 TASK_VALUES = """
 WITH own AS (
     SELECT runs.model, runs.origin, runs.task, scores.metric, scores.subset, scores.value, scores.stderr, scores.n,
-           scores.printed, scores.low, scores.high, runs.source
+           scores.printed, scores.low, scores.high, scores.bias, runs.source
     FROM scores JOIN runs ON runs.id = scores.run
     WHERE runs.main AND runs.task IN (SELECT task FROM suite_tasks WHERE suite = ?)
 ),
@@ -47,6 +47,8 @@ SELECT model, origin, task, metric,
        coalesce(any_value(stderr) FILTER (subset = 'default'),
                 CASE WHEN count(*) = count(stderr) AND count(*) >= any_value(parts) AND NOT bool_or(subset = 'average')
                      THEN avg(stderr) END) AS stderr,
+       coalesce(any_value(bias) FILTER (subset = 'default'),
+                CASE WHEN count(*) = count(bias) AND count(*) >= any_value(parts) THEN avg(bias) END) AS bias,
        any_value(low) FILTER (subset = 'default') AS low, any_value(high) FILTER (subset = 'default') AS high,
        any_value(n) FILTER (subset = 'default') AS n,
        any_value(printed) FILTER (subset IN ('default', 'average')) AS printed, any_value(source) AS source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from compute.analysis.intervals import Z95, score_interval
+from compute.analysis.intervals import Z95, bias_note, score_interval
 from compute.catalog import Catalog
 from compute.engine import run_folders, variants
 from compute.engine.plan import Plan, counted, grouped
@@ -104,6 +104,7 @@ def cell(stored: StoredRun, metric: Metric) -> str:
         low, high = score_interval(value=score.value, stderr=0, share_of=score.n)
         text += f" (≤ {_number(high, metric)})" if score.value == 0 else f" (≥ {_number(low, metric)})"
     notes = [f"{rounded(stored.coverage, 1, scale=100)}% of items"] if stored.coverage < 1 else []
+    notes += [note] if (note := bias_note(score.value, score.bias, digits=metric.digits, scale=metric.scale)) else []
     notes += [f"at least {_number(score.lower_bound, metric)}"] if score.lower_bound is not None else []
     notes += [f"{rounded(stored.tied, 1, scale=100)}% tied"] if stored.tied > TIES_SHOWN else []
     return f"{text} ({', '.join(notes)})" if notes else text

@@ -303,6 +303,7 @@ def _run(
             lower_bound=figure.lower_bound,
             low=figure.low,
             high=figure.high,
+            bias=figure.bias,
         )
         for metric, subset, figure in scored.rows
     ]

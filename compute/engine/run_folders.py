@@ -27,7 +27,7 @@ from compute.metrics import METRICS
 from compute.types import WHOLE, BadInput, CannotWrite, Run, Score
 
 MARK, FAILED, SCORES, ITEMS = "run.json", "failed.json", "scores.parquet", "items.parquet"
-SCORE_FIELDS = ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound", "low", "high")  # in MARK
+SCORE_FIELDS = ("subset", "metric", "value", "n", "stderr", "coverage", "lower_bound", "low", "high", "bias")  # in MARK
 # Below the results folder there are folders that hold no runs; looking into them would only cost time.
 OTHERS = (
     "features",
@@ -118,6 +118,7 @@ class ScoreRecord(BaseModel):
     lower_bound: float | None = None
     low: float | None = None
     high: float | None = None
+    bias: float | None = None
 
     @model_validator(mode="after")
     def within_bounds(self) -> ScoreRecord:
@@ -266,7 +267,10 @@ def write(root: Path, *, run: Run, scores: Sequence[Score], items: pd.DataFrame)
         store.write_parquet(
             target / SCORES,
             frame=pd.DataFrame([asdict(score) for score in scores]).astype(
-                {"n": "Int64", **dict.fromkeys(("value", "stderr", "coverage", "lower_bound", "low", "high"), float)}
+                {
+                    "n": "Int64",
+                    **dict.fromkeys(("value", "stderr", "coverage", "lower_bound", "low", "high", "bias"), float),
+                }
             ),
         )
         store.write_parquet(target / ITEMS, frame=items)
@@ -440,6 +444,7 @@ def headline(stored: StoredRun) -> Score:
     if len(whole) == 1:
         return whole[0]
     counts, errors = [score.n for score in whole], [score.stderr for score in whole]
+    biases = [score.bias for score in whole]
     bounds = [score.lower_bound if score.lower_bound is not None else score.value for score in whole]
     missing = any(score.lower_bound is not None for score in whole)
     return Score(
@@ -448,6 +453,7 @@ def headline(stored: StoredRun) -> Score:
         metric=whole[0].metric,
         value=float(np.mean([score.value for score in whole])),
         stderr=None if None in errors else float(np.mean(errors)),
+        bias=None if None in biases else float(np.mean(biases)),
         n=None if None in counts else int(sum(counts)),
         coverage=stored.coverage,
         lower_bound=float(np.mean(bounds)) if missing else None,

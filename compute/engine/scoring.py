@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from compute.analysis.intervals import score_interval
 from compute.arrays import Floats
 from compute.metrics.figures import Figure
 from compute.metrics.registry import METRICS
 from compute.procedures.evidence import Evidence
 from compute.types import WHOLE, BadInput, Metric, Task, Undefined
 
-ENDS = ("stderr", "low", "high")
+ENDS = ("stderr", "low", "high", "bias")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,8 +127,17 @@ def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.Da
     asked = [part.n / part.answered for part in parts.values()]
     missing = any(part.answered < 1 for part in parts.values())
     bounds = [part.value if part.answered == 1 else part.lower_bound for part in parts.values()]
+    value, biases = float(np.mean([part.value for part in parts.values()])), [part.bias for part in parts.values()]
+    bias = None if None in biases else float(np.mean(biases))
+    low = high = None
+    if bias is not None and error is not None and (row := row_of(metric)) is not None:
+        low, high = score_interval(value=value - bias, stderr=error, lower=row.lower, upper=row.upper)
+        low, high = min(low, row.upper), max(high, row.lower)
     return Figure(
-        value=float(np.mean([part.value for part in parts.values()])),
+        value=value,
+        bias=bias,
+        low=low,
+        high=high,
         stderr=error,
         n=max(counts) if shared else sum(counts),
         answered=sum(counts) / sum(asked) if missing else 1.0,

@@ -42,6 +42,7 @@ FRAME = (
     "stderr",
     "low",
     "high",
+    "bias",
     "n",
     "coverage",
     "state",
@@ -80,11 +81,11 @@ class Evaluation:
         return {task: run_folders.headline(run) for task, run in self.runs.items()}
 
     def frame(self) -> pd.DataFrame:
-        """A row a score, in the suite's order: task, category, subset, metric, value, stderr, low, high, n, coverage,
-        state, reason.
+        """A row a score, in the suite's order: task, category, subset, metric, value, stderr, low, high, bias, n,
+        coverage, state, reason.
 
-        low and high are the ends of the 95% interval. A task without a score has one row, whose state (failed, skipped,
-        stopped) and reason say why; subset `default` is the whole task.
+        low and high are the ends of the 95% interval, which is of the value without its bias. A task without a score
+        has one row, whose state (failed, skipped, stopped) and reason say why; subset `default` is the whole task.
         """
         rows: list[dict[str, Any]] = []
         for task in self.plan.tasks:
@@ -96,11 +97,11 @@ class Evaluation:
                 continue
             for score in run.scores:
                 low, high = self._interval(score)
-                of_score = {name: getattr(score, name) for name in ("subset", "metric", "value", "stderr", "n")}
+                of_score = {name: getattr(score, name) for name in ("subset", "metric", "value", "stderr", "bias", "n")}
                 coverage = run.coverage if score.coverage is None else score.coverage
                 ends = {"low": low, "high": high, "coverage": coverage}
                 rows.append({**of_task, **of_score, **ends, "state": run.run.status, "reason": run.run.error})
-        numbers = dict.fromkeys(("value", "stderr", "low", "high", "coverage"), float)
+        numbers = dict.fromkeys(("value", "stderr", "low", "high", "bias", "coverage"), float)
         return pd.DataFrame(rows, columns=list(FRAME)).astype({**numbers, "n": "Int64"})
 
     def _why(self, task: Task) -> tuple[str, str]:
@@ -296,7 +297,7 @@ class Evaluation:
                 row["state"], row["reason"] = self._why(task)
             else:
                 low, high = self._interval(score)
-                row |= {"value": score.value, "low": low, "high": high, "n": score.n}
+                row |= {"value": score.value, "low": low, "high": high, "bias": score.bias, "n": score.n}
             rows.append(row)
         shown = pd.DataFrame(rows).astype(object).where(lambda frame: frame.notna(), "")
         return shown.to_html(index=False, border=0, float_format=lambda value: f"{value:.4f}")

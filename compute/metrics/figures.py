@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from compute.arrays import Floats, Ints
+from compute.metrics import resampling
 from compute.types import BadInput, Undefined
 
 
@@ -15,7 +17,9 @@ class Figure:
     """A score: `n` items it rests on, `stderr` where there is a formula for it.
 
     `answered`: their share of the items asked. `lower_bound`: the value if every missing answer were wrong.
-    `low`, `high`: the 95% interval of a metric that has one of its own; others are value ± 1.96 stderr.
+    `low`, `high`: the 95% interval of a metric that has one of its own; others are value ± 1.96 stderr. `bias`: how
+    much higher the value is expected to be than that of endless items; the interval is of the value less the bias.
+    None where the metric is not known to have any.
     """
 
     value: float
@@ -25,6 +29,7 @@ class Figure:
     lower_bound: float | None = None
     low: float | None = None
     high: float | None = None
+    bias: float | None = None
 
 
 def cosine_spearman(human: ArrayLike, value: ArrayLike) -> Figure:
@@ -52,9 +57,10 @@ def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
 
     Values only name groups: numbers or strings. The standard error is over items drawn anew, by the delta method: with
     an item's surprises j, l and c in the joint and the two single groupings, NMI is 2 (1 - mean j / mean (l + c)), so
-    an item's influence is -2 (j - (l + c) mean j / mean (l + c)) / mean (l + c). Raises BadInput for unlike lengths,
-    Undefined where both sides put everything into one group. Source: MIEB section 3 (clustering); arithmetic mean as
-    scikit-learn does by default.
+    an item's influence is -2 (j - (l + c) mean j / mean (l + c)) / mean (l + c). Groups that have nothing to do with
+    the labels agree with them by chance, the more the smaller they are: the bias is that of `finite_bias`. Raises
+    BadInput for unlike lengths, Undefined where both sides put everything into one group. Source: MIEB section 3
+    (clustering); arithmetic mean as scikit-learn does by default.
     """
     labels, clusters = (np.asarray(side).astype(str) for side in (labels, clusters))
     if labels.ndim != 1 or labels.shape != clusters.shape:
@@ -63,13 +69,44 @@ def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
     _, cluster = np.unique(clusters, return_inverse=True)
     if len(labels) == 0 or (label.max() == 0 and cluster.max() == 0):
         raise Undefined(f"All {len(labels)} items are in one class and one cluster: no mutual information to speak of")
-    _, pair = np.unique(label * (cluster.max() + 1) + cluster, return_inverse=True)
-    # -log share of each item's group; the means are entropies
-    joint, of_label, of_cluster = (-np.log(np.bincount(group)[group] / len(group)) for group in (pair, label, cluster))
+    pair = _pairs(label, cluster)
+    joint, of_label, of_cluster = (_surprise(group) for group in (pair, label, cluster))
     single = of_label + of_cluster
     influence = -2 * (joint - single * joint.mean() / single.mean()) / single.mean()
-    return Figure(
-        value=float(np.clip(2 * (1 - joint.mean() / (of_label.mean() + of_cluster.mean())), 0.0, 1.0)),
-        n=len(labels),
-        stderr=float(influence.std() / np.sqrt(len(labels))),
-    )
+    value = float(np.clip(2 * (1 - joint.mean() / single.mean()), 0.0, 1.0))
+    stderr = float(influence.std() / np.sqrt(len(labels)))
+    unrelated = [
+        2 * (1 - _surprise(_pairs(moved, cluster)).mean() / single.mean())
+        for moved in resampling.shuffled(label, source=np.arange(len(label)), times=200)
+    ]
+    bias = resampling.finite_bias(value, unrelated=unrelated, left_out=_without_each(pair, label, cluster))
+    if stderr <= 1e-12:  # no item differs from another: how certain that is, is not known
+        return Figure(value=value, n=len(labels), stderr=stderr, bias=bias)
+    low, high = np.clip(value - bias + 1.96 * stderr * np.array([-1.0, 1.0]), 0.0, 1.0).tolist()
+    return Figure(value=value, n=len(labels), stderr=stderr, bias=bias, low=low, high=high)
+
+
+def _pairs(label: Ints, cluster: Ints) -> Ints:
+    return np.unique(label * (cluster.max() + 1) + cluster, return_inverse=True)[1]
+
+
+def _surprise(group: Ints) -> Floats:
+    """-log of the share of each item's group, whose mean is the entropy."""
+    return -np.log(np.bincount(group)[group] / len(group))
+
+
+def _without_each(pair: Ints, label: Ints, cluster: Ints) -> Floats:
+    """NMI (n,) without each item in turn; NaN where both sides are then one group."""
+    joint, of_label, of_cluster = (_entropies_without(group) for group in (pair, label, cluster))
+    both = of_label + of_cluster
+    return np.where(both > 1e-12, 2 * (1 - joint / np.where(both > 1e-12, both, 1.0)), np.nan)
+
+
+def _entropies_without(group: Ints) -> Floats:
+    """The entropy (n,) of a grouping without each item in turn."""
+    from scipy.special import xlogy
+
+    counts, n = np.bincount(group).astype(float), max(len(group) - 1, 1)
+    least = np.maximum(counts - 1, 0)
+    change = xlogy(least, least) - xlogy(counts, counts)
+    return np.log(n) - (xlogy(counts, counts).sum() + change[group]) / n

@@ -18,8 +18,9 @@ Table 1 is the plain mean of each split's figures over 24 splits and two conditi
 both conditions, over 24 splits (`table_1`).
 
 NMI is biased upwards: by about (rows - 1)(columns - 1) / (2 N) over the mean entropy for N independent answers, so by
-0.06 to 0.1 with ten source items and 0.005 with 200. Values are as the paper defines them, with the bias; intervals are
-for the judge's MMScore on endless sources, without it. `resampling` says how they are made.
+0.06 to 0.1 with ten source items and 0.005 with 200. Values are as the paper defines them, with the bias, which stands
+beside them; intervals, and ranks of computed scores, are for the judge's MMScore on endless sources, without it.
+`resampling` says how they are made.
 
 Ratings are whole numbers 1..10, NaN where the answer is invalid. Arrays have a row a pair. `sources` names the item
 that a pair is made from; without it every pair counts as a source of its own. Lists of another length and scores out of
@@ -118,6 +119,8 @@ class Quantity:
     lower: float
     upper: float
     is_share: bool = False
+    # Values (k,) for truths shuffled as `resampling.shuffled` does; None where the truth is no part of it
+    unrelated: Callable[[Ratings], Floats] | None = None
 
 
 def _table_cells(ratings: Ratings) -> tuple[Ints, Ints, int]:
@@ -161,7 +164,19 @@ def _entropy(counts: Floats) -> Floats:
         return -(shares * np.log(np.where(counts > 0, shares, 1.0))).sum(axis=-1) + 0.0
 
 
+def _unrelated(ratings: Ratings) -> Floats:
+    levels, truth = np.unique(ratings.expected, return_inverse=True)
+    (source,), _ = resampling.numbered([ratings.sources])
+    answers, width = np.concatenate([ratings.forward, ratings.reverse]), SCALE + 1
+    tables = [
+        np.bincount(np.tile(moved, 2) * width + answers, minlength=len(levels) * width)
+        for moved in resampling.shuffled(truth, source=source)
+    ]
+    return nmi_of_counts(np.reshape(tables, (-1, len(levels), width)).astype(float))
+
+
 MMSCORE = Quantity(
+    unrelated=_unrelated,
     cells=_table_cells,
     value=lambda counts: nmi_of_counts(counts.reshape(*counts.shape[:-1], -1, SCALE + 1)),
     reason="All pairs have one expected score and all answers are alike, so there is no mutual information to speak of",
@@ -248,7 +263,12 @@ def resampled(
         for index, each, counts in zip(members, sums, np.split(totals, ends, axis=1), strict=True):
             whole[index] = quantity.value(each.sum(axis=0))
             drawn[:, index] = quantity.value(counts)
-            bias[index] = resampling.jackknife_bias(whole[index], quantity.value(each.sum(axis=0) - each))
+            left_out = quantity.value(each.sum(axis=0) - each)
+            if quantity.unrelated is None or np.isnan(whole[index]):
+                bias[index] = resampling.jackknife_bias(whole[index], left_out)
+            else:
+                unrelated = quantity.unrelated(parts[index])
+                bias[index] = resampling.finite_bias(whole[index], unrelated=unrelated, left_out=left_out)
         count += sources
     return ResampledParts(whole=whole, drawn=drawn, bias=bias, sources=count)
 
@@ -268,9 +288,10 @@ def _figure(quantity: Quantity, figure: Resampled, *, n: int) -> Figure:
         raise Undefined(quantity.reason)
     if quantity.is_share:
         low, high = resampling.share_interval(figure)
-    else:
-        low, high = resampling.interval(figure, lower=quantity.lower, upper=quantity.upper)
-    return Figure(value=figure.whole, n=n, stderr=figure.stderr, low=low, high=high)
+        return Figure(value=figure.whole, n=n, stderr=figure.stderr, low=low, high=high)
+    low, high = resampling.interval(figure, lower=quantity.lower, upper=quantity.upper)
+    bias = None if np.isnan(figure.bias) else figure.bias
+    return Figure(value=figure.whole, n=n, stderr=figure.stderr, low=low, high=high, bias=bias)
 
 
 def _single(quantity: Quantity, ratings: Ratings) -> Figure:
@@ -364,7 +385,9 @@ def _controllability(scores: ResampledParts, *, split: int, n: int) -> Figure:
     if low is not None and high is not None:
         far, near = max(abs(low), abs(high)), 0.0 if low <= 0 <= high else min(abs(low), abs(high))
         low, high = (float(1 - 2 * np.sinh(distance / 2)) for distance in (far, near))
-    return Figure(value=plain.whole, n=n, stderr=plain.stderr, low=low, high=high)
+    corrected = float(evenness(sensitive=first, invariant=second))
+    bias = None if np.isnan(corrected) else plain.whole - corrected
+    return Figure(value=plain.whole, n=n, stderr=plain.stderr, low=low, high=high, bias=bias)
 
 
 def _log_ratio(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -436,11 +459,12 @@ def _mean_controllability(scores: ResampledParts, *, splits: Sequence[str], n: i
     ]
     value = float(np.mean([figure.value for figure in figures]))
     mean = Resampled(whole=value, drawn=np.mean(drawn, axis=0), bias=0.0, sources=scores.sources)
-    lows, highs = [figure.low for figure in figures], [figure.high for figure in figures]
+    lows, highs, biases = zip(*((figure.low, figure.high, figure.bias) for figure in figures), strict=True)
     return Figure(
         value=value,
         n=n,
         stderr=mean.stderr,
         low=None if None in lows else float(np.mean(lows)),
         high=None if None in highs else float(np.mean(highs)),
+        bias=None if None in biases else float(np.mean(biases)),
     )

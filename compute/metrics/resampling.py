@@ -14,7 +14,7 @@ be too high. `tests/compute/metrics/test_judge_coverage.py` simulates what it co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from compute.arrays import Floats, Ints
 from compute.types import BadInput
 
 DRAWS = 2000
+SHUFFLES = 500
 _NOTHING = 1e-12  # an error from rounding alone
 _BLOCK = 1 << 21  # weights made at a time: 16 MB
 _UNDEFINED_DRAWS = 0.025  # with more draws without a value, an end of the interval would have none either
@@ -73,6 +74,31 @@ def jackknife_bias(whole: float, left_out: Floats) -> float:
     """The bias of a figure by its values (sources,) without each source in turn; NaN where these are undefined."""
     n, known = len(left_out), left_out[~np.isnan(left_out)]
     return float((n - 1) * (known.mean() - whole)) if len(known) else float("nan")
+
+
+def finite_bias(whole: float, *, unrelated: ArrayLike, left_out: Floats) -> float:
+    """How much too high mutual information, or what is made of it, is expected to be for so few items.
+
+    `unrelated` holds its values for shuffled truths. Where the whole is no higher than 95% of them, the answers may be
+    independent of the truth, and the bias is their mean; elsewhere it is the jackknife's by `left_out`. The jackknife
+    is far off where many cells of the table are nearly empty, as a random judge's are; the mean of the shuffled is far
+    too much for a good one, whose answers fill few cells.
+    """
+    values = np.asarray(unrelated, float)
+    return float(values.mean()) if whole <= np.quantile(values, 0.95) else jackknife_bias(whole, left_out)
+
+
+def shuffled(labels: Ints, *, source: Ints, times: int = SHUFFLES, seed: int = 0) -> Iterator[Ints]:
+    """`times` permutations of `labels` (n,): among the rows of each source, and whole sources of as many rows among
+    one another, so that what the rows of a source share stays together."""
+    generator = np.random.default_rng(seed)
+    order, sizes = np.argsort(source, kind="stable"), np.bincount(source)[source]
+    blocks = [order[sizes[order] == size].reshape(-1, size) for size in np.unique(sizes)]
+    for _ in range(times):
+        out = np.empty_like(labels)
+        for rows in blocks:
+            out[rows] = generator.permuted(generator.permutation(labels[rows]), axis=1)
+        yield out
 
 
 def totals(sums: Floats, *, draws: int = DRAWS, seed: int = 0) -> Floats:

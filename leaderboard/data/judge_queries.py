@@ -39,10 +39,10 @@ def tasks(db: Database, *, suite: str) -> pd.DataFrame:
 
 def scores(db: Database, *, suite: str) -> pd.DataFrame:
     """Every shown figure of a suite's judges: model, title, kind, origin, task, subset, metric, value, stderr, low and
-    high (ends of the metric's own 95% interval)."""
+    high (ends of the metric's own 95% interval), bias."""
     return db.ask(
         f"""SELECT runs.model, models.title, models.kind, runs.origin, runs.task, scores.subset, scores.metric,
-                   scores.value, scores.stderr, scores.low, scores.high
+                   scores.value, scores.stderr, scores.low, scores.high, scores.bias
             FROM scores JOIN runs ON runs.id = scores.run JOIN models ON models.key = runs.model
             JOIN tasks ON tasks.key = runs.task JOIN suite_tasks ON suite_tasks.task = runs.task
             WHERE suite_tasks.suite = ? AND runs.main AND {JUDGED}

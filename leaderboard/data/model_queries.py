@@ -65,6 +65,7 @@ def model_scores(db: Database, *, model: str) -> pd.DataFrame:
                tasks.metrics[1] AS headline, scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale,
                metrics.digits, metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed,
                scores.n, scores.stderr, scores.coverage, scores.lower_bound, scores.low, scores.high,
+               scores.bias,
                runs.origin, runs.source, runs.main
         FROM scores JOIN runs ON runs.id = scores.run JOIN tasks ON tasks.key = runs.task
         JOIN metrics ON metrics.key = scores.metric

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from compute.analysis.intervals import error_interval
+from compute.analysis.intervals import bias_note, error_interval
 from compute.rounding import clean, rounded
 from leaderboard.html.formatting import blank, percent
 from leaderboard.html.labels import is_synthetic
@@ -70,6 +70,8 @@ def origin_cells(score: Mapping[str, Any], *, by: str, trained: Collection[str],
     suspect: (key, metric) with an empty metric for all of them; trained and disputed: keys.
     """
     key, marks = score[by], [coverage] if (coverage := answered(score, score)) else []
+    if note := bias_note(score["value"], score["bias"], digits=int(score["digits"]), scale=score["scale"]):
+        marks.append(note)
     if is_synthetic(score["benchmark"]):
         marks.append("synthetic")
     if key in trained:

@@ -45,7 +45,8 @@ def suites_of_sources(db: Database) -> pd.DataFrame:
 
 
 def task_values(db: Database, *, suite: str) -> pd.DataFrame:
-    """One row a (model, origin, task, metric) of the suite, with value, stderr, low, high, n, printed, source."""
+    """One row a (model, origin, task, metric) of the suite, with value, stderr, bias, low, high, n, printed,
+    source."""
     return db.ask(TASK_VALUES, [suite])
 
 
@@ -60,6 +61,7 @@ def part_values(db: Database, *, parts: pd.DataFrame) -> pd.DataFrame:
                 wanted AS (SELECT *, count(*) OVER (PARTITION BY task, source) AS parts FROM parts)
            SELECT runs.model, runs.origin, wanted.task, scores.metric, avg(scores.value) AS value,
                   CASE WHEN count(*) = count(scores.stderr) THEN avg(scores.stderr) END AS stderr,
+                  CASE WHEN count(*) = count(scores.bias) THEN avg(scores.bias) END AS bias,
                   CASE WHEN count(*) = 1 THEN any_value(scores.n) END AS n,
                   CASE WHEN count(*) = 1 THEN any_value(scores.printed) END AS printed,
                   CASE WHEN count(*) = 1 THEN any_value(scores.low) END AS low,

@@ -49,7 +49,8 @@ def task_scores(db: Database, *, task: str) -> pd.DataFrame:
                (SELECT benchmark FROM tasks WHERE key = runs.task) AS benchmark,
                scores.subset, scores.metric, metrics.title AS metric_title, metrics.scale, metrics.digits,
                metrics.lower, metrics.upper, metrics.proportion, scores.value, scores.printed, scores.n,
-               scores.stderr, scores.coverage, scores.lower_bound, scores.low, scores.high, runs.origin, runs.source,
+               scores.stderr, scores.coverage, scores.lower_bound, scores.low, scores.high, scores.bias, runs.origin,
+               runs.source,
                runs.main
         FROM scores JOIN runs ON runs.id = scores.run JOIN models ON models.key = runs.model
         JOIN metrics ON metrics.key = scores.metric
@@ -109,7 +110,8 @@ def cell(db: Database, *, model: str, task: str) -> pd.DataFrame:
     return db.ask(
         """
         SELECT scores.subset, scores.metric, scores.value, scores.stderr, scores.n, scores.printed, scores.coverage,
-               scores.lower_bound, scores.low, scores.high, runs.origin, runs.source, runs.main, runs.seconds,
+               scores.lower_bound, scores.low, scores.high, scores.bias, runs.origin, runs.source,
+               runs.main, runs.seconds,
                runs.error, runs.id AS run,
                EXISTS (SELECT 1 FROM items WHERE items.run = runs.id) AS items
         FROM scores JOIN runs ON runs.id = scores.run

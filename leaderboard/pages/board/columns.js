@@ -183,7 +183,9 @@ export function basisText(ranking, row) {
 export function meanInterval(ranking, row, digits) {
   const [low, high] = [ranking.mean_low[row], ranking.mean_high[row]];
   if (low === null) return ranking.unknown[row] ? `interval unknown: ${ranking.unknown[row]}` : '';
-  return `${ranking.few[row] ? 'at least ' : ''}95% interval ${rounded(low, digits)} to ${rounded(high, digits)}`;
+  const less = rounded(ranking.mean[row] - (ranking.excess?.[row] ?? 0), digits);
+  const note = less === rounded(ranking.mean[row], digits) ? '' : `; of ${less}, the mean without the bias of few items`;
+  return `${ranking.few[row] ? 'at least ' : ''}95% interval ${rounded(low, digits)} to ${rounded(high, digits)}${note}`;
 }
 
 /** A rank's interval as its cell has it, in brackets where it rests on few tasks. */

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from compute.analysis.intervals import bias_note
 from compute.analysis.ranking import Ranking
 from compute.rounding import rounded
 from compute.types import BadInput
@@ -126,7 +127,15 @@ def _source(score: Any, column: SuiteColumn, *, limits: pd.Series) -> dict[str, 
         "subset": "" if score.subset == "default" else score.subset,
         "metric": column.metric_title,
         "n": None if pd.isna(score.n) else int(score.n),
-        "interval": "" if low is None or high is None else f"{_number(low, column)} to {_number(high, column)}",
+        "interval": "; ".join(
+            filter(
+                None,
+                (
+                    "" if low is None or high is None else f"{_number(low, column)} to {_number(high, column)}",
+                    bias_note(score.value, score.bias, digits=column.digits, scale=column.scale),
+                ),
+            )
+        ),
         "origin": score.origin,
         "run": score.run if score.origin == "computed" else "",
         "items": bool(score.items),

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.correlation import Correlation, correlate
-from compute.analysis.intervals import Z95
+from compute.analysis.intervals import Z95, bias_note
 from compute.analysis.ranking import Ranking
 from compute.metrics import judge, judge_ranking, registry
 from compute.metrics.judge import CONDITIONS, METRICS
@@ -51,7 +51,12 @@ class Value:
     value: float
     low: float | None = None
     high: float | None = None
+    bias: float | None = None  # of the value in finite samples: the interval is of the value without it
     recomputed: bool = False  # the mean of printed figures, which the paper does not print itself
+
+    def note(self, digits: int, scale: float) -> str:
+        """What it is without its bias; empty where it has none."""
+        return bias_note(self.value, self.bias, digits=digits, scale=scale)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +242,7 @@ def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evi
     conditions = own[own["subset"].isin(CONDITIONS)].pivot_table(
         index="task", columns=["metric", "subset"], values="value"
     )
-    noise = own[own["subset"] == "default"].groupby("metric")[["low", "high", "stderr"]]
+    noise = own[own["subset"] == "default"].groupby("metric")[["low", "high", "stderr", "bias"]]
     noise = noise.agg(lambda part: part.mean(skipna=False)).reindex(METRICS)
     both = [("mmscore", condition) for condition in CONDITIONS]
     splits = len(conditions.dropna(subset=both)) if set(both) <= set(conditions.columns) else 0
@@ -252,13 +257,14 @@ def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evi
         if figure is None:
             why[metric] = "has no figure on every split"
         else:
-            low, high, error = noise.loc[metric].astype(float)
+            low, high, error, bias = noise.loc[metric].astype(float)
             if np.isnan(low):
                 low, high = figure - Z95 * error, figure + Z95 * error
             values[metric] = Value(
                 value=figure,
                 low=None if np.isnan(low) else float(low),
                 high=None if np.isnan(high) else float(high),
+                bias=None if np.isnan(bias) else float(bias),
                 recomputed=first["origin"] == "published",
             )
     if evidence and len(evidence) == splits:
@@ -267,7 +273,7 @@ def _row(scores: pd.DataFrame, *, tasks: Sequence[str], aggregate: set[str], evi
                 values.pop(metric, None)
                 why[metric] = str(result)
             elif metric in values:
-                values[metric] = replace(values[metric], low=result.low, high=result.high)
+                values[metric] = replace(values[metric], low=result.low, high=result.high, bias=result.bias)
     if not values:
         return None
     # The paper may print a mean of a judge without every split that it is of.
@@ -314,8 +320,13 @@ def lead(
     origins = [row.origin for row in known]
     origin = max(dict.fromkeys(origins), key=origins.count)
     known = [row for row in known if row.origin == origin]
-    best = max(row.values[metric].value for row in known)
-    leaders = [row for row in known if row.values[metric].value >= best - 1e-12]
+    fair = all(row.values[metric].bias is not None for row in known)
+
+    def corrected(row: JudgeRow) -> float:
+        return row.values[metric].value - (row.values[metric].bias or 0.0 if fair else 0.0)
+
+    best = max(map(corrected, known))
+    leaders = [row for row in known if corrected(row) >= best - 1e-12]
     others = [row for row in known if row not in leaders]
     verdicts = {
         other.title: _better(leaders[0], other, metric=metric, measured=measured, board=board) for other in others
@@ -325,15 +336,15 @@ def lead(
     else:
         verdict = SIGNIFICANT if all(verdicts.values()) and len(leaders) == 1 else NOT_SIGNIFICANT
     rivals = [title for title, better in verdicts.items() if better is False]
-    second = max((row.values[metric].value for row in others), default=None)
+    second = max(map(corrected, others), default=None)
     return Lead(
         metric=metric,
         rows=tuple(leaders),
-        value=best,
+        value=leaders[0].values[metric].value,
         of=len(known),
         verdict=verdict,
         rivals=tuple(rivals),
-        next=tuple(row for row in others if row.values[metric].value == second),
+        next=tuple(row for row in others if corrected(row) == second),
     )
 
 

@@ -8,6 +8,7 @@ import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
+from compute.analysis.intervals import bias_note
 from compute.analysis.ranking import Ranking
 from compute.rounding import rounded
 from leaderboard.data import model_queries, suite_queries
@@ -116,11 +117,12 @@ def _mean(ranked: Ranking, index: int, *, among: list[int], scale: float, digits
     """
     values = [float(array[index]) for array in (ranked.mean_low, ranked.mean, ranked.mean_high)]
     low, mean, high = (number(value, digits=digits, scale=scale) for value in values)
+    note = bias_note(values[1], float(ranked.excess[index]), digits=digits, scale=scale)
     if np.isnan(values).any():
-        return {"low": low, "mean": mean, "high": high, "whisker": []}
+        return {"low": low, "mean": mean, "high": high, "whisker": [], "note": ""}
     lowest, highest = float(np.nanmin(ranked.mean_low[among])), float(np.nanmax(ranked.mean_high[among]))
     pixels = [3 + 74 * (value - lowest) / ((highest - lowest) or 1) for value in values]
-    return {"low": low, "mean": mean, "high": high, "whisker": [rounded(x, 1) for x in pixels]}
+    return {"low": low, "mean": mean, "high": high, "whisker": [rounded(x, 1) for x in pixels], "note": note}
 
 
 def _rank_interval(ranked: Ranking, index: int) -> str:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from compute.analysis.intervals import bias_note
 from compute.types import TIES_SHOWN, BadInput
 from leaderboard.data import item_queries
 from leaderboard.data.database import Database
@@ -86,6 +87,8 @@ def _scores(scores: pd.DataFrame) -> list[Line]:
             more.append(f"95% interval {number(low, digits=digits)} to {number(high, digits=digits)}")
         if not blank(score["n"]):
             more.append(f"n\u00a0=\u00a0{int(score['n']):,}")
+        if note := bias_note(score["value"], score["bias"], digits=digits, scale=float(score["scale"])):
+            more.insert(0, note)
         more += [coverage] if (coverage := answered(score, score)) else []
         part = "" if score["subset"] == "default" else f", {score['subset']}"
         shown = number(score["value"], digits=digits + 1, scale=float(score["scale"]))

@@ -42,6 +42,7 @@ def frames(
                 "metric": "accuracy",
                 "value": value,
                 "stderr": 0.1,
+                "bias": None,
                 "n": 40,
             }
             for (model, origin, task), value in values.items()

@@ -50,6 +50,7 @@ VIEW = [
     "lower_bound",
     "low",
     "high",
+    "bias",
 ]
 
 
@@ -141,6 +142,7 @@ def test_a_task_of_two_suites_shows_once_under_the_first(tmp_path: Path) -> None
                 "published",
                 "Table 1",
                 "50.0",
+                None,
                 None,
                 None,
                 None,

@@ -9,6 +9,7 @@ from compute.metrics import judge, resampling
 from compute.metrics.figures import Figure
 from compute.metrics.judge_ranking import difference
 from tests.compute.metrics import judges
+from tests.slow import unrelated_judge
 
 SAMPLES, DRAWS = 150, 300
 
@@ -38,6 +39,14 @@ def test_intervals_hold_the_true_value(means: tuple[float, ...], sources: int) -
         assert np.mean(ours) >= 0.86, quantity.reason
         if quantity is judge.MMSCORE:
             assert np.mean(plain) < 0.7
+
+
+def test_a_suite_of_judges_that_know_nothing_has_an_interval_that_holds_0() -> None:
+    """The mean as the paper defines it does not; perfect and middling judges lose nothing by the correction."""
+    for name, true, plain, corrected, holds in unrelated_judge.rows(30, sources=12):
+        assert holds >= (0.9 if true < 0.01 else 0.75), name
+        assert abs(corrected - true) < 0.015, name
+        assert (plain - true > 0.03) == (name != "perfect"), name
 
 
 def test_intervals_of_two_conditions_and_of_two_judges_hold_the_true_value(monkeypatch: pytest.MonkeyPatch) -> None:
