@@ -5,8 +5,9 @@ Rules, in this order:
 - the orientation that EXIF states is applied (a broken EXIF block states none);
 - transparency is dropped, not laid on a colour: the colours stored below it stay, as in the checkpoints' own
   `convert("RGB")`; palettes are looked up; CMYK, YCbCr, LAB and grey are converted without colour profiles;
-- 16-bit grey is scaled to 8 bits (v / 257), where Pillow alone would clip it; floating-point pixels are refused, for
-  nothing says which value is white.
+- 16-bit grey is scaled to 8 bits (v / 257), where Pillow alone would clip it; by the range that its file states, where
+  that is smaller and holds all values, as of cameras with 10 to 14 bits (PNG's sBIT; TIFF's BitsPerSample and
+  MaxSampleValue). Floating-point pixels are refused, for nothing says which value is white.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ from PIL import ExifTags, Image, ImageFile, ImageOps
 from compute.io.images import FORMATS
 from compute.types import BadInput
 
-VERSION = 1  # part of every encoding's identity: raise it when a rule above changes
+# Part of every encoding's and every judge's identity: raise it when a rule above changes. It was not for the stated
+# ranges of greys, which had been nearly black: all that is stored would have to be made again for such files.
+VERSION = 1
 MEGAPIXELS = 64  # larger images are refused by their header, before a pixel is decoded
 LARGE = 16_000_000  # pixels: larger images are decoded one at a time, whatever the number of threads
 BAND = 1_000_000  # pixels that are scaled at once
+WHITE = "white"  # in an opened image's `info`: the largest value that its file states for a deep grey
 PPM = "ppm_by_table"  # the codec of TableDecoder
 DEEP_GREY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # "I" has 32 bits, of which PNG and TIFF greys use 16
 
@@ -55,7 +59,28 @@ def opened(data: bytes, *, megapixels: int = MEGAPIXELS, formats: Sequence[str] 
     except Exception as error:  # a format's reader raises whatever its parser meets
         raise BadInput(_unreadable(data, error)) from error
     _check_pixels(image.width, image.height, megapixels)
+    if image.mode in DEEP_GREY:
+        image.info[WHITE] = _stated_white(image, data)
     return image
+
+
+def _stated_white(image: Image.Image, data: bytes) -> int:
+    """The largest value of a deep grey as its file states it, 65535 where it states none.
+
+    Source: PNG (third edition) 11.3.2.7, sBIT; TIFF 6.0, tags 258 and 281.
+    """
+    white = 65535
+    if image.format == "PNG":
+        at = 8
+        while (kind := data[at + 4 : at + 8]) not in (b"", b"IDAT"):
+            if kind == b"sBIT":
+                white = 2 ** data[at + 8] - 1
+            at += 12 + int.from_bytes(data[at : at + 4])
+    elif image.format == "TIFF":
+        tags = [image.tag_v2.get(number) for number in (258, 281)]
+        bits, most = (tag[0] if isinstance(tag, tuple) else tag for tag in tags)
+        white = min([2**bits - 1] * isinstance(bits, int) + [most] * isinstance(most, int), default=white)
+    return white if 255 < white < 65535 else 65535
 
 
 def webp_size(data: bytes) -> tuple[int, int] | None:
@@ -147,11 +172,21 @@ def _shallow(image: Image.Image) -> Image.Image:
     """A grey image of 16 bits with 8 (mode L), some rows at a time: all at once take 16 bytes a pixel more."""
     shallow = Image.new("L", image.size)
     rows = max(1, BAND // image.width)
-    for top in range(0, image.height, rows):
-        values = np.asarray(image.crop((0, top, image.width, min(top + rows, image.height))))
+    bands = [(0, top, image.width, min(top + rows, image.height)) for top in range(0, image.height, rows)]
+    white = image.info.get(WHITE, 65535)
+    # PNG's rule is to fill the 16 bits and to leave zeros or copies of the high bits below the significant ones: then
+    # values above the stated range occur, or none has a bit below.
+    if white < 65535:
+        values = (np.asarray(image.crop(band)) for band in bands)
+        spare = (1 << 16 - white.bit_length()) - 1
+        found = [(part.max(), bool((part & spare).any())) for part in values]
+        if max(most for most, _ in found) > white or not any(low for _, low in found):
+            white = 65535
+    for band in bands:
+        values = np.asarray(image.crop(band))
         if values.min() < 0 or values.max() > 65535:
             raise BadInput("grey values beyond 16 bits, which have no stated range")
-        shallow.paste(Image.fromarray((values / 257 + 0.5).astype(np.uint8)), (0, top))
+        shallow.paste(Image.fromarray((values / (white / 255) + 0.5).astype(np.uint8)), band[:2])
     return shallow
 
 

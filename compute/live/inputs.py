@@ -28,6 +28,7 @@ LONGEST = 100_000  # characters
 LONGEST_FOR_LMM = 10_000  # characters of all texts of a question: about 2,500 tokens of English, 5 pages of a book
 LONG = 2_000  # characters, beyond which no text encoder of the catalogue reads to the end
 MARKS = 100  # combining marks on one letter; Unicode's stream-safe texts have 30, and no language needs as many
+DARK = 17  # of 255: the brightest that 12 bits in 16 become
 THUMBNAIL = 256  # pixels, the longer side
 
 
@@ -157,7 +158,9 @@ def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
     if image.mode == "CMYK":
         notes.append("converted from CMYK without a colour profile")
     if deep:
-        notes.append("16 bits a channel scaled to 8")
+        dark = "RGB" not in image.mode and plain.getextrema()[0][1] < DARK
+        unstated = "; nearly black: its file states no smaller range, such as 12 bits" if dark else ""
+        notes.append(f"16 bits a channel scaled to 8{unstated}")
     # A palette or a single colour that says so, or any pixel that is not opaque.
     if image.has_transparency_data and ("A" not in image.getbands() or image.getchannel("A").getextrema()[0] < 255):
         notes.append("transparency dropped: the colours stored under it are seen")

@@ -88,6 +88,23 @@ def test_palettes_are_looked_up(recwarn: pytest.WarningsRecorder) -> None:
     assert not recwarn.list
 
 
+def with_sbit(data: bytes, bits: int) -> bytes:
+    body = b"sBIT" + bytes([bits])
+    return data[:33] + (1).to_bytes(4) + body + zlib.crc32(body).to_bytes(4) + data[33:]
+
+
+def test_a_stated_range_of_a_deep_grey_is_white() -> None:
+    """12 bits in 16, as cameras store them; a file that fills the 16 bits, as PNG's rule is, stays as it is."""
+    deep = np.array([[0, 1365, 2731, 4095]], dtype=np.uint16)
+    png, tiff = saved(Image.fromarray(deep), "PNG"), saved(Image.fromarray(deep), "TIFF", tiffinfo={281: (4095,)})
+    for data in (with_sbit(png, 12), tiff):
+        assert np.asarray(decode(data))[0, :, 0].tolist() == [0, 85, 170, 255]
+    assert np.asarray(decode(png)).max() == 16
+    for full in (deep * 16, deep * 16 + deep // 256, deep // 16 * 16):
+        data = saved(Image.fromarray(full), "PNG")
+        assert np.array_equal(np.asarray(decode(with_sbit(data, 12))), np.asarray(decode(data)))
+
+
 def test_deep_greys_are_scaled_not_clipped() -> None:
     deep = np.array([[0, 257, 32768, 65535]], dtype=np.uint16)
     for kind in ("PNG", "TIFF"):

@@ -42,6 +42,7 @@ def test_what_was_done_is_noted() -> None:
         "transparency": saved(clear, "PNG"),
         "transparency ": saved(image.quantize(16), "PNG", transparency=3),
         "16 bits": saved(deep, "PNG"),
+        "nearly black": saved(Image.fromarray(np.asarray(deep) // 16), "PNG"),
         "CMYK": saved(image.convert("CMYK"), "JPEG"),
         "": saved(tinted, "PNG"),
     }
