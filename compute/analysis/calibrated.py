@@ -25,7 +25,6 @@ MATCHING, UNRELATED = "as matching pairs", "as unrelated pairs"
 EITHER, BETWEEN = "either", "between"
 # And beside the one of single images.
 MORE, LESS, USUAL = "above the reference images", "below the reference images", "as the reference images"
-READINGS = (MATCHING, UNRELATED, EITHER, BETWEEN, MORE, LESS, USUAL)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,7 +71,7 @@ class Place:
     percentile: float  # 0..100, in an even mixture of both distributions; of single images in the one
     above_unrelated: float  # 0..1, the share of unrelated pairs (of reference images) that score lower
     above_matching: float | None  # 0..1, of matching pairs; None of single images
-    reading: str  # one of READINGS
+    reading: str  # one of the above
 
 
 def measured(

@@ -24,16 +24,14 @@ def answers(
 
     root, dropped = answer_log.usual_root(), 0
     for folder in sorted(root.glob("*/")):
-        count, problems = 0, Counter()
+        count, problems = 0, Counter[str]()
         for file in sorted(folder.glob("*/*.jsonl")):
-            kept = []
-            for text, line in answer_log.lines(file):
-                problem = replies.problem_of(line) if line else "damaged"
-                problems.update([problem] if problem else [])
-                kept += [] if problem else [text]
-                count += 1
-            if drop_invalid and len(kept) < count:
-                write_text(file, "".join(f"{text}\n" for text in kept))
+            read = [(text, replies.problem_of(line) if line else "damaged") for text, line in answer_log.lines(file)]
+            count += len(read)
+            wrong = [problem for _, problem in read if problem]
+            problems.update(wrong)
+            if drop_invalid and wrong:
+                write_text(file, "".join(f"{text}\n" for text, problem in read if not problem))
         invalid = problems.total()
         reasons = f" ({', '.join(f'{number:,} {problem}' for problem, number in problems.items())})" if invalid else ""
         what = "dropped" if drop_invalid else "invalid"

@@ -16,8 +16,6 @@ from compute.types import LikenessError
 if TYPE_CHECKING:
     from PIL import Image
 
-MODALITIES = ("image", "text", "pair")  # pair: an image with a text, for models that take both at once
-
 
 def content_key(content: bytes | str) -> bytes:
     """32 hex digits of BLAKE2b over an image file's bytes or a text's UTF-8: the same content has the same key."""
@@ -33,7 +31,7 @@ class Column:
     `image(i)` is for images that are made rather than read: the i-th as it is made, from any thread, not to be changed.
     """
 
-    modality: str  # one of MODALITIES
+    modality: str  # image, text, or pair: an image with a text, for models that take both at once
     keys: np.ndarray
     read: Callable[[int], bytes | str | tuple[bytes, str]]
     name: Callable[[int], str]

@@ -111,7 +111,7 @@ def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> b
     if not path.is_file():
         return True
     try:
-        folder, _, digest = store.recorded_sources(path).partition(":")
+        folder, _, digest = store.recorded(path, "sources").partition(":")
     except DatabaseError:
         return _is_truncated(path)
     if digest == sources_digest(results=results):
@@ -125,7 +125,7 @@ def is_stale(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> b
 def _is_truncated(path: Path) -> bool:
     """Whether the file is the beginning of a database, or empty; another program's is not."""
     try:
-        store.recorded_sources(path)
+        store.recorded(path, "sources")
     except store.DamagedDatabase:
         with path.open("rb") as file:
             return file.read(12)[8:] in (b"", b"DUCK")
@@ -186,7 +186,9 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     suites, unshown = own_suite.with_runs(suites, tasks={run.run.task for run in stored})
     catalog, _ = _extended(suites, models)
     fixed = "\n".join([fixed, *unshown])
-    copied = store.recorded(path, "fixed") == fixed
+    copied = False
+    with suppress(DatabaseError):
+        copied = store.recorded(path, "fixed") == fixed
     frames, superseded = dict.fromkeys(("runs", "scores"), frame(())), []
     if not copied:
         frames = _fixed_frames(catalog)

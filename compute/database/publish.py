@@ -96,7 +96,7 @@ class Snapshot:
 
 def snapshot(database: Path, *, repo: str = "", tag: str = "") -> Snapshot:
     """The snapshot of a database today. Raises DatabaseError."""
-    version = store.recorded_version(database) or "not recorded"
+    version = store.recorded(database, "version") or "not recorded"
     return Snapshot(version=version, day=datetime.now(UTC).date().isoformat(), repo=repo, tag=tag)
 
 

@@ -287,39 +287,21 @@ class DamagedDatabase(DatabaseError):
     """A file that DuckDB cannot read to its end, and that nobody has open for writing."""
 
 
-def recorded_sources(path: Path) -> str:
-    """The digest that `write` was given as `sources`, of a database of any version; empty where it has none.
+def recorded(path: Path, key: str) -> str:
+    """What `write` was given as `sources`, `fixed` or `version`, of a database of any version; empty where it has none.
 
     Raises DatabaseError when the file is missing, locked, damaged, or no database of this project.
     """
     with contextlib.closing(_open(path)) as connection:
         if not _meta(connection, "schema"):
             raise DatabaseError(f"{path.name} is not a database of this project. Give another file")
-        return _meta(connection, "sources")
-
-
-def recorded(path: Path, key: str) -> str | None:
-    """What a database says of itself under a key; None where there is no database that can be read."""
-    try:
-        with contextlib.closing(_open(path)) as connection:
-            return _meta(connection, key)
-    except DatabaseError:
-        return None
+        return _meta(connection, key)
 
 
 def counts(path: Path, names: Iterable[str]) -> dict[str, int]:
     """How many rows these tables have."""
     with contextlib.closing(connect(path)) as connection:
         return {name: len(connection.table(name)) for name in names}
-
-
-def recorded_version(path: Path) -> str:
-    """The version of the published figures in a database; empty where it was not recorded.
-
-    Raises DatabaseError as `connect` does.
-    """
-    with contextlib.closing(connect(path)) as connection:
-        return _meta(connection, "version")
 
 
 def _open(path: Path, *, config: Mapping[str, Any] | None = None) -> duckdb.DuckDBPyConnection:

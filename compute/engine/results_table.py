@@ -119,12 +119,10 @@ def how_answers_were_read(stored: StoredRun) -> list[str]:
     parts = [part for part in stored.run.settings.get("found", {}).values() if "refused" in part]
     counts = {name: sum(part.get(name, 0) for part in parts) for name in ("refused", "truncated", "invalid")}
     answers, of = sum(part["asked"] - part["errors"] for part in parts), f"{stored.run.model}, {stored.run.task}"
-    added = sum(part.get("added", 0) for part in parts)
-    lines = [
-        f"{of}: the lenient reader adds {added:,} of {answers:,} answers ({rounded(added / answers, 1, scale=100)}%)"
-        for part in parts[:1]
-        if "added" in part
-    ]
+    lines = []
+    if added := [part["added"] for part in parts if "added" in part]:
+        share = rounded(sum(added) / answers, 1, scale=100)
+        lines = [f"{of}: the lenient reader adds {sum(added):,} of {answers:,} answers ({share}%)"]
     reasons = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     total = sum(counts.values())
     return [f"{of}: {total:,} of {answers:,} answers state no score ({reasons})", *lines] if total else lines

@@ -21,6 +21,7 @@ import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,8 @@ class FeatureStore:
         self.folder = Path(location) if self.remote is None else storage.folder_of(self.remote.url)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _store, (self.location, self.dtype)  # on another machine its local folder is another
+        # On another machine its local folder is another.
+        return partial(FeatureStore, dtype=self.dtype), (self.location,)
 
     def home(self, model: str, identity: Mapping[str, Any]) -> Path:
         """The folder of one model under one identity."""
@@ -106,10 +108,6 @@ class FeatureStore:
     def _beside(self, folder: Path) -> storage.RemoteFolder | None:
         """The objects that a local folder of the store stands for; None in a store without an address."""
         return self.remote and self.remote.below(folder.relative_to(self.folder).as_posix())
-
-
-def _store(location: Path | str, dtype: str) -> FeatureStore:
-    return FeatureStore(location, dtype=dtype)
 
 
 class Shelf:
@@ -228,13 +226,10 @@ class Shelf:
 
     def plan(self) -> tuple[np.ndarray, np.ndarray]:
         """The unfinished pass's keys (n,) S32 and cuts (shards + 1,) int64; both empty when there is none."""
-        try:
-            file = shards.mapped(self.folder / PLAN)
-            if not file.is_sound:
-                raise shards.Damaged(f"{self.folder / PLAN}: damaged")
-        except (FileNotFoundError, shards.Damaged):
+        if not self._is_sound(PLAN):
             return np.zeros(0, dtype="S32"), np.zeros(1, dtype=np.int64)
-        return file.arrays["keys"].reshape(-1).view("S32").copy(), file.arrays["cuts"].copy()
+        stored = shards.mapped(self.folder / PLAN).arrays
+        return stored["keys"].reshape(-1).view("S32").copy(), stored["cuts"].copy()
 
     def write_plan(self, keys: np.ndarray, cuts: np.ndarray) -> None:
         """Stores the plan of a pass: keys (n,) S32 in order, cuts (shards + 1,) between its shards."""
@@ -340,7 +335,7 @@ class Shelf:
             tell(f"{self.folder / lost[0]}{more}: damaged on disk; what they held is encoded again")
 
     def _is_sound(self, name: str) -> bool:
-        """Whether a shard, opened anew, is as it was written: another process may have encoded it again."""
+        """Whether a file, opened anew, is as it was written: another process may have encoded it again."""
         try:
             return shards.mapped(self.folder / name).is_sound
         except (FileNotFoundError, shards.Damaged):

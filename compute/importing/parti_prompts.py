@@ -23,7 +23,7 @@ from compute.types import BadInput
 
 ORGANISATION = "diffusers-parti-prompts"
 GENERATORS = ("sd-v1-5", "sd-v2.1", "if-v-1.0", "karlo-v1")  # of the arena that the paper's Table 2 rests on
-PROMPT, IMAGES, MODEL, SEED = "Prompt", "images", "model_name", "seed"
+PROMPT, IMAGES, SEED = "Prompt", "images", "seed"
 ABOUT = ("Category", "Challenge", "Note")
 CHOSEN = ("result", "selected", "choice", "winner", "model", "generator", "model_name")
 COUNTS = ("votes", "count", "num_votes")

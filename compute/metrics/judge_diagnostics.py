@@ -87,42 +87,6 @@ class Effort:
     cost: float | None  # in the currency of the prices
 
 
-def effort(
-    *,
-    pairs: int,
-    seconds: float | None = None,
-    input_tokens: int | None = None,
-    output_tokens: int | None = None,
-    input_price: float | None = None,
-    output_price: float | None = None,
-) -> Effort:
-    """Seconds and cost per 1,000 pairs from those of `pairs`; prices are per million tokens.
-
-    The cost is known where both counts of tokens and both prices are. Raises BadInput for negative or non-finite
-    figures, Undefined without pairs.
-    """
-    figures = {
-        "seconds": seconds,
-        "input_tokens": input_tokens,
-        "output_tokens": output_tokens,
-        "input_price": input_price,
-        "output_price": output_price,
-    }
-    for name, figure in figures.items():
-        if figure is not None and not 0 <= figure < np.inf:
-            raise BadInput(f"{name} is {figure!r}: it must be a finite number, 0 or more, or None where not known")
-    if pairs < 1:
-        raise Undefined("No pair was rated, so there is nothing to give a cost of")
-    known = None not in (input_tokens, output_tokens, input_price, output_price)
-    cost = (
-        ((input_tokens or 0) * (input_price or 0) + (output_tokens or 0) * (output_price or 0)) / 1e6 if known else None
-    )
-    thousand = 1000 / pairs
-    return Effort(
-        seconds=None if seconds is None else seconds * thousand, cost=None if cost is None else cost * thousand
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class TemplateRobustness:
     """MMScore by prompt template, and how far apart the templates are beside what chance alone does."""

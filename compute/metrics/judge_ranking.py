@@ -32,8 +32,6 @@ class SubsampledRanking:
     tau_low: float  # 95% of the subsamples lie between these two
     tau_high: float
     same_winner: float  # share of subsamples whose best judge is that of all sources
-    same_winner_low: float  # Wilson's 95% interval for the number of subsamples
-    same_winner_high: float
     is_optimistic: bool  # more than half of all sources: such subsamples agree with the whole they are most of
 
 
@@ -87,8 +85,6 @@ def ranking_stability(
         scores = _scores(sums, (order < size).astype(float), subsets=subsets)
         agreement = kendall_tau(scores, everything[0])
         best = np.isclose(scores.max(axis=1), scores[:, everything[0].argmax()], rtol=0, atol=1e-12)
-        winner = resampling.ratio(top=best, bottom=np.ones(subsamples), sources=None, draws=200)
-        low, high = resampling.share_interval(winner)
         tau_low, tau_high = np.nanquantile(agreement, [0.025, 0.975])
         points.append(
             SubsampledRanking(
@@ -96,9 +92,7 @@ def ranking_stability(
                 tau=float(np.nanmean(agreement)),
                 tau_low=float(tau_low),
                 tau_high=float(tau_high),
-                same_winner=winner.whole,
-                same_winner_low=0.0 if low is None else low,
-                same_winner_high=1.0 if high is None else high,
+                same_winner=float(best.mean()),
                 is_optimistic=2 * size > sources,
             )
         )

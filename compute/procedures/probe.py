@@ -55,9 +55,7 @@ def _one_label(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evi
     present = np.unique(data.train.labels)  # a class without training items can never be answered
     if len(present) < 2:
         raise Undefined(f"The training items have {len(present)} class: a probe needs two")
-    taken = _draw(data)
-    union = np.unique(np.concatenate(taken))
-    train, test = in_range(*(_vectors(subject, column) for column in (data.train.items.take(union), data.test.items)))
+    taken, union, train, test = _encoded(subject, data)
     fitted = regressions(
         [(train[np.searchsorted(union, draw)], data.train.labels[draw]) for draw in taken],
         iterations=options["iterations"],
@@ -110,9 +108,7 @@ def _margin(scores: Floats32, right: Ints) -> Floats:
 
 
 def _many_labels(subject: Subject, data: Probe, options: Mapping[str, Any]) -> Evidence:
-    taken = _draw(data)
-    union = np.unique(np.concatenate(taken))
-    train, test = in_range(*(_vectors(subject, column) for column in (data.train.items.take(union), data.test.items)))
+    taken, union, train, test = _encoded(subject, data)
     # Classes are those of the test items; a class that only training items have is no question here.
     known = _known(data)
     truth = data.test.labels
@@ -251,11 +247,14 @@ def _joined(table: Bools, names: NDArray[np.object_]) -> NDArray[np.object_]:
     return np.array([", ".join(names[row]) for row in rows], dtype=object)[again.reshape(-1)]
 
 
-def _vectors(subject: Subject, column: Column) -> Floats32:
-    vectors = embed(subject, column)
-    if isinstance(vectors, Many):
+def _encoded(subject: Subject, data: Probe) -> tuple[Sequence[Ints], Ints, Floats32, Floats32]:
+    """The draws, the training items that any of them takes, and the vectors of these and of the test items."""
+    taken = _draw(data)
+    union = np.unique(np.concatenate(taken))
+    sides = [embed(subject, column) for column in (data.train.items.take(union), data.test.items)]
+    if any(isinstance(side, Many) for side in sides):
         raise CannotDo(f"{subject.row.key} gives many vectors an item: a probe needs one")
-    return vectors
+    return taken, union, *in_range(*sides)
 
 
 def _evidence(

@@ -18,10 +18,8 @@ from compute.types import LikenessError, NotHere
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-REFUSED, ABORTED = (
-    "ZeroGPU ",
-    "GPU task aborted",
-)  # how titles of the package's own errors begin; a call that took too long
+REFUSED = "ZeroGPU "  # how titles of the package's own errors begin
+ABORTED = "GPU task aborted"  # a call that took too long
 FAILED = "ZeroGPU worker error"  # the title of whatever else failed within a call
 
 

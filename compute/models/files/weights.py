@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import importlib.util
 import json
+import math
 import os
 import pickle
 import re
@@ -120,12 +121,11 @@ def check_sizes(folder: Path, names: Sequence[str], *, of: str) -> None:
     """Raises BadInput where a configuration states a network that the weights beside it cannot fill: more layers than
     there are tensors, layers of more numbers than are stored; and where a file is beyond what is read."""
     stored = [name for name in names if name.endswith((".safetensors", ".bin", ".pt"))]
-    counts, room = [_tensors(folder / name, of=of) for name in stored], 0
-    if None in counts or any(name.startswith("adapter_model") for name in stored):  # the latter fill no network alone
-        stored = []
-    else:
+    counts, most, room = [_tensors(folder / name, of=of) for name in stored], MAX_LAYERS, math.inf
+    # An adapter's weights fill no network alone.
+    if stored and None not in counts and not any(name.startswith("adapter_model") for name in stored):
+        most = min(sum(counts), most)
         room = PACKED * sum((folder / name).stat().st_size for name in stored)
-    most = min(sum(counts), MAX_LAYERS) if stored else MAX_LAYERS
     for name in names:
         if name.rpartition("/")[2] not in CONFIGURATIONS:
             continue
@@ -136,9 +136,7 @@ def check_sizes(folder: Path, names: Sequence[str], *, of: str) -> None:
         except (ValueError, RecursionError):  # the family's reader says what is wrong with it
             continue
         for key, value in stated:
-            if LAYERS.fullmatch(key) and value > most:
-                raise BadInput(f"{of}: {name} states {key} {value}, more than its weights can fill ({most}): not built")
-            if stored and WIDTHS.fullmatch(key) and value > 0 and value**2 > room:
+            if (LAYERS.fullmatch(key) and value > most) or (WIDTHS.fullmatch(key) and value > 0 and value**2 > room):
                 raise BadInput(f"{of}: {name} states {key} {value}, more than its weights can fill: not built")
 
 

@@ -14,7 +14,7 @@ from compute.content.messages import Picture, Question
 from compute.tasks.data import Choices, OddOneOut
 from compute.types import LETTERS, CannotDo
 
-MOSTOPTIONS = 8  # that a question can offer
+MOST_OPTIONS = 8  # that a question can offer
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
 # As printed, line breaks for \n; the stray quotation mark at the end of the last is left out. `<image>` stands for the
@@ -96,8 +96,8 @@ def template(kind: str, *, options: int) -> str:
     """
     if options == _PRINTED.get(kind, 2):
         return TABLE_7[kind]
-    if not 2 <= options <= MOSTOPTIONS:
-        raise CannotDo(f"A question has 2 to {MOSTOPTIONS} options, not {options}. Use fewer.")
+    if not 2 <= options <= MOST_OPTIONS:
+        raise CannotDo(f"A question has 2 to {MOST_OPTIONS} options, not {options}. Use fewer.")
     first, noun = (2 if kind == "image" else 1), ("Caption" if kind == "text" else "Image")
     shown = options + first - 1
     words = {

@@ -56,8 +56,8 @@ _REFUSAL = re.compile(
 )
 
 
-def read(text: str, *, lowest: int = 1, highest: int = 10, finish: str = "", lenient: bool = False) -> Rating:
-    """The score that an answer states, as `Score: 8`, in `lowest`..`highest`.
+def read(text: str, *, finish: str = "", lenient: bool = False) -> Rating:
+    """The score from 1 to 10 that an answer states, as `Score: 8`.
 
     Read are other cases, spaces, emphasis, full-width digits, `8/10`, and what follows thinking. A decimal counts as
     the whole number it equals (`8.0`); any other is not an integer. A score stated twice alike counts once; different
@@ -71,19 +71,19 @@ def read(text: str, *, lowest: int = 1, highest: int = 10, finish: str = "", len
     if said is None:
         return Rating(problem="truncated")
     plain = _SPACES.sub(" ", _FORM.sub("", said.translate(_PLAIN)))
-    ratings = list(_ratings(plain, _STATED, lowest=lowest, highest=highest))
+    ratings = list(_ratings(plain, _STATED))
     if finish == LENGTH and not (ratings and _BEGINS.match(plain)):
         return Rating(problem="truncated")
     if not ratings and _REFUSAL.search(plain):
         return Rating(problem="refused")
     if lenient and all(rating.problem == "not an integer" for rating in ratings):
-        ratings = list(_ratings(plain, _LOOSELY, lowest=lowest, highest=highest, rounded=True))
+        ratings = list(_ratings(plain, _LOOSELY, rounded=True))
     if not ratings:
         return Rating(problem="missing")
     return ratings[0] if all(rating == ratings[0] for rating in ratings) else Rating(problem="several")
 
 
-def _ratings(text: str, form: re.Pattern[str], *, lowest: int, highest: int, rounded: bool = False) -> Iterator[Rating]:
+def _ratings(text: str, form: re.Pattern[str], *, rounded: bool = False) -> Iterator[Rating]:
     """Each stated score with digits in it, read from its colon to the reason or the end of the line."""
     stated = list(form.finditer(text))
     for match, following in zip_longest(stated, stated[1:]):
@@ -91,17 +91,17 @@ def _ratings(text: str, form: re.Pattern[str], *, lowest: int, highest: int, rou
         reason = _REASON.search(line)
         line = line[: reason.start()] if reason else line
         if _NUMBERS.search(line):
-            yield _rating(line.rstrip(), lowest=lowest, highest=highest, rounded=rounded)
+            yield _rating(line.rstrip(), rounded=rounded)
 
 
-def _rating(line: str, *, lowest: int, highest: int, rounded: bool) -> Rating:
+def _rating(line: str, *, rounded: bool) -> Rating:
     """The number that a line begins with, where nothing after it says otherwise."""
     number = _NUMBER.match(line)
     if number is None:
         return Rating(problem="several" if len(set(_NUMBERS.findall(line))) > 1 else "missing")
     rest = line[number.end() :]
     scale = _OF.match(rest)
-    if _OTHER_SCALE.match(rest) or (scale and scale["most"].lstrip("0") != str(highest)):
+    if _OTHER_SCALE.match(rest) or (scale and scale["most"].lstrip("0") != "10"):
         return Rating(problem="out of range")
     rest = rest[scale.end() :] if scale else rest
     if _NUMBERS.search(rest):
@@ -113,4 +113,4 @@ def _rating(line: str, *, lowest: int, highest: int, rounded: bool) -> Rating:
     if len(number["whole"]) > LONGEST:
         return Rating(problem="out of range")
     value = float(number["sign"] + number["whole"] + part.replace(",", "."))
-    return Rating(value=math.floor(value + 0.5)) if lowest <= value <= highest else Rating(problem="out of range")
+    return Rating(value=math.floor(value + 0.5)) if 1 <= value <= 10 else Rating(problem="out of range")

@@ -179,7 +179,26 @@ class MaxSim:
         return np.zeros(rows.stop - rows.start)
 
     def __call__(self, rows: slice, columns: slice) -> torch.Tensor:
-        return _maxsim(self.queries, self.documents, rows, columns, device=self.device)
+        """A block, made in smaller ones: padded vectors are multiplied, padding never wins and never counts."""
+        import torch
+
+        out = torch.empty((rows.stop - rows.start, columns.stop - columns.start), device=self.device)
+        down, across = QUERY_VECTORS // _longest(self.queries), DOCUMENT_VECTORS // _longest(self.documents)
+        for start in range(columns.start, columns.stop, max(1, across)):
+            part = slice(start, min(start + max(1, across), columns.stop))
+            b, b_there = (torch.from_numpy(side).to(self.device) for side in _padded(self.documents, part))
+            flat, even = b.reshape(-1, b.shape[2]).T, bool(b_there.all())
+            for top in range(rows.start, rows.stop, max(1, down)):
+                bottom = min(top + max(1, down), rows.stop)
+                a, a_there = (
+                    torch.from_numpy(side).to(self.device) for side in _padded(self.queries, slice(top, bottom))
+                )
+                products = (a.reshape(-1, a.shape[2]) @ flat).view(*a.shape[:2], *b.shape[:2])
+                if not even:
+                    products.masked_fill_(~b_there, -torch.inf)
+                best = (products.amax(dim=3) * a_there[:, :, None]).sum(dim=1)
+                out[top - rows.start : bottom - rows.start, start - columns.start : part.stop - columns.start] = best
+        return out
 
 
 class Cosines:
@@ -228,29 +247,6 @@ def _device() -> torch.device:
     import torch
 
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
-def _maxsim(queries: Many, documents: Many, rows: slice, columns: slice, *, device: torch.device) -> torch.Tensor:
-    """Scores of a block, made in smaller ones: padded vectors are multiplied, padding never wins and never counts."""
-    import torch
-
-    out = torch.empty((rows.stop - rows.start, columns.stop - columns.start), device=device)
-    down, across = max(1, QUERY_VECTORS // _longest(queries)), max(1, DOCUMENT_VECTORS // _longest(documents))
-    for start in range(columns.start, columns.stop, across):
-        stop = min(start + across, columns.stop)
-        b, b_there = (torch.from_numpy(side).to(device) for side in _padded(documents, slice(start, stop)))
-        flat, even = b.reshape(-1, b.shape[2]).T, bool(b_there.all())
-        for top in range(rows.start, rows.stop, down):
-            bottom = min(top + down, rows.stop)
-            a, a_there = (torch.from_numpy(side).to(device) for side in _padded(queries, slice(top, bottom)))
-            products = (a.reshape(-1, a.shape[2]) @ flat).view(*a.shape[:2], *b.shape[:2])
-            if not even:
-                products.masked_fill_(~b_there, -torch.inf)
-            best = products.amax(dim=3)
-            out[top - rows.start : bottom - rows.start, start - columns.start : stop - columns.start] = (
-                best * a_there[:, :, None]
-            ).sum(dim=1)
-    return out
 
 
 def _longest(many: Many) -> int:

@@ -33,7 +33,6 @@ ANSWERS = 4  # of a question on where or how many
 QUESTIONS = 4  # images for one question
 TEXTS = 3  # captions an image: two true ones and a false one
 # What images are ordered by, and the prompts for more and for less of it that benchmarks use.
-QUALITIES = ("quality", "brightness", "colorfulness", "contrast", "sharpness")
 MORE = (
     ("A high quality photo.", "A high-quality photo.", "Good photo."),
     ("A bright photo.", "Bright photo."),
@@ -72,7 +71,8 @@ class Lesson:
     families: int  # the first 3 * families images are (reference, nearer, farther)
     named: Floats32  # (n, len(NAMED)) of 0 and 1
     patches: Ints  # (n, patches, len(PATCH_HEADS)), row by row; 0 for nothing
-    qualities: Floats32  # (n, len(QUALITIES)), higher is more; NaN where none is known
+    # (n, 5): quality, brightness, colorfulness, contrast, sharpness; higher is more; NaN where none is known
+    qualities: Floats32
 
 
 def lesson(*, seed: int, step: int, images: int, part: str = "train") -> Lesson:

@@ -32,7 +32,6 @@ SENTENCE = (
     "Which models can be trusted to rate how alike two items are: whether they agree with the truth, answer the same "
     "in both orders, use the whole scale, and follow what they are told to ignore."
 )
-SHOWN = 12  # judges of a figure before the rest opens
 
 
 def draw(site: Site) -> None:

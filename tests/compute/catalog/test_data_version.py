@@ -21,7 +21,7 @@ def test_the_newest_entry_is_of_the_figures_as_they_are() -> None:
 
 
 def test_the_database_records_the_version(database: Path) -> None:
-    assert store.recorded_version(database) == data_version.current().number
+    assert store.recorded(database, "version") == data_version.current().number
 
 
 def copy(folder: Path) -> Path:

@@ -60,17 +60,6 @@ def test_problem_rates() -> None:
         diagnostics.problem_rates([""], ["", ""])
 
 
-def test_effort_per_thousand_pairs() -> None:
-    full = diagnostics.effort(
-        pairs=500, seconds=60, input_tokens=2_000_000, output_tokens=100_000, input_price=0.5, output_price=2.0
-    )
-    assert full.seconds == 120 and full.cost == pytest.approx(2 * (1.0 + 0.2))
-    half = diagnostics.effort(pairs=10, input_tokens=5, input_price=1.0)
-    assert half.seconds is None and half.cost is None
-    with pytest.raises(Undefined):
-        diagnostics.effort(pairs=0)
-
-
 def test_a_judge_that_ignores_the_prompt_spreads_as_chance_does() -> None:
     """p is uniform where templates make no difference: one in ten below 0.1, of 60 judges."""
     rng = np.random.default_rng(2)

@@ -33,8 +33,6 @@ def test_the_curve_rises_to_the_ranking_of_all(known: dict[str, Evidence]) -> No
     assert taus == sorted(taus) and winners == sorted(winners) and 0.5 < taus[0] < 1 and winners[-1] == 1.0
     for point in curve:
         assert point.tau_low <= point.tau <= point.tau_high
-        assert point.same_winner_low <= point.same_winner <= point.same_winner_high
-    assert 0.9 < curve[-1].same_winner_low < 1  # 200 subsamples do not show that it never fails
 
 
 def test_one_point_of_the_curve_by_loop(known: dict[str, Evidence]) -> None:

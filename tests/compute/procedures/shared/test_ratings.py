@@ -234,9 +234,3 @@ def test_the_lenient_reader(text: str, value: int | None) -> None:
 def test_a_refusal_that_the_endpoint_reports() -> None:
     assert ratings.read("", finish="refusal") == Rating(problem="refused")
     assert ratings.read("Score: 7", finish="stop") == Rating(value=7)
-
-
-def test_a_scale_from_zero_is_the_callers_choice() -> None:
-    assert ratings.read("Score: 0", lowest=0) == Rating(value=0)
-    assert ratings.read("Score: 85/100", highest=100) == Rating(value=85)
-    assert ratings.read("Score: 8/10", highest=100) == Rating(problem="out of range")
