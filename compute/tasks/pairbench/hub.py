@@ -99,7 +99,7 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
 
     def pair(row: int, name: str, kind: str) -> Pair:
         """One pair; its images are there already, so that only the template and the variants are drawn."""
-        own, template, strengths, seeds = making.drawn_choices(0, task.key, str(row), kind)
+        own, template, strengths, seeds = making.drawn_choices(task.key, str(row), kind)
         drawn = Pair(
             split=split.key,
             item=f"{row:04d}",
@@ -114,7 +114,7 @@ def load(task: Task, *, source: Source) -> dict[str, RatedPairs]:
         drawn = replace(drawn, second=f"{name} {row}", second_key=columns[name].keys[row].decode())
         if not split.change:
             return drawn
-        _, _, first_strengths, first_seeds = making.drawn_choices(0, task.key, str(row), "first")
+        _, _, first_strengths, first_seeds = making.drawn_choices(task.key, str(row), "first")
         return replace(
             drawn,
             first_strengths=first_strengths,

@@ -170,9 +170,9 @@ def _random(seed: int, *names: str) -> tuple[int, np.random.Generator]:
     return own, np.random.default_rng(own)
 
 
-def drawn_choices(seed: int, *names: str) -> tuple[int, int, tuple[float, ...], tuple[int, ...]]:
+def drawn_choices(*names: str) -> tuple[int, int, tuple[float, ...], tuple[int, ...]]:
     """For a pair whose images exist already: its seed, its template, strengths and seeds of its second variants."""
-    own, draws = _random(seed, *names)
+    own, draws = _random(0, *names)
     return own, int(draws.integers(TEMPLATES)), *_applications(draws, APPLICATIONS)
 
 
