@@ -144,6 +144,7 @@ function show(root, { counts: numbers, fields, rows, tables }) {
         ...VERDICTS.map((verdict) => cell(verdict, own.filter((claim) => claim.verdict === verdict).length)), cell('', own.length)];
     };
     const heads = ['', ...VERDICTS.map((verdict) => HEADS[verdict]), 'All'].map((name) => el('span', { class: 'lk-tallyhead' }, name));
+    counts.style.setProperty('--counts', VERDICTS.length + 1);
     counts.replaceChildren(...heads, ...papers.flatMap((paper) => line(paper, paper)), ...line('', 'All papers'));
   }
 
