@@ -42,8 +42,6 @@ def test_sizes_are_written_as_the_board_writes_them() -> None:
 BINARY = re.compile(r"""(?<!\w)round\(|:[+]?\.(\d|\{\w+\})[fe%][^\w]|%\.\d[fe]|"%g\"""")
 MAY_STAY = {
     "data/sandbox.py": 1,  # seconds
-    "data/visitor_queries.py": 1,  # seconds
-    "pages/sql/page.py": 1,  # seconds
     "host/hub_data.py": 1,  # seconds
     "live/live.py": 2,  # data for programs
     "pages/compare/download.html": 1,  # megabytes
