@@ -247,7 +247,7 @@ def test_a_doubtful_figure_is_never_best_and_sets_no_colour(board: Callable) -> 
     doubtful, sound = ([one for one in found if ("?" in one["mark"]) is wanted] for wanted in (True, False))
     highest = max(float(one["text"]) for one in sound)
     assert {(one["best"], one["shade"]) for one in doubtful} == {(False, -1)}
-    assert {one["text"] for one in sound if one["best"]} == {f"{highest:.2f}"}
+    assert {one["text"] for one in sound if one["best"]} == {f"{highest:.1f}"}
     assert max(one["shade"] for one in sound) == 20 and min(one["shade"] for one in sound) == 0
 
 
