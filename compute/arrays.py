@@ -46,6 +46,12 @@ def cumulative(sizes: Sequence[int] | np.ndarray) -> Ints:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
+def mean_if_known(values: Sequence[float | None]) -> float | None:
+    """The mean; None where one of the values is."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if len(known) == len(values) else None
+
+
 def unit(vectors: NDArray[np.floating]) -> Floats:
     """Rows at length 1; a row of zeros stays one. No square leaves the range of a float, whatever the scale."""
     rows = np.asarray(vectors, dtype=np.float64)

@@ -57,8 +57,11 @@ class Report:
 
 def sources(*, results: Path = paths.RESULTS) -> list[Path]:
     """Every file the database is made from."""
+    return [*_fixed_sources(results), *_sources_of_runs(results)]
+
+
+def _sources_of_runs(results: Path) -> list[Path]:
     return [
-        *_fixed_sources(results),
         *(folder / run_folders.MARK for folder in run_folders.every(results)),
         *calibrations.files(results).values(),
         *image_maps.files(results, paths.COMPUTED).values(),
@@ -80,8 +83,8 @@ def _fixed_sources(results: Path) -> list[Path]:
 
 
 def sources_digest(*, results: Path = paths.RESULTS) -> str:
-    """A digest of all sources."""
-    return _digest(sources(results=results), results)
+    """A digest of the sources that no run changes, and one of the others, with a dash between."""
+    return "-".join(_digest(files(results), results) for files in (_fixed_sources, _sources_of_runs))
 
 
 def _digest(files: Sequence[Path], results: Path) -> str:
@@ -175,8 +178,8 @@ def build(path: Path = paths.DATABASE, *, results: Path = paths.RESULTS) -> Repo
     started = time.perf_counter()
     remove_drafts(path, results=results)
     # Before they are read: what changes meanwhile makes it stale.
-    recorded = f"{_folder_digest(results)}:{sources_digest(results=results)}"
-    fixed = _digest(_fixed_sources(results), results)
+    digest = sources_digest(results=results)
+    recorded, fixed = f"{_folder_digest(results)}:{digest}", digest.partition("-")[0]
     suites, problems = suite_records.recorded(results)
     models, wrong = own_models.recorded(results)
     problems += wrong

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from compute.arrays import mean_if_known
 from compute.database import store
 from compute.io.files import MAX_INTEGER, check_file, check_inside, locked, read_record, validated, write_text
 from compute.metrics import METRICS
@@ -443,8 +444,7 @@ def headline(stored: StoredRun) -> Score:
     whole = [score for score in parts if score.subset == WHOLE] or parts
     if len(whole) == 1:
         return whole[0]
-    counts, errors = [score.n for score in whole], [score.stderr for score in whole]
-    biases = [score.bias for score in whole]
+    counts = [score.n for score in whole]
     bounds = [score.lower_bound if score.lower_bound is not None else score.value for score in whole]
     missing = any(score.lower_bound is not None for score in whole)
     return Score(
@@ -452,8 +452,8 @@ def headline(stored: StoredRun) -> Score:
         subset=WHOLE,
         metric=whole[0].metric,
         value=float(np.mean([score.value for score in whole])),
-        stderr=None if None in errors else float(np.mean(errors)),
-        bias=None if None in biases else float(np.mean(biases)),
+        stderr=mean_if_known([score.stderr for score in whole]),
+        bias=mean_if_known([score.bias for score in whole]),
         n=None if None in counts else int(sum(counts)),
         coverage=stored.coverage,
         lower_bound=float(np.mean(bounds)) if missing else None,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from compute.analysis.intervals import score_interval
-from compute.arrays import Floats
+from compute.arrays import Floats, mean_if_known
 from compute.metrics.figures import Figure
 from compute.metrics.registry import METRICS
 from compute.procedures.evidence import Evidence
@@ -120,15 +120,16 @@ def _mean(metric: str, parts: Mapping[str, Figure], evidence: Mapping[str, pd.Da
     Where the metric is no mean over items, its error is the mean of the subsets' errors: never less than the true one,
     however much the subsets depend on one another.
     """
-    counts, errors = [part.n for part in parts.values()], [part.stderr for part in parts.values()]
-    error = _joint_error(metric, evidence)
-    if error is None and None not in errors:
-        error = float(np.mean(errors))
+    counts, error = [part.n for part in parts.values()], _joint_error(metric, evidence)
+    if error is None:
+        error = mean_if_known([part.stderr for part in parts.values()])
     asked = [part.n / part.answered for part in parts.values()]
     missing = any(part.answered < 1 for part in parts.values())
     bounds = [part.value if part.answered == 1 else part.lower_bound for part in parts.values()]
-    value, biases = float(np.mean([part.value for part in parts.values()])), [part.bias for part in parts.values()]
-    bias = None if None in biases else float(np.mean(biases))
+    value, bias = (
+        float(np.mean([part.value for part in parts.values()])),
+        mean_if_known([p.bias for p in parts.values()]),
+    )
     low = high = None
     if bias is not None and error is not None and (row := row_of(metric)) is not None:
         low, high = score_interval(value=value - bias, stderr=error, lower=row.lower, upper=row.upper)

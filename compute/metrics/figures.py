@@ -69,14 +69,15 @@ def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
     _, cluster = np.unique(clusters, return_inverse=True)
     if len(labels) == 0 or (label.max() == 0 and cluster.max() == 0):
         raise Undefined(f"All {len(labels)} items are in one class and one cluster: no mutual information to speak of")
-    pair = _pairs(label, cluster)
+    width = cluster.max() + 1
+    _, pair = np.unique(label * width + cluster, return_inverse=True)
     joint, of_label, of_cluster = (_surprise(group) for group in (pair, label, cluster))
     single = of_label + of_cluster
     influence = -2 * (joint - single * joint.mean() / single.mean()) / single.mean()
     value = float(np.clip(2 * (1 - joint.mean() / single.mean()), 0.0, 1.0))
     stderr = float(influence.std() / np.sqrt(len(labels)))
     unrelated = [
-        2 * (1 - _surprise(_pairs(moved, cluster)).mean() / single.mean())
+        2 * (1 - _entropy(moved * width + cluster) / single.mean())
         for moved in resampling.shuffled(label, source=np.arange(len(label)), times=200)
     ]
     bias = resampling.finite_bias(value, unrelated=unrelated, left_out=_without_each(pair, label, cluster))
@@ -86,8 +87,10 @@ def nmi(labels: ArrayLike, clusters: ArrayLike) -> Figure:
     return Figure(value=value, n=len(labels), stderr=stderr, bias=bias, low=low, high=high)
 
 
-def _pairs(label: Ints, cluster: Ints) -> Ints:
-    return np.unique(label * (cluster.max() + 1) + cluster, return_inverse=True)[1]
+def _entropy(group: Ints) -> float:
+    _, counts = np.unique(group, return_counts=True)
+    shares = counts / len(group)
+    return -float(shares @ np.log(shares))
 
 
 def _surprise(group: Ints) -> Floats:

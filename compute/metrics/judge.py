@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from compute.arrays import Floats, Ints
+from compute.arrays import Floats, Ints, mean_if_known
 from compute.metrics import resampling
 from compute.metrics.figures import Figure
 from compute.metrics.resampling import Resampled
@@ -459,12 +459,11 @@ def _mean_controllability(scores: ResampledParts, *, splits: Sequence[str], n: i
     ]
     value = float(np.mean([figure.value for figure in figures]))
     mean = Resampled(whole=value, drawn=np.mean(drawn, axis=0), bias=0.0, sources=scores.sources)
-    lows, highs, biases = zip(*((figure.low, figure.high, figure.bias) for figure in figures), strict=True)
     return Figure(
         value=value,
         n=n,
         stderr=mean.stderr,
-        low=None if None in lows else float(np.mean(lows)),
-        high=None if None in highs else float(np.mean(highs)),
-        bias=None if None in biases else float(np.mean(biases)),
+        low=mean_if_known([figure.low for figure in figures]),
+        high=mean_if_known([figure.high for figure in figures]),
+        bias=mean_if_known([figure.bias for figure in figures]),
     )

@@ -14,6 +14,7 @@ import pandas as pd
 
 from compute.analysis.ranking import Ranking
 from compute.analysis.table import COLUMNS, USUAL, ScoreTable, of_long, wide
+from compute.arrays import mean_if_known
 from compute.types import ORIGINS, BadInput, UnknownKey
 from leaderboard.data import cut as cuts
 from leaderboard.data import languages, model_queries, suite_queries
@@ -369,8 +370,7 @@ def _category_columns(
         kinds = {column.metric_title for column in tasks}
         first = tasks[0]
         # Guessing on every task scores the mean of their chances, as long as it is known for all.
-        chances = [column.chance for column in tasks]
-        chance = None if None in chances else float(np.mean(chances))
+        chance = mean_if_known([column.chance for column in tasks])
         means.append(
             SuiteColumn(
                 key=category,

@@ -5,11 +5,9 @@ import { button, copyLink, el } from '../../js/dom.js';
 
 export const VERDICTS = ['conflict', 'tables differ', 'not significant', 'rounding', 'cannot be recomputed', 'reproduces'];
 export const SEVERITIES = ['headline', 'table', 'detail'];
-export const VERDICT_NAMES = {
-  conflict: 'Conflict', 'tables differ': 'Tables differ', 'not significant': 'Not significant', rounding: 'Rounding',
-  'cannot be recomputed': 'Cannot be recomputed', reproduces: 'Reproduces',
-};
-export const SEVERITY_NAMES = { headline: 'Headline', table: 'Table', detail: 'Detail' };
+const named = (keys) => Object.fromEntries(keys.map((key) => [key, key[0].toUpperCase() + key.slice(1)]));
+export const VERDICT_NAMES = named(VERDICTS);
+export const SEVERITY_NAMES = named(SEVERITIES);
 const WHY = {
   headline: 'The paper leads with it.',
   table: 'A result of the paper: readers compare models or metrics by it.',
