@@ -23,7 +23,7 @@ from leaderboard.web.errors import Handler, explain, guarded
 from leaderboard.web.parameters import Parameter, parse, renewed
 
 SITE = "Likeness"
-BAR = ("Board", "Try", "Insights", "Claims", "Models & tasks", "About")  # entries of the bar; each lists its pages
+BAR = ("Board", "Choose", "Compare", "Try", "Insights", "Docs")  # entries of the bar; each lists its pages
 UNREADABLE = "?"
 UNANSWERED = "The server could not answer"
 Listed = Callable[[], list[tuple[str, str]]]  # titles and keys to choose from
@@ -209,7 +209,7 @@ def catalogue(
         key=key,
         title=title,
         sentence=sentence,
-        group="Models & tasks",
+        group="Docs",
         draw=draw,
         routes=lambda site: [site.table(key, lambda: rows(site.suite_cache))],
     )

@@ -52,7 +52,7 @@ SCRIPTS = {  # the pure modules that read and write addresses in the browser
     "board": "leaderboard/pages/board/state.js",
     "claims": "leaderboard/pages/claims/claims.js",
     "items": "leaderboard/pages/task/items.js",
-    "tray": "leaderboard/pages/compare/tray/address.js",
+    "tray": "leaderboard/pages/try_it/tray/address.js",
 }
 
 

@@ -26,18 +26,18 @@ class Entry:
 
 
 def entries(views: Sequence[View]) -> tuple[Entry, ...]:
-    """The entries that have pages, each with its pages in the order of `views`, and the documentation."""
+    """The entries that have pages, each with its pages in the order of `views`; Docs begins with the documentation."""
     below = {title: [view for view in views if view.group == title] for title in BAR}
-    entries = [
+    return tuple(
         Entry(
             title=title,
-            pages=tuple((view.title, view.key) for view in inside if view.listed),
-            inside=frozenset(view.key for view in inside),
+            pages=(("Documentation", DOCS),) * (title == "Docs")
+            + tuple((view.title, view.key) for view in inside if view.listed),
+            inside=frozenset((*(view.key for view in inside), *([DOCS] if title == "Docs" else []))),
         )
         for title, inside in below.items()
         if inside
-    ]
-    return (*entries, Entry(title="Docs", pages=(("Docs", DOCS),), inside=frozenset()))
+    )
 
 
 def bar(shown: Sequence[Entry], root: str, *, current: str | None, assets: str) -> Markup:

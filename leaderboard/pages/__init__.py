@@ -7,7 +7,6 @@ from leaderboard.pages.about.page import ABOUT
 from leaderboard.pages.board.page import BOARD
 from leaderboard.pages.choose.page import CHOOSE
 from leaderboard.pages.claims.page import CLAIMS
-from leaderboard.pages.compare.page import COMPARE
 from leaderboard.pages.correlations.page import CORRELATIONS
 from leaderboard.pages.cost.page import COST
 from leaderboard.pages.generators.page import GENERATORS
@@ -20,23 +19,24 @@ from leaderboard.pages.smaller_suite.page import SMALLER_SUITE
 from leaderboard.pages.sql.page import SQL
 from leaderboard.pages.task.page import TASK
 from leaderboard.pages.tasks.page import TASKS
+from leaderboard.pages.try_it.page import TRY
 
 VIEWS: tuple[View, ...] = (
     OVERVIEW,
     BOARD,
-    COMPARE,
+    CHOOSE,
+    TRY,
     CORRELATIONS,
     MAP,
-    MODELS,
-    TASKS,
-    CHOOSE,
-    MODEL,
-    TASK,
-    JUDGES,
-    GENERATORS,
     SMALLER_SUITE,
     COST,
+    JUDGES,
+    GENERATORS,
     CLAIMS,
+    MODELS,
+    MODEL,
+    TASKS,
+    TASK,
     SQL,
     ABOUT,
 )

@@ -29,7 +29,7 @@ PAGE, MODEL, SUITE, METRIC, LANGUAGE, TASK, CLAIM = range(len(KINDS))
 PAGE_WORDS = {
     "": "home start leaders news front page",
     "board": "leaderboard ranking table rank suite",
-    "compare": "upload own images camera similarity playground demo",
+    "try": "upload own images camera similarity playground demo",
     "correlations": "heatmap redundant tasks agreement",
     "map": "embedding neighbours clusters umap",
     "cost": "parameters small memory dimension vectors release date pareto front efficiency hours budget",

@@ -80,7 +80,7 @@ def photographs(count: int) -> list[bytes]:
 def opened(browser: Browser, address: str, models: str) -> Page:
     """The page with an empty tray and these models ticked."""
     page = browser.new_context().new_page()
-    page.goto(f"{address}compare?mode=pair&inputs=cat,coffee&models={models}")
+    page.goto(f"{address}try?mode=pair&inputs=cat,coffee&models={models}")
     page.wait_for_selector(RESULT, timeout=180_000)  # a link asks by itself: the models are loaded now
     return page
 

@@ -161,7 +161,7 @@ def test_it_opens_on_the_board_of_ones_own_suite_by_its_weights(visit: Callable,
 
 
 def test_an_own_model_is_tried_beside_the_others(visit: Callable, site: str) -> None:
-    page = visit("compare?mode=pair&inputs=cat,cat-face&models=own/my-model,ssim", site=site, ready=DONE)
+    page = visit("try?mode=pair&inputs=cat,cat-face&models=own/my-model,ssim", site=site, ready=DONE)
     assert page.locator(".tr-models .tr-pick").first.inner_text().strip() == "my model (own)"
     row = page.locator(".cp-row[data-model='own/my-model']")
     assert "the host's own model" in row.inner_text() and "no percentile: it is not calibrated" in row.inner_text()
@@ -179,7 +179,7 @@ def test_a_frame_that_is_sized_by_its_page_settles_at_the_height_of_the_page(
     height, frame = framed(visit, f"{site}?page={key}&__theme=dark", ready=ready)
     assert urlsplit(frame.url).path == f"{PREFIX}/{key}"
     assert frame.evaluate(CONTENT) == pytest.approx(height, rel=0.05, abs=64)
-    if key == "compare":
+    if key == "try":
         frame.get_by_text("Many pairs at once: a CSV or ZIP").click()
         frame.wait_for_function(f"{CONTENT} > {height} && {CONTENT} <= innerHeight")
 
@@ -200,7 +200,7 @@ def test_links_keep_the_theme_of_the_address_and_copied_ones_leave_it_out(visit:
 def test_judges_are_asked_by_a_press_alone(visit: Callable, site: str, endpoint: Running) -> None:
     """Neither by a link, nor by a script's click, nor in a frame of another site, nor by a table without its box."""
     before = endpoint.requests()
-    link = f"compare?mode=odd&inputs=heart-left,heart-left-moved,heart-right&models=ssim,{JUDGES}"
+    link = f"try?mode=odd&inputs=heart-left,heart-left-moved,heart-right&models=ssim,{JUDGES}"
     frame = (
         f"<title>Other</title><link rel=icon href='data:,'><iframe width=1200 height=850 src='{site}{link}'></iframe>"
     )
@@ -233,7 +233,7 @@ def test_judges_are_asked_by_a_press_alone(visit: Callable, site: str, endpoint:
 
 def test_a_download_shows_its_progress_and_can_be_stopped(visit: Callable, site: str, hub: Hub) -> None:
     hub.held, hub.asked = threading.Event(), []
-    page = visit(f"compare?mode=choice&inputs=cat,cat-face,cat-cheek&models=ssim,{ROW.key}", site=site, ready=TRAY)
+    page = visit(f"try?mode=choice&inputs=cat,cat-face,cat-cheek&models=ssim,{ROW.key}", site=site, ready=TRAY)
     press = page.get_by_role("button", name="Compare", exact=True)
     press.click()
     page.locator(".cp-download", has_text=re.compile(f"Downloading {ROW.title}: 0 of 4 MB")).wait_for()

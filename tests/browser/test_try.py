@@ -49,7 +49,7 @@ OVERLAPS = """() => [...document.querySelectorAll('.cp-strip')].flatMap((strip) 
 
 @pytest.fixture
 def tray(visit: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda given="", **how: visit(f"compare{'?' if given else ''}{given}", ready=TRAY, **how)
+    return lambda given="", **how: visit(f"try{'?' if given else ''}{given}", ready=TRAY, **how)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ PACKAGE = HERE.parents[1] / "leaderboard"
 MODULES = sorted(PACKAGE.rglob("*.js"))
 PURE = sorted(HERE.rglob("*.test.mjs"))
 NODE = shutil.which("node")
-TRAY = PACKAGE / "pages" / "compare" / "tray" / "tray.css"
+TRAY = PACKAGE / "pages" / "try_it" / "tray" / "tray.css"
 each_module = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 
 
@@ -52,7 +52,7 @@ def node(code: str, paths: list[Path]) -> subprocess.CompletedProcess[str]:
 
 def test_the_scripts_are_found() -> None:
     names = {str(path.relative_to(PACKAGE)) for path in MODULES}
-    assert {"js/grid.js", "pages/board/state.js", "pages/compare/tray/tray.js"} <= names
+    assert {"js/grid.js", "pages/board/state.js", "pages/try_it/tray/tray.js"} <= names
     assert len(PURE) >= 9
 
 
@@ -82,7 +82,7 @@ def test_module_keeps_to_the_rules(path: Path) -> None:
     assert not re.search(r"(inner|outer|Adjacent)HTML|document\.write|\beval\(|new Function", text)
     assert not re.search(r"https?://", text), "a page makes no request beyond its own host"
     assert not re.search(r"\.to(Fixed|Precision)\(", text), "numbers are written by rounded() of js/number.js"
-    if path.is_relative_to(PACKAGE / "pages" / "compare"):
+    if path.is_relative_to(PACKAGE / "pages" / "try_it"):
         assert not re.search(r"localStorage|sessionStorage|indexedDB|document\.cookie", text), "uploads are not stored"
 
 

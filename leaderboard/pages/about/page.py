@@ -108,4 +108,4 @@ def _suite(row: coverage.Coverage, settings: dict[str, float]) -> dict[str, str]
     return {"tasks": tasks + uneven + clusters, "categories": str(len(row.tasks))}
 
 
-ABOUT = View(key="about", title="About", sentence=SENTENCE, group="About", draw=draw)
+ABOUT = View(key="about", title="About", sentence=SENTENCE, group="Docs", draw=draw)

@@ -79,4 +79,4 @@ def shown(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> Mark
     )
 
 
-CHOOSE = View(key="choose", title="Choose a model", sentence=SENTENCE, group="Models & tasks", draw=draw)
+CHOOSE = View(key="choose", title="Choose a model", sentence=SENTENCE, group="Choose", draw=draw)

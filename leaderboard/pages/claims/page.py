@@ -55,4 +55,4 @@ def published(request: Request) -> Response:
     )
 
 
-CLAIMS = View(key="claims", title="Claims", sentence=SENTENCE, group="Claims", draw=draw, routes=routes)
+CLAIMS = View(key="claims", title="Claims", sentence=SENTENCE, group="Insights", draw=draw, routes=routes)

@@ -319,7 +319,7 @@ MODEL = View(
     key="model",
     title="Model",
     sentence=SENTENCE,
-    group="Models & tasks",
+    group="Board",
     name_of=lambda site, key: next(iter(model_queries.model(site.db, key=key)["title"]), ""),
     listed=False,
     draw=draw,

@@ -106,4 +106,4 @@ def examples() -> list[dict[str, str]]:
     return [{"title": example["title"], "sql": example["sql"].strip()} for example in listed]
 
 
-SQL = View(key="sql", title="SQL", sentence=SENTENCE, group="Models & tasks", draw=draw, routes=routes)
+SQL = View(key="sql", title="SQL", sentence=SENTENCE, group="Docs", draw=draw, routes=routes)

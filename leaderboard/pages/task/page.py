@@ -318,7 +318,7 @@ TASK = View(
     key="task",
     title="Task",
     sentence=SENTENCE,
-    group="Models & tasks",
+    group="Board",
     name_of=lambda site, key: next(iter(task_queries.task(site.db, key=key)["title"]), ""),
     listed=False,
     draw=draw,

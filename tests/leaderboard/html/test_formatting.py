@@ -44,10 +44,10 @@ MAY_STAY = {
     "data/sandbox.py": 1,  # seconds
     "host/hub_data.py": 1,  # seconds
     "live/live.py": 2,  # data for programs
-    "pages/compare/download.html": 1,  # megabytes
-    "pages/compare/patches.html": 1,  # geometry
-    "pages/compare/answers.html": 1,  # geometry
-    "pages/compare/patches.py": 1,  # colours
+    "pages/try_it/download.html": 1,  # megabytes
+    "pages/try_it/patches.html": 1,  # geometry
+    "pages/try_it/answers.html": 1,  # geometry
+    "pages/try_it/patches.py": 1,  # colours
     "pages/smaller_suite/figures.py": 1,  # of numbers rounded before
     "pages/map/figures.py": 1,  # geometry
     "pages/correlations/figures.py": 2,  # of numbers rounded before

@@ -14,7 +14,7 @@ from compute.live.roster import OWN_FIRST
 from compute.types import Model
 from leaderboard.host import own_models
 from leaderboard.live.live import MOST_MODELS, Live
-from leaderboard.pages.compare import answers
+from leaderboard.pages.try_it import answers
 from tests.compute.models import checkpoints
 
 CAT, FACE = ({"kind": "example", "key": key} for key in ("cat", "cat-face"))

@@ -13,7 +13,7 @@ from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live import live as module
 from leaderboard.live.live import Live, TooMany
-from leaderboard.pages.compare import page
+from leaderboard.pages.try_it import page
 from tests.compute.models.chat_server import Running, running
 
 

@@ -23,7 +23,7 @@ from compute.types import BadInput, Model
 from leaderboard.live import uploads as module
 from leaderboard.live.live import Live
 from leaderboard.live.uploads import RecentlyUsed, Uploads
-from leaderboard.pages.compare.batch import PairScoring
+from leaderboard.pages.try_it.batch import PairScoring
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
 

@@ -19,7 +19,7 @@ def client() -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize(
-    ("component", "name"), [("js", "dom.js"), ("pages/compare/tray", "tray.js"), ("pages/compare/tray", "tray.css")]
+    ("component", "name"), [("js", "dom.js"), ("pages/try_it/tray", "tray.js"), ("pages/try_it/tray", "tray.css")]
 )
 def test_a_component_s_file_is_served_for_ever(client: TestClient, component: str, name: str) -> None:
     answer = client.get(f"/{static.address()}{component}/{name}", headers={"accept-encoding": "br"})
@@ -44,7 +44,7 @@ def test_the_typeface_is_served_as_it_is_and_costs_under_40_kb(client: TestClien
     "path",
     [
         "face/fonts/LICENSE.txt",
-        "pages/compare/page.py",
+        "pages/try_it/page.py",
         "js/nothing.js",
         "js/..%2fpages%2fboard%2fboard.js",
     ],

@@ -99,9 +99,9 @@ def test_scores_on_what_its_card_names_are_marked(own_site) -> None:
 def test_what_the_host_named_can_be_tried(own_site) -> None:
     named = SimpleNamespace(**{**vars(own_site), "live": trying(row("own/my-model", "Mine"))})
     head, _, _ = model.page(named, model="own/my-model", suite="", by="category")
-    assert 'href="compare?models=own/my-model"' in head and "not available" not in head
+    assert 'href="try?models=own/my-model"' in head and "not available" not in head
     head, _, _ = model.page(named, model="own/held", suite="", by="category")
-    assert "compare?models=" not in head and "not available on the Try page: it is no checkpoint" in head
+    assert "try?models=" not in head and "not available on the Try page: it is no checkpoint" in head
 
 
 def test_models_of_the_catalogue_have_no_such_part(own_site) -> None:

@@ -18,7 +18,7 @@ from leaderboard.html.components import folded, rendered
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, static_html
-from leaderboard.pages.compare.perturb import Section, names
+from leaderboard.pages.try_it.perturb import Section, names
 from leaderboard.web.errors import caught
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
             pair = gr.Dropdown([], value=None, label="Between")
             model = gr.Dropdown([], value=None, label="For this model")
             show = gr.Button("Show", scale=0, min_width=120)
-        output = rendered(site.assets, script="pages/compare/patches.js")
+        output = rendered(site.assets, script="pages/try_it/patches.js")
 
     def renew(question: LiveQuestion, request: dict[str, Any]) -> dict[Any, Any]:
         pairs = _pairs(question)
@@ -93,7 +93,7 @@ def patch_map(site: Site, payload: dict[str, Any], request: Any, *, between: str
 
 def _rendered(result: PatchMap, first: Input, second: Input) -> Markup:
     return render(
-        "pages/compare/patches.html",
+        "pages/try_it/patches.html",
         ranks=base64.b64encode(np.round(result.ranks * 255).astype(np.uint8).tobytes()).decode(),
         sides=[
             ("first", first, thumbnail(first.content), result.first, result.seen[0]),

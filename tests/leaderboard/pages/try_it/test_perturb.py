@@ -9,8 +9,8 @@ import pytest
 from compute.analysis.domain import DomainCheck
 from compute.live.changes import Curve
 from compute.tasks.perturb import PERTURBATIONS
-from leaderboard.pages.compare.perturb import direction_summary, scaled, summary
-from leaderboard.pages.compare.perturb import drawing as curves
+from leaderboard.pages.try_it.perturb import direction_summary, scaled, summary
+from leaderboard.pages.try_it.perturb import drawing as curves
 from tests.compute.live.test_questions import reference
 
 in_degrees = partial(PERTURBATIONS["rotate"].amount, size=(64, 64))

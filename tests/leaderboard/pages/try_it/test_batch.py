@@ -23,8 +23,8 @@ from compute.live.roster import Availability
 from compute.types import BadInput, Model
 from leaderboard.live.live import Live
 from leaderboard.live.uploads import Uploads
-from leaderboard.pages.compare import batch
-from leaderboard.pages.compare.batch import PairScoring, Tables, answered
+from leaderboard.pages.try_it import batch
+from leaderboard.pages.try_it.batch import PairScoring, Tables, answered
 from tests.compute.live import zips
 from tests.compute.live.pictures import png
 

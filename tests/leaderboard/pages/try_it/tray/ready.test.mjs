@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { expectedAnswer, gotIt, tallied } from '../../../../../leaderboard/pages/compare/tray/ready.js';
+import { expectedAnswer, gotIt, tallied } from '../../../../../leaderboard/pages/try_it/tray/ready.js';
 
 const titles = new Map([['cat', 'A cat'], ['cup', 'A cup'], ['rocket', 'A rocket']]);
 const record = (parts) => ({ right: [], wrong: [], outside: [], silent: [], failed: [], done: true, download: null, ...parts });

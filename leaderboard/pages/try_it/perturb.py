@@ -25,8 +25,8 @@ from leaderboard.html.plot_style import PALETTE, plain
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, payload_of, static_html
-from leaderboard.pages.compare import ratings
-from leaderboard.pages.compare.ratings import ShownChange
+from leaderboard.pages.try_it import ratings
+from leaderboard.pages.try_it.ratings import ShownChange
 from leaderboard.web.errors import caught, explain
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def section(site: Site, payload: gr.JSON) -> Section:
                 # the page shows. It is mounted once the section is shown, after its value has come.
                 judging = scripted(
                     site.assets,
-                    script="pages/compare/judging.js",
+                    script="pages/try_it/judging.js",
                     css_class="likeness-judging",
                     events=("ask", "settle", "restore"),
                     run="const view = module.mount(target, { trigger: fire });"
@@ -291,9 +291,9 @@ def perturbed(site: Site, payload: dict[str, Any], *, view: ShownChange, other: 
         drawn = drawing(*scaled(curves), chosen=strength, title=perturbation.title, unit=perturbation.unit, most=most)
     caption = f"{perturbation.title}: {f'{perturbation.what} {in_units(strength)}'.strip()}"
     return [
-        render("pages/compare/perturbed.html", caption=caption, thumbnail=picture),
+        render("pages/try_it/perturbed.html", caption=caption, thumbnail=picture),
         gr.update(value=drawn, visible=drawn is not None),
-        render("pages/compare/perturb.html", lines=lines),
+        render("pages/try_it/perturb.html", lines=lines),
     ]
 
 

@@ -17,8 +17,8 @@ from starlette.testclient import TestClient
 
 from compute.live.decoder import POOL, DecoderUnavailable
 from leaderboard.live.uploads import Uploads
-from leaderboard.pages.compare import routes as routes_live
-from leaderboard.pages.compare.routes import routes_of
+from leaderboard.pages.try_it import routes as routes_live
+from leaderboard.pages.try_it.routes import routes_of
 from leaderboard.web.errors import guarded
 from leaderboard.web.visitors import Rate
 from tests.compute.content.test_decoding import picture, saved

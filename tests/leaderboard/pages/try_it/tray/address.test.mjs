@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { parse, write } from '../../../../../leaderboard/pages/compare/tray/address.js';
+import { parse, write } from '../../../../../leaderboard/pages/try_it/tray/address.js';
 
 const examples = new Set(['cat', 'cat-face', 'cup', 'text-cat']);
 const usual = { mode: '', question: 'quality', inputs: null, models: null };

@@ -15,8 +15,8 @@ from leaderboard.html.components import rendered, scripted
 from leaderboard.html.templates import macro, render
 from leaderboard.live.live import QUEUE
 from leaderboard.page import Site, View, heading, payload_of
-from leaderboard.pages.compare import batch, patches, perturb, routes
-from leaderboard.pages.compare.answers import result
+from leaderboard.pages.try_it import batch, patches, perturb, routes
+from leaderboard.pages.try_it.answers import result
 from leaderboard.web.errors import caught
 
 SENTENCE = (
@@ -39,7 +39,7 @@ def draw(site: Site) -> None:
     # instead where a selected model's weights are missing.
     tray = scripted(
         site.assets,
-        script="pages/compare/tray/tray.js",
+        script="pages/try_it/tray/tray.js",
         css_class="likeness-tray",
         events=("compare", "download"),
         run="module.mount(target, { trigger: fire, root });",
@@ -49,7 +49,7 @@ def draw(site: Site) -> None:
     with gr.Row(elem_classes="pg-controls"):
         progress = gr.HTML("", apply_default_css=False)
         stop = gr.Button("Stop the download", visible=False, size="sm", scale=0, min_width=160)
-    answers = rendered(site.assets, script="pages/compare/answers.js", elem_id="answers")
+    answers = rendered(site.assets, script="pages/try_it/answers.js", elem_id="answers")
     with gr.Column(visible=False, elem_id="closer") as closer:
         sections = [patches.section(site, sent), perturb.section(site, sent)]
     batch.section(site)
@@ -139,8 +139,8 @@ def downloaded(site: Site, payload: dict[str, Any], request: Any) -> Iterator[tu
     site.live.admit(request)
     _, rows = site.live.read(payload)
     for row, progress in site.live.download(rows, session=str(payload.get("session", ""))):
-        yield render("pages/compare/download.html", title=row.title, progress=progress), True
+        yield render("pages/try_it/download.html", title=row.title, progress=progress), True
     yield Markup(), False
 
 
-COMPARE = View(key="compare", title="Try", sentence=SENTENCE, group="Try", draw=draw, routes=routes.routes)
+TRY = View(key="try", title="Try", sentence=SENTENCE, group="Try", draw=draw, routes=routes.routes)

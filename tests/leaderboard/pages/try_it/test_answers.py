@@ -15,7 +15,7 @@ from leaderboard.data.related_figures import related_figures
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.live.live import OUT_OF_TIME
-from leaderboard.pages.compare import answers as page
+from leaderboard.pages.try_it import answers as page
 from tests.compute.live.test_questions import asked, checked, reference, row
 
 CLIP = "laion/clip-vit-b-32-laion2b-s34b-b79k"
@@ -163,7 +163,7 @@ def test_a_visitors_words_never_become_markup(mode: str) -> None:
 
 
 def download(**progress: object) -> str:
-    return render("pages/compare/download.html", title="M", progress=DownloadProgress(**progress))
+    return render("pages/try_it/download.html", title="M", progress=DownloadProgress(**progress))
 
 
 def test_a_download_says_how_far_it_is() -> None:

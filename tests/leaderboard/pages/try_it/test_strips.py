@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 
 from compute.analysis.domain import DomainCheck
 from compute.live.questions import Answer
-from leaderboard.pages.compare.strips import LABEL, LETTER, spread, strip
+from leaderboard.pages.try_it.strips import LABEL, LETTER, spread, strip
 from tests.compute.live.test_questions import reference, row
-from tests.leaderboard.pages.compare.test_answers import CHOICE, PAIR, drawn, found
+from tests.leaderboard.pages.try_it.test_answers import CHOICE, PAIR, drawn, found
 
 CROWDS = [
     [50, 52],

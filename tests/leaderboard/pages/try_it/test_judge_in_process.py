@@ -15,8 +15,8 @@ from compute.live.roster import Roster
 from compute.types import BadInput
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.live.live import Live
-from leaderboard.pages.compare import perturb
-from leaderboard.pages.compare.ratings import ShownChange
+from leaderboard.pages.try_it import perturb
+from leaderboard.pages.try_it.ratings import ShownChange
 from tests.compute.models.judges.test_vlm import row, written
 
 VIEW = {"image": 0, "by": "rotate", "amount": 45.0}

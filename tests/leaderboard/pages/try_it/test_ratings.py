@@ -12,8 +12,8 @@ from compute.live import examples
 from compute.live.changes import ChangedPair, PairRating
 from compute.live.questions import LiveQuestion
 from compute.types import BadInput
-from leaderboard.pages.compare import ratings
-from leaderboard.pages.compare.ratings import ShownChange
+from leaderboard.pages.try_it import ratings
+from leaderboard.pages.try_it.ratings import ShownChange
 
 ROWS = {row.key: row for row in shipped().models}
 TINY, SSIM, JUDGE = (ROWS[key] for key in ("tiny", "ssim", "gpt-4o-2024-11-20"))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { exampleKeys, kinds, labels, moved, obstacle, sent } from '../../../../../leaderboard/pages/compare/tray/inputs.js';
+import { exampleKeys, kinds, labels, moved, obstacle, sent } from '../../../../../leaderboard/pages/try_it/tray/inputs.js';
 
 const image = (id, state = 'ready') => ({ id, kind: 'image', state, key: `key-${id}` });
 const text = (id, words, example = null) => ({ id, kind: 'text', text: words, example });

@@ -19,7 +19,7 @@ from leaderboard.data.related_figures import RelatedFigure, missing_sentence
 from leaderboard.html.formatting import number, percent
 from leaderboard.html.templates import render
 from leaderboard.live.live import OUT_OF_TIME
-from leaderboard.pages.compare.strips import strip
+from leaderboard.pages.try_it.strips import strip
 
 READINGS = {
     "as matching pairs": "like a matching pair",
@@ -56,7 +56,7 @@ def result(
     known = [each.reference or each.few for each in answers if each.reference or each.few]
     loading = ("Loading the models; the first answer takes some seconds.", "", "")
     return render(
-        "pages/compare/answers.html",
+        "pages/try_it/answers.html",
         mode=question.mode,
         note=question.note,
         at=time.monotonic_ns(),

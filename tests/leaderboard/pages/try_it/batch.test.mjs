@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { counted, ended, sampled } from '../../../../leaderboard/pages/compare/batch.js';
+import { counted, ended, sampled } from '../../../../leaderboard/pages/try_it/batch.js';
 
 const at = (change) => ({ state: 'running', done: 3, of: 200, share: 0.1, left: null, problems: 0, ...change });
 

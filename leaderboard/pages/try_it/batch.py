@@ -286,7 +286,7 @@ def section(site: Site) -> None:
     tables = Tables(site)
     batch = scripted(
         site.assets,
-        script="pages/compare/batch.js",
+        script="pages/try_it/batch.js",
         css_class="likeness-batch",
         events=("batch", "turn", "stop"),
         run="const view = module.mount(target, { trigger: fire });"

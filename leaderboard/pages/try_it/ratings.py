@@ -114,7 +114,7 @@ def table(pair: ChangedPair, models: Sequence[Model], scores: Mapping[str, Score
     title = PERTURBATIONS[pair.kind].title
     known = [rating for each in scores.values() for rating in each.values() if hasattr(rating, "scores")]
     return render(
-        "pages/compare/ratings.html",
+        "pages/try_it/ratings.html",
         change=f"{title}: {amount}" if pair.strength else "unchanged",
         columns=[(TOLD[condition], expected(pair.type, condition)) for condition in CONDITIONS],
         rows=[

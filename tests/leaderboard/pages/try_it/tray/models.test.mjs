@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { exactly, grouped, matches, selected, written } from '../../../../../leaderboard/pages/compare/tray/models.js';
-import { refusal } from '../../../../../leaderboard/pages/compare/tray/uploads.js';
-import { size } from '../../../../../leaderboard/pages/compare/words.js';
+import { exactly, grouped, matches, selected, written } from '../../../../../leaderboard/pages/try_it/tray/models.js';
+import { refusal } from '../../../../../leaderboard/pages/try_it/tray/uploads.js';
+import { size } from '../../../../../leaderboard/pages/try_it/words.js';
 
 const model = (key, state = 'ready', usual = false) => ({ key, title: key.toUpperCase(), kind: 'encoder', state, why: 'too large', default: usual });
 const models = [model('tiny', 'ready', true), model('ssim', 'ready', true), model('clip', 'download', true), model('big', 'download'), model('giant', 'impossible', true)];
