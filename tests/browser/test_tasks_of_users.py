@@ -69,7 +69,7 @@ def user(visit: Callable[..., Any], record_property: Callable[[str, Any], None])
 def test_the_best_open_multilingual_retrieval_model_under_a_billion(user: User) -> None:
     user.page_of("Choose")
     user.click(user.page.get_by_role("link", name="Search in many languages, at most 1 B"))
-    user.page.wait_for_url("**/choose?language=many&size=1b&license=stated**")
+    user.page.wait_for_url("**/choose?language=many&size=1b&license=permissive**")
     lead = user.reads(r"(.+) has the highest mean of the \d+ models that fit, .*Multilingual Retrieval")
     first = user.page.locator("#shortlist li").first.inner_text()
     assert lead[1].strip() in first

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gradio as gr
 from markupsafe import Markup
 
-from leaderboard.data.languages import SPELLINGS, name_of
+from leaderboard.data.languages import NAMES, SPELLINGS, name_of
+from leaderboard.data.model_queries import PERMISSIVE
+from leaderboard.data.shortlist import MANY, NEEDS, Conditions, shortlist
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, bind, heading, static_html
-from leaderboard.pages.choose.needs import HARDWARE, LANGUAGES, LICENSES, MANY, NEEDS, SIZES
-from leaderboard.pages.choose.shortlist import Conditions, shortlist
 from leaderboard.web import parameters as address
 
 SENTENCE = (
@@ -19,63 +19,104 @@ SENTENCE = (
 )
 
 READY = (
-    ("Search in many languages, at most 1 B, stated licence", "language=many&size=1b&license=stated"),
+    ("Search in many languages, open licence, at most 1 B", "language=many&size=1b&license=permissive"),
+    ("Find documents, at most 3 B", "need=documents&size=3b"),
+    ("Search in Swahili", "language=swa"),
     ("Classify images on a laptop", "need=classification&hardware=cpu"),
-    ("Find pages and documents, permissive licence", "need=documents&license=permissive"),
     ("Judge the quality of images", "need=quality"),
 )
+GENERATORS = "generators"  # a need that has a page of its own
+# Upper limits in millions of parameters. For hardware, two bytes a parameter in half precision and about half of the
+# memory left for images: a rule of thumb.
+LIMITS = {
+    "100m": 100,
+    "500m": 500,
+    "1b": 1_000,
+    "3b": 3_000,
+    "10b": 10_000,
+    "cpu": 500,
+    "gpu8": 2_000,
+    "gpu24": 6_000,
+    "gpu80": 20_000,
+}
+CHOICES = {
+    "need": [*((need.title, key) for key, need in NEEDS.items()), ("Rank image generators", GENERATORS)],
+    "language": [
+        ("English, or any", ""),
+        ("Many languages", MANY),
+        *((f"{name} alone", code) for code, name in NAMES.items()),
+    ],
+    "size": [
+        ("Any", ""),
+        ("At most 100 M parameters", "100m"),
+        ("At most 500 M", "500m"),
+        ("At most 1 B", "1b"),
+        ("At most 3 B", "3b"),
+        ("At most 10 B", "10b"),
+    ],
+    "license": [
+        ("Any, also unknown", ""),
+        ("Open (MIT, Apache, BSD)", "permissive"),
+        ("Any that is stated", "stated"),
+    ],
+    "hardware": [
+        ("Any", ""),
+        ("A laptop without a GPU (up to 500 M)", "cpu"),
+        ("A GPU with 8 GB (up to 2 B)", "gpu8"),
+        ("A GPU with 24 GB (up to 6 B)", "gpu24"),
+        ("A GPU with 80 GB (up to 20 B)", "gpu80"),
+    ],
+}
+LABELS = {"need": "What for", "language": "Language", "size": "Size", "license": "Licence", "hardware": "Hardware"}
 
 
 def draw(site: Site) -> None:
     """The questions, then the shortlist."""
     heading(title="Choose a model", sentence=SENTENCE)
     static_html(render("pages/choose/ready.html", views=READY))
-    needs = [(need.title, need.key) for need in NEEDS]
-    sizes, hardware = ([("Any", ""), *((one.title, one.key) for one in limits)] for limits in (SIZES, HARDWARE))
-    licenses = [("Any, also unknown", ""), *((title, key) for key, title in LICENSES)]
-    languages = [("English, or any", ""), *((title, key) for key, title in LANGUAGES)]
-    choices = {"need": needs, "language": languages, "size": sizes, "license": licenses, "hardware": hardware}
-    parameters = tuple(
-        address.Choice(
-            key=key,
-            default=listed[0][1],
-            choices=tuple(value for _, value in listed),
-            spellings=SPELLINGS if key == "language" else {},
-        )
-        for key, listed in choices.items()
-    )
     with gr.Row(elem_classes="pg-controls"):
-        need = gr.Dropdown(needs, value=needs[0][1], label="What for", scale=3, min_width=280)
-        language = gr.Dropdown(languages, value="", label="Language", scale=2, min_width=200)
-        size = gr.Dropdown(sizes, value="", label="Size", scale=2, min_width=180)
-        license = gr.Dropdown(licenses, value="", label="Licence", scale=2, min_width=200)
-        machine = gr.Dropdown(hardware, value="", label="Hardware", scale=2, min_width=200)
+        controls = [
+            gr.Dropdown(listed, value=listed[0][1], label=LABELS[key], scale=2, min_width=200)
+            for key, listed in CHOICES.items()
+        ]
     answer = gr.HTML("<p class='pg-quiet'>Loading …</p>", apply_default_css=False, elem_id="shortlist")
     bind(
         site,
-        parameters=parameters,
-        controls=[need, language, size, license, machine],
+        parameters=tuple(
+            address.Choice(
+                key=key,
+                default=listed[0][1],
+                choices=tuple(value for _, value in listed),
+                spellings=SPELLINGS if key == "language" else {},
+            )
+            for key, listed in CHOICES.items()
+        ),
+        controls=controls,
         outputs=[answer],
-        draw=lambda need, **conditions: (shown(site.suite_cache, need=need, conditions=Conditions(**conditions)),),
+        draw=lambda **answers: (shown(site.suite_cache, **answers),),
     )
 
 
-def shown(suite_cache: SuiteCache, *, need: str, conditions: Conditions) -> Markup:
-    """The shortlist for the need with a key, as markup."""
-    chosen = next(one for one in NEEDS if one.key == need)
-    if not chosen.suite:
+def shown(
+    suite_cache: SuiteCache, *, need: str, language: str = "", size: str = "", license: str = "", hardware: str = ""
+) -> Markup:
+    """The shortlist for the answers, as markup."""
+    if need == GENERATORS:
         return render("pages/choose/generators.html")
-    result = shortlist(suite_cache, need=chosen, conditions=conditions)
-    about = result.table.suite
+    limits = [LIMITS[key] for key in (size, hardware) if key]
+    conditions = Conditions(language=language, max_parameters=min(limits, default=None), license=license)
+    result = shortlist(suite_cache, need=need, conditions=conditions)
+    about, cut = result.table.suite, result.table.cut
     return render(
         "pages/choose/page.html",
         list=result,
-        conditions=conditions,
+        many=language == MANY,
+        hardware=hardware,
+        permissive=PERMISSIVE,
         suite=about,
-        board=f"board?suite={about['key']}"
-        + (f"&language={language}" if (language := result.table.cut.language) else ""),
-        language="many languages" if conditions.language == MANY else name_of(conditions.language),
-        categories=chosen.asked(conditions.language),
+        board=f"board?suite={about['key']}" + (f"&language={cut.language}" if cut.language else ""),
+        language={"": "", MANY: "many languages"}.get(language, name_of(language)),
+        categories=NEEDS[need].asked(language),
     )
 
 
