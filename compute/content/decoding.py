@@ -3,8 +3,9 @@
 Rules, in this order:
 - the first frame of an animation, the first page of a TIFF;
 - the orientation that EXIF states is applied (a broken EXIF block states none);
-- transparency is dropped, not laid on a colour: the colours stored below it stay, as in the checkpoints' own
-  `convert("RGB")`; palettes are looked up; CMYK, YCbCr, LAB and grey are converted without colour profiles;
+- transparency is dropped and the colours stored under it stay, as in the benchmarks' own `convert("RGB")`; images from
+  visitors are composited on white, as people see them; palettes are looked up; CMYK, YCbCr, LAB and grey are converted
+  without colour profiles;
 - 16-bit grey is scaled to 8 bits (v / 257), where Pillow alone would clip it; by the range that its file states, where
   that is smaller and holds all values, as of cameras with 10 to 14 bits (PNG's sBIT; TIFF's BitsPerSample and
   MaxSampleValue). Floating-point pixels are refused, for nothing says which value is white.
@@ -99,11 +100,14 @@ def webp_size(data: bytes) -> tuple[int, int] | None:
     return number(26, 2) & 0x3FFF, number(28, 2) & 0x3FFF
 
 
-def rgb(image: Image.Image) -> Image.Image:
-    """Decodes an opened image to RGB, 8 bits a channel, by the rules above. Raises BadInput."""
+def rgb(image: Image.Image, *, ground: str | None = None) -> Image.Image:
+    """Decodes an opened image to RGB, 8 bits a channel, by the rules above. Raises BadInput.
+
+    ground: the colour that transparent parts are composited on; None drops the transparency.
+    """
     try:
         _load(image)
-        return _converted(ImageOps.exif_transpose(image) if orientation(image) != 1 else image)
+        return _converted(ImageOps.exif_transpose(image) if orientation(image) != 1 else image, ground)
     except (BadInput, MemoryError):
         raise
     except Exception as error:  # as above: a truncated file shows only here
@@ -156,23 +160,33 @@ def _load(image: Image.Image) -> None:
         del image.load_prepare  # it refers to the image, which would stay in memory
 
 
-def _converted(image: Image.Image) -> Image.Image:
-    if image.mode == "RGB":
+def _converted(image: Image.Image, ground: str | None) -> Image.Image:
+    if image.mode == "RGB" and not (ground and image.has_transparency_data):
         return image
     if image.mode == "F":
         raise BadInput("floating-point pixels, which have no stated range")
     if image.mode in DEEP_GREY:
         return _shallow(image).convert("RGB")
+    if ground and image.has_transparency_data:
+        opaque = Image.new("RGB", image.size, ground)
+        for band in _bands(image):
+            part = image.crop(band).convert("RGBA")
+            opaque.paste(part, band[:2], part)
+        return opaque
     if image.mode == "P" and image.has_transparency_data:
         image = image.convert("RGBA")  # by this way Pillow does not warn of the transparency it drops
     return image.convert("RGB")
 
 
-def _shallow(image: Image.Image) -> Image.Image:
-    """A grey image of 16 bits with 8 (mode L), some rows at a time: all at once take 16 bytes a pixel more."""
-    shallow = Image.new("L", image.size)
+def _bands(image: Image.Image) -> list[tuple[int, int, int, int]]:
+    """Boxes of some rows each, which cover the image: converting it whole takes up to 16 bytes a pixel more."""
     rows = max(1, BAND // image.width)
-    bands = [(0, top, image.width, min(top + rows, image.height)) for top in range(0, image.height, rows)]
+    return [(0, top, image.width, min(top + rows, image.height)) for top in range(0, image.height, rows)]
+
+
+def _shallow(image: Image.Image) -> Image.Image:
+    """A grey image of 16 bits with 8 (mode L)."""
+    shallow, bands = Image.new("L", image.size), _bands(image)
     white = image.info.get(WHITE, 65535)
     # PNG's rule is to fill the 16 bits and to leave zeros or copies of the high bits below the significant ones: then
     # values above the stated range occur, or none has a bit below.

@@ -142,7 +142,7 @@ def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
     scale = math.sqrt(PIXELS / (width * height))
     if scale < 0.5 and image.format == "JPEG":  # halved while it is decoded, in a quarter of the memory
         image.draft(None, (math.ceil(width * scale), math.ceil(height * scale)))
-    plain = decoding.rgb(image)
+    plain = decoding.rgb(image, ground="white")
     turned = decoding.orientation(image)
     width, height = (height, width) if turned in (5, 6, 7, 8) else (width, height)
     notes = []
@@ -163,7 +163,7 @@ def _decoded(image: Image.Image) -> tuple[Image.Image, str]:
         notes.append(f"16 bits a channel scaled to 8{unstated}")
     # A palette or a single colour that says so, or any pixel that is not opaque.
     if image.has_transparency_data and ("A" not in image.getbands() or image.getchannel("A").getextrema()[0] < 255):
-        notes.append("transparency dropped: the colours stored under it are seen")
+        notes.append("transparent parts shown on white")
     if scale < 1:
         wide = min(max(1, int(width * scale)), PIXELS)
         size = (wide, min(max(1, int(height * scale)), PIXELS // wide))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 
@@ -76,18 +75,6 @@ class LiveQuestion:
         if self.mode == "quality":
             return self.attribute
         return "image-image" if self.mode == "odd" else abilities.pairing_of(*self.kinds[:2])
-
-    @cached_property
-    def note(self) -> str:
-        """That two images are one to every model, as they differ in what was dropped of them; else empty."""
-        images = [each for each in self.inputs if not isinstance(each.content, str) and "transparency" in each.note]
-        for one, other in combinations(images, 2):
-            if one.key != other.key and one.content == other.content:
-                return (
-                    f"{one.name} and {other.name} differ in their transparency alone, which is dropped: "
-                    "to every model they are the same image. Lay them on a colour first"
-                )
-        return ""
 
     def checked(self) -> LiveQuestion:
         """Itself. Raises BadInput, as a sentence, for inputs that do not fit the mode."""

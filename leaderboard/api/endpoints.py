@@ -127,8 +127,8 @@ def add(suite_cache: SuiteCache, live: LivePart) -> None:
 
         Scores of different models cannot be compared. Where a model is calibrated on inputs like these, its record says
         where the score lies among matching and unrelated pairs; else no_percentile says why not. published lists the
-        model's printed figures for this kind of question; problem explains why a model has no score; note says when
-        two images differ in their transparency alone, which is dropped. Images are data URIs of at most 8 MB. Nothing
+        model's printed figures for this kind of question; problem explains why a model has no score; note says what was
+        changed in an input, such as transparent parts shown on white. Images are data URIs of at most 8 MB. Nothing
         that is sent is written to disk, and no address is fetched.
 
         Args:

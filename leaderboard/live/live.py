@@ -330,7 +330,8 @@ class Live:
         question, rows = self.pair(inputs, models)
         judges = self.judges(request, pressed=True)  # a program names the models that it asks
         answers = self.answers(question, rows, cache={}, judges=judges)
-        return [_record(answer, question.pairing) | {"note": question.note} for answer in answers]
+        note = "; ".join(f"{each.name}: {each.note}" for each in question.inputs if each.note)
+        return [_record(answer, question.pairing) | {"note": note} for answer in answers]
 
     # ---- downloads
 

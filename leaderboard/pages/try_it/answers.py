@@ -58,7 +58,6 @@ def result(
     return render(
         "pages/try_it/answers.html",
         mode=question.mode,
-        note=question.note,
         at=time.monotonic_ns(),
         headline=headline(question, answers) if answers else loading,
         has_axis=any(strip(each) for each in answers if not each.problem),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from compute.content import decoding
 from compute.content.decoding import checked, decode, opened
 from compute.types import BadInput
 
@@ -79,6 +80,23 @@ def test_transparency_is_dropped_and_its_colours_stay() -> None:
     grey = image.convert("L")
     pair = Image.merge("LA", (grey, Image.new("L", grey.size, 7)))
     assert apart(decode(saved(pair, "PNG")), grey.convert("RGB")) == 0
+
+
+def test_or_composited_on_a_colour() -> None:
+    """Reference: the blend by hand, in all modes that PNG stores with transparency."""
+    image = picture()
+    alpha = np.arange(image.width, dtype=np.uint8)[None, :].repeat(image.height, 0) * 10
+    veiled = image.copy()
+    veiled.putalpha(Image.fromarray(alpha))
+    share = alpha[..., None] / 255
+    for mode in ("RGBA", "LA"):
+        found = np.asarray(decoding.rgb(decoding.opened(saved(veiled.convert(mode), "PNG")), ground="white"), float)
+        seen = np.asarray(image if mode == "RGBA" else image.convert("L").convert("RGB"), float)
+        assert np.abs(found - (seen * share + 255 * (1 - share))).max() <= 1
+    few = image.quantize(16)
+    found = np.asarray(decoding.rgb(decoding.opened(saved(few, "PNG", transparency=3)), ground="white"))
+    assert (found[np.asarray(few) == 3] == 255).all()
+    assert (found[np.asarray(few) != 3] == np.asarray(few.convert("RGB"))[np.asarray(few) != 3]).all()
 
 
 def test_palettes_are_looked_up(recwarn: pytest.WarningsRecorder) -> None:

@@ -164,16 +164,18 @@ def test_a_pair_of_a_program(live: Live) -> None:
     assert [row.key for row in rows] == ["ssim"]
 
 
-def test_images_that_differ_in_transparency_alone_are_said_to_be_one(live: Live) -> None:
+def test_transparent_shapes_are_compared_on_white(live: Live) -> None:
     def shape(left: int, colour: int) -> tuple[str, bytes]:
         image, out = Image.new("RGBA", (32, 32), (0, 0, 0, 0)), io.BytesIO()
         image.paste((colour, 0, 0, 255), (left, 4, left + 9, 28))
         image.save(out, "PNG")
         return "image", out.getvalue()
 
-    for other, said in ((shape(20, 0), "transparency"), (shape(2, 0), ""), (shape(20, 255), "")):
+    for other, is_same in ((shape(20, 0), False), (shape(2, 0), True)):  # the same black, where all is dropped
         (record,) = live.score([shape(2, 0), other], ["ssim"])
-        assert (said in record["note"]) if said else record["note"] == ""
+        assert record["note"].count("white") == 2 and (record["score"] > 0.999) == is_same
+    (record,) = live.score([shape(2, 255), ("image", png("red"))], ["ssim"])
+    assert record["note"].count("white") == 1
 
 
 JUDGE = "gpt-4o-2024-11-20"
