@@ -242,6 +242,7 @@ def _column(column: SuiteColumn, shown: np.ndarray) -> dict[str, Any]:
         **{name: getattr(column, name) for name in COLUMN_FACTS},
         "chance": None if column.chance is None else clean(column.chance, scale=column.scale),
         "hint": labels.hint(column.title),
+        "short": labels.SHORT.get(column.title, ""),
         "low": clean(low),
         "high": clean(high),
     }

@@ -76,6 +76,17 @@ ABBREVIATIONS: dict[str, str] = {
     "SD": "standard deviation",
     "CI, 95%": "interval that holds 95% of the draws",
 }
+# Titles of categories where there is little room: over a narrow column, in a paper.
+SHORT = {
+    "Compositionality": "Compos.",
+    "Document Understanding": "Docs",
+    "Linear Probing": "Linear probing",
+    "Multilingual Retrieval": "Retrieval (multi)",
+    "Vision-centric QA": "Vision QA",
+    "Visual STS (en)": "STS (en)",
+    "Visual STS (cross & multi)": "STS (multi)",
+    "Zero-shot Classification": "Zero-shot",
+}
 PART = re.compile(r"[^\s,:;()/+]+")
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from compute.rounding import rounded
-from tests.browser.conftest import HOSTILE, query, violations, wait_query
+from tests.browser.conftest import HOSTILE, query, settle, violations, wait_query
 
 BOARD = ".likeness-board"
 READY = f"{BOARD}[data-ready=true]:not([aria-busy])"
@@ -31,6 +31,10 @@ CELLS = """(column) => [...document.querySelectorAll(`.lk-body [aria-colindex="$
   why: cell.ariaLabel ?? '',
   shade: Number([...cell.classList].find((name) => name.startsWith('lk-shade-'))?.slice(9) ?? -1),
 }))"""
+SHIFTS = """window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const shift of list.getEntries()) if (!shift.hadRecentInput) window.shifted += shift.value;
+}).observe({ type: 'layout-shift', buffered: true });"""
 IN_VIEW = """(key) => {
   const grid = document.querySelector('.lk-grid').getBoundingClientRect();
   const cell = document.querySelector(`.lk-titles [data-key="${key}"]`)?.getBoundingClientRect();
@@ -172,6 +176,20 @@ def test_a_server_that_fails_is_said_in_words_and_retried(visit: Callable) -> No
 
 
 # ---- the table
+
+
+@pytest.mark.parametrize("width", [390, 1360, 1920])
+def test_nothing_moves_while_it_loads_and_every_category_has_room(board: Callable, width: int) -> None:
+    """Layout shift is the browser's own measure, summed: it calls up to 0.1 good."""
+    page = board("suite=mieb", width=width, before=SHIFTS)
+    settle(page, READY)
+    assert page.evaluate("window.shifted") < 0.02
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    if width > 390:
+        assert page.evaluate(IN_VIEW, "Zero-shot Classification")
+        assert page.locator(".lk-grid").bounding_box()["width"] >= width - 80
+        cut = "(cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)"
+        assert page.locator(".lk-body .lk-cell:not(.lk-model), .lk-titles .lk-sort").evaluate_all(cut) == []
 
 
 def test_by_keyboard_alone(board: Callable) -> None:

@@ -20,7 +20,6 @@ import { forgetWidths } from './titles.js';
 import { createWeights } from './weights.js';
 
 const NARROW = 560;
-const WIDE = 900;
 const ROW = 36;
 const URL_WAIT = 150;
 const RANK_WAIT = 20;
@@ -63,13 +62,11 @@ class Board {
       el('div', { class: 'lk-bar', role: 'group', 'aria-label': 'Table controls' }, ...search.nodes, ...filters.nodes, ...picker.nodes, ...this.weights.nodes,
         ...cuts.nodes, this.status, ...origins.nodes, ...exports.nodes, ...link.nodes),
       this.weights.panel, ...changed.nodes, ...unknown.nodes, ...chips.nodes, this.grid.node, ...empty.nodes, ...legend.nodes, ...selection.nodes, ...comparison.nodes);
-    root.replaceChildren(this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node);
+    this.nodes = [this.suites.node, this.notice.node, this.failure.node, this.main, this.dialog.node];
   }
 
   async start() {
     const suite = suiteOf(location.search) || this.home;
-    this.main.hidden = true;
-    this.failure.loading();
     this.source.load(suite, cutOf(location.search)).catch(() => null);
     const onPop = () => {
       if (this.root.isConnected) this.open(suiteOf(location.search) || this.home, location.search);
@@ -77,6 +74,9 @@ class Board {
     };
     addEventListener('popstate', onPop);
     await Promise.all([gridStyles(), stylesheet(new URL('./board.css', import.meta.url)), stylesheet(new URL('./comparison.css', import.meta.url)), shadeStyles()]);
+    this.main.hidden = this.suites.node.hidden = true; // what is shown before its styles and contents moves what follows
+    this.failure.loading();
+    this.root.replaceChildren(...this.nodes);
     await this.open(suite, location.search);
     document.fonts?.ready.then(() => {
       forgetWidths();
@@ -130,9 +130,8 @@ class Board {
     const first = this.payload !== payload;
     Object.assign(this, { payload, state, ranking });
     this.failure.clear();
-    this.main.hidden = false;
+    this.main.hidden = this.suites.node.hidden = false;
     this.narrow = this.root.clientWidth < NARROW;
-    this.wide = this.root.clientWidth >= WIDE;
     this.font = `600 12px ${getComputedStyle(this.root).fontFamily}`;
     if (first) this.grid.node.scrollTo(0, 0);
     this.grid.node.setAttribute('aria-label', `${payload.suite.title}: models and scores`);
@@ -159,7 +158,7 @@ class Board {
     this.scaleRows = state.q.trim() ? filterRows(payload, { ...state, q: '' }) : passing;
     const change = { rows: this.rows, sort: state.sort };
     const keys = shownKeys(this).join();
-    if (columns || keys !== this.shownKeys) change.columns = gridColumns(this, this.narrow);
+    if (columns || keys !== this.shownKeys) change.columns = gridColumns(this);
     this.shownKeys = keys;
     this.grid.update(change);
     this.parts.forEach((part) => part.refresh());
@@ -307,9 +306,9 @@ class Board {
   }
 
   resized(width) {
-    const [narrow, wide] = [width < NARROW, width >= WIDE];
-    if (!this.payload || (narrow === this.narrow && wide === this.wide)) return;
-    Object.assign(this, { narrow, wide });
-    this.grid.update({ columns: gridColumns(this, narrow) });
+    const narrow = width < NARROW;
+    if (!this.payload || (narrow === this.narrow && this.tight === (this.comfortable > this.root.clientWidth))) return;
+    this.narrow = narrow;
+    this.grid.update({ columns: gridColumns(this) });
   }
 }

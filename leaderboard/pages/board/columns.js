@@ -20,6 +20,7 @@ const NAME_ROOM = 17; // px beside a name in its cell
 const UNDER = 220; // px that the line below a name may claim
 const BADGE_ROOM = 16;
 const ROOM = 19; // px beside the text of a cell that is not sorted by
+const SCROLLBAR = 15;
 const END = 14; // px beside the axis of the intervals
 
 export const MARKS = [
@@ -85,7 +86,7 @@ export const OPTIONAL = [
 // Whether a column has something to show in a row; one that has not in any row is left out.
 const TELLS = {
   parameters: ({ payload }, row) => payload.rows[row].parameters !== null,
-  coverage: ({ ranking }, row) => ranking.coverage[row] < 1,
+  coverage: ({ ranking }, row) => ranking.coverage[row] < 1 && ranking.rank[row] !== null, // the others say it below their names
   range: ({ ranking }, row) => ranking.low[row] !== null,
   class: ({ ranking }, row) => Boolean(ranking.tie[row]),
 };
@@ -124,8 +125,17 @@ export function shownKeys(board) {
   return [...Object.keys(BESIDE).filter((key) => isShown(board, key)), ...scoresShown(board)];
 }
 
-/** The grid's columns for a board's payload, state and ranking; `narrow` is for a phone. */
-export function gridColumns(board, narrow) {
+/** The grid's columns for a board's payload, state and ranking: with short titles where the whole ones do not fit. */
+export function gridColumns(board) {
+  board.tight = false;
+  const columns = columnsOf(board);
+  board.comfortable = columns.reduce((sum, { width }) => sum + width, SCROLLBAR);
+  board.tight = board.comfortable > board.root.clientWidth;
+  return board.tight ? columnsOf(board) : columns;
+}
+
+function columnsOf(board) {
+  const { narrow } = board; // a phone
   const some = (keys) => keys.filter((key) => isShown(board, key)).map((key) => BESIDE[key](board, narrow));
   const pin = (columns) => columns.map((column) => ({ ...column, pinned: true }));
   const shown = scoresShown(board);
@@ -221,7 +231,7 @@ function rangeColumn({ ranking, font }) {
   const texts = ranking.low.map((low, row) => (low === null ? '' : shortInterval(ranking, row)));
   return {
     key: 'range', title: 'Range', name: 'Range of the rank', hint: 'The ranks that the data leave possible, at 95%; in brackets where they rest on few tasks',
-    width: widthFor(['Range', ...texts], font, ROOM),
+    width: widthFor(['Range', ...texts.map((text) => text.replace(/\d/g, '0'))], font, ROOM), // all digits are as wide as a 0
     draw(cell, row) {
       cell.classList.add('lk-span');
       cell.textContent = texts[row];
@@ -272,7 +282,7 @@ function modelColumn(board, narrow) {
   const under = (row, at) => small((ranking.front?.includes(at) ? `${FRONT.sign} ` : '') + (whyNot(ranking, at) || underName(row)));
   const claimed = (row, at) => Math.max(width(titleBeside(row)) + beside(row), Math.min(UNDER, under(row, at)));
   const longest = NAME_ROOM + Math.ceil(Math.max(...payload.rows.map(claimed)));
-  const [least, most] = [board.wide ? 290 : 220, 340].map((bound) => Math.max(150, Math.min(bound, longest)));
+  const [least, most] = [board.tight ? 226 : 290, 340].map((bound) => Math.max(150, Math.min(bound, longest)));
   const drawn = new Map();
 
   /** All names as they are shown in so many lines and px: each is told from the others. */
@@ -322,10 +332,11 @@ function onFront(ranking, row) {
   return ranking.front?.includes(row) ? el('span', { class: 'lk-front', 'aria-hidden': 'true' }, `${FRONT.sign}\u00a0`) : null;
 }
 
-function factColumn({ key, title, hint, of, text }, { payload, font }) {
+function factColumn({ key, title, short = title, hint, of, text }, { payload, font, tight }) {
   const texts = payload.rows.map(of).filter((value) => value !== null).map(text);
+  const heading = tight ? short : title;
   return {
-    key, title, hint, numeric: true, sort: true, ...titleSize(title, font, texts),
+    key, title: heading, name: title, hint, numeric: true, sort: true, ...titleSize(heading, font, texts, tight),
     draw(cell, row) {
       const value = of(payload.rows[row]);
       cell.textContent = value === null ? '—' : text(value);
@@ -439,17 +450,17 @@ function missing(cell, reason) {
 }
 
 function scoreColumn(board, at) {
-  const { payload, ranking, font } = board;
+  const { payload, ranking, font, tight } = board;
   const column = payload.columns[at];
   const { digits, higher, chance, low, high } = column;
-  const heading = higher ? column.title : `${column.title}\u00a0↓`;
-  const fit = titleSize(heading, font, [rounded(low, digits), rounded(high, digits)]);
+  const heading = (tight && column.short ? column.short : column.title) + (higher ? '' : '\u00a0↓');
+  const fit = titleSize(heading, font, [rounded(low, digits), rounded(high, digits)], tight);
   let [rows, scale] = [null, null];
   const below = payload.suite.synthetic && chance !== null ? `chance ${rounded(chance, digits)}` : '';
   const size = below ? { width: Math.max(fit.width, BELOW), lines: fit.lines + 1 } : fit;
   return {
     key: column.key, title: breakable(heading), name: `${column.title}, ${column.metric_title}`,
-    hint: columnHint(column), group: column.group, numeric: true, sort: true, below, ...size, most: Math.max(118, size.width),
+    hint: columnHint(column), group: column.group, numeric: true, sort: true, below, ...size, most: Math.max(132, size.width),
     draw(cell, row) {
       const stored = cellAt(payload, ranking, row, at);
       if (stored === null) {

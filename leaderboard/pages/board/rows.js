@@ -15,7 +15,7 @@ const count = (value) => value.toLocaleString('en');
 
 /** Facts of a model that are columns; all but the first when they are switched on. `of` gives null where it is not stated. */
 export const FACTS = [
-  { key: 'parameters', title: 'Parameters', hint: 'Number of parameters, where it is stated', of: (row) => row.parameters, text: parametersText },
+  { key: 'parameters', title: 'Parameters', short: 'Params', hint: 'Number of parameters, where it is stated', of: (row) => row.parameters, text: parametersText },
   { key: 'memory', title: 'Memory', hint: 'What the published weights take in memory', of: (row) => row.memory, text: memoryText },
   { key: 'dimension', title: 'Dimension', hint: 'Embedding dimension: numbers in a vector', of: (row) => row.dimension, text: count },
   { key: 'tokens', title: 'Max tokens', hint: 'The longest text that is read whole, in tokens', of: (row) => row.tokens, text: count },

@@ -1,5 +1,6 @@
 /** The titles of columns: where they may break, how wide and how many lines they are. */
 
+const BESIDE = 19; // px beside the title of a column of numbers
 let pen = null;
 const widths = new Map();
 
@@ -22,16 +23,16 @@ export function breakable(title) {
   return title.replace(/\S{10,}/g, (word) => word.replace(/([a-z0-9])(?=[A-Z])|([/_-])(?=\w)/g, '$1$2\u200b'));
 }
 
-/** Width of a column and lines of its title: the longest part of the title and the longest value fit. */
-export function titleSize(title, font, values = []) {
+/** Width of a column and lines of its title: the longest part of the title and the longest value fit; `tight`: no more than that. */
+export function titleSize(title, font, values = [], tight = false) {
   const parts = breakable(title).split(/(?<=[-\u200b\s])/).map((part) => textWidth(part, font));
   const whole = textWidth(title, font);
-  const widest = Math.max(...parts, ...values.map((value) => textWidth(value, font) * 1.1), whole <= 84 ? whole : whole / 2.4);
-  let width = Math.ceil(Math.min(128, Math.max(62, widest + 25)));
-  let lines = linesOf(parts, width - 23);
+  const widest = Math.max(...parts, ...values.map((value) => textWidth(value, font) * 1.1), whole <= (tight ? 0 : 84) ? whole : whole / 2.4);
+  let width = Math.ceil(Math.min(128, Math.max(56, widest + BESIDE + 2)));
+  let lines = linesOf(parts, width - BESIDE);
   // Two lines are room that every header has: a title gets a wider column before it gets a third line.
   for (let wider = width + 4; lines > 2 && wider <= 150; wider += 4) {
-    if (linesOf(parts, wider - 23) <= 2) [width, lines] = [wider, 2];
+    if (linesOf(parts, wider - BESIDE) <= 2) [width, lines] = [wider, 2];
   }
   return { width, lines: Math.min(3, lines) };
 }
