@@ -220,12 +220,15 @@ def remember(parameters: tuple[Parameter, ...], *, presets: bool = False) -> str
 
     With `presets`, the preset that the page was opened with is replaced by the values themselves.
     """
-    facts = [{"key": parameter.key, "default": parameter.write(parameter.default)} for parameter in parameters]
+    facts = []
+    for each in parameters:  # `empty`: what a control without a value says, as in `typed`
+        usual = each.write(each.default)
+        facts.append({"key": each.key, "default": usual, "empty": "" if getattr(each, "noun", "") else usual})
     return f"""(...values) => {{
   const query = new URLSearchParams(location.search);
   {"query.delete('preset');" if presets else ""}
-  {json.dumps(facts)}.forEach(({{key, default: usual}}, index) => {{
-    const value = values[index] ?? '';
+  {json.dumps(facts)}.forEach(({{key, default: usual, empty}}, index) => {{
+    const value = values[index] ?? empty;
     const text = Array.isArray(value) ? value.join(',') : String(value);
     if (text === usual) query.delete(key); else query.set(key, text);
   }});

@@ -11,7 +11,7 @@ from compute.cli.workspace import Database, Origin, names, suite_scores
 
 def lite(
     suite: Annotated[str, typer.Option(help="Which suite to make smaller: likeness list suites.")] = "mieb",
-    size: Annotated[int | None, typer.Option(help="How many tasks; 51 is the size of MIEB-lite.")] = None,
+    size: Annotated[int | None, typer.Option(help="How many tasks; without it, the knee of the curve.")] = None,
     hours: Annotated[float | None, typer.Option(help="Instead: GPU hours per model, from imported timings.")] = None,
     origin: Origin = "usual",
     thresholds: Annotated[str, typer.Option(help="Mean correlations above which tasks are dropped.")] = "0.5,0.45",

@@ -1,7 +1,7 @@
 /** The bar above every page: lists that open and close, the menu on phones, and the switch of the theme. And what all pages do: links keep the theme, and a frame takes the page's height. */
 
 import { withTheme } from './address.js';
-import { copyLink } from './dom.js';
+import { copyLink, copyText } from './dom.js';
 import { fillFrame } from './frame.js';
 import { revealNamed } from './reveal.js';
 
@@ -104,8 +104,10 @@ for (const kind of ['pointerdown', 'click']) {
   }, { capture: true });
 }
 document.addEventListener('click', ({ target }) => {
-  const copies = target.closest?.('.pg-heading .pg-copy');
-  if (copies) copyLink(copies, location.href);
+  const copies = target.closest?.('.pg-heading .pg-copy, .pg-code .pg-copy');
+  const code = copies?.closest('.pg-code');
+  if (code) copyText(copies, code.querySelector('pre').textContent);
+  else if (copies) copyLink(copies, location.href);
 });
 
 fillFrame(bar.dataset.sizer);

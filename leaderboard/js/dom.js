@@ -66,18 +66,21 @@ export function follow(address) {
 
 const COPIED_FOR = 1500; // ms
 
-/** Copies a link, whose reader has a theme of their own, and says so on the button; false where the browser does not allow it, after `show` has shown the link. */
-export async function copyLink(node, address, show = (href) => window.prompt('Copy this address', href)) {
-  const href = withoutTheme(address);
+/** Copies a link, whose reader has a theme of their own, as `copyText`. */
+export const copyLink = (node, address, show) => copyText(node, withoutTheme(address), show);
+
+/** Copies a text and says so on the button; false where the browser does not allow it, after `show` has shown the text. */
+export async function copyText(node, text, show = (shown) => window.prompt('Copy this', shown)) {
   try {
-    await navigator.clipboard.writeText(href);
+    await navigator.clipboard.writeText(text);
   } catch {
-    show(href);
+    show(text);
     return false;
   }
+  const label = node.dataset.label ??= node.textContent;
   node.textContent = 'Copied';
   setTimeout(() => {
-    node.textContent = 'Copy link';
+    node.textContent = label;
   }, COPIED_FOR);
   return true;
 }

@@ -84,11 +84,13 @@ def test_whether_the_lead_is_real(user: User) -> None:
     assert user.clicks == 0
 
 
-def test_a_suite_of_twenty_tasks(user: User) -> None:
+def test_a_suite_of_fifteen_tasks_for_mteb(user: User) -> None:
     user.page_of("Insights", "Smaller suite")
-    user.reads(r"\d+ of 130 tasks order")
-    user.type(user.page.get_by_label("Tasks", exact=True).and_(user.page.get_by_role("spinbutton")), "20")
-    user.reads(r"20 of 130 tasks order \d+ models as the whole suite does")
+    user.reads(r"\d+ of 130 tasks rank")
+    user.type(user.page.get_by_role("spinbutton", name="Number of tasks"), "15")
+    user.reads(r"15 of 130 tasks rank the \d+ models like the whole suite")
+    names = user.reads(r"mteb\.get_tasks\(tasks=\[([^\]]+)\]\)")[1]
+    assert names.count(",") == 14 and user.clicks <= 3
 
 
 def test_which_metric_of_generators_to_trust(user: User) -> None:

@@ -48,6 +48,14 @@ class Search:
             left = left[left != task]
         return np.array(path, np.int64), np.array(reached).reshape(-1, 2)
 
+    def along(self, path: Ints) -> Floats:
+        """Spearman with the whole suite after each task of `path`: [steps]."""
+        sums, means = _Sums(search=self), []
+        for task in path:
+            means.append(sums.with_each(np.array([task]))[:, 0])
+            sums.add(task)
+        return agreement(np.stack(means, axis=1), self.target)[0]
+
 
 class _Sums:
     """Sums by category of the tasks chosen so far: one more task is one step for all candidates."""
@@ -80,8 +88,8 @@ class _Sums:
 def agreement(columns: Floats, target: Floats) -> Floats:
     """Spearman and Pearson of each column [models, candidates] with `target` [models]: [2, candidates].
 
-    Over the models that have a value, times their share of all models, so that leaving models without a mean
-    is no way to agree. 0 where a column is constant or has fewer than 3 models.
+    Over the models that have a value, times their share of all models, so that agreement
+    does not rise by losing models. 0 where a column is constant or has fewer than 3 models.
     """
     gaps = np.isnan(columns)
     out = np.zeros((2, columns.shape[1]))

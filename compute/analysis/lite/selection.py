@@ -3,8 +3,8 @@
 MIEB drops tasks whose mean correlation with the others is high, looks at clusters of the rest (`projection`),
 and picks by hand across clusters and categories, without the costliest tasks. Here the pick is a rule: after
 the same dropping, tasks are added one at a time, each category first, always the one that brings the order of
-the models by mean closest to the order of the whole suite. The agreement is measured on the models it was
-chosen on, so it flatters: look at `fidelity` on models that took no part.
+the models by mean closest to the order of the whole suite. Agreement is measured on the models that the tasks were
+chosen on, so it is optimistic: `smaller.held_out` measures it on others.
 """
 
 from __future__ import annotations
@@ -26,18 +26,34 @@ THRESHOLDS = (0.5, 0.45)  # MIEB section 6.3
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """A chosen subset. `path` tells the order of choice and what each step reached."""
+    """A chosen subset: the first `size` tasks of `order`, which goes on to show what more tasks would add."""
 
-    chosen: Ints  # sorted
-    path: Ints  # as chosen
-    agreement: Floats  # [chosen], Spearman with the whole suite after each step
+    size: int
+    fewest: int  # one task of every category
+    order: Ints  # [steps], as added
+    curve: Floats  # [steps], Spearman with the whole suite after each step
     dropped: Ints  # as redundant
     hours: float  # of the subset; NaN where hours are not given
+
+    @property
+    def chosen(self) -> Ints:
+        """The subset, sorted."""
+        return np.sort(self.path)
+
+    @property
+    def path(self) -> Ints:
+        """The subset, as added."""
+        return self.order[: self.size]
+
+    @property
+    def agreement(self) -> Floats:
+        """Spearman with the whole suite after each task of `path`."""
+        return self.curve[: self.size]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fidelity:
-    """How well a subset stands for the whole, over the models ranked by both."""
+    """How well a subset represents the whole, over the models ranked by both."""
 
     spearman: float
     pearson: float
@@ -54,7 +70,7 @@ def drop_redundant(
 ) -> tuple[Ints, Ints]:
     """The tasks that stay, and those dropped in their order: always the one of highest mean correlation with the rest.
 
-    correlation [tasks, tasks], NaN undefined and left out of the means. Tasks are dropped while that mean is above a
+    correlation [tasks, tasks], NaN (undefined) ignored in the means. Tasks are dropped while that mean is above a
     threshold; thresholds in turn, MIEB's by default. Ties go to the first task; `protect(remaining, task)` may veto.
     Source: MIEB section 6.3.
     """
@@ -80,6 +96,18 @@ def drop_redundant(
     return np.flatnonzero(remaining), np.array(dropped, np.int64)
 
 
+def knee(curve: ArrayLike, *, fewest: int, models: int) -> int:
+    """The fewest tasks whose agreement is within the 95% interval of the highest on the curve.
+
+    curve [steps], Spearman with the whole suite after each task, over `models`; the first `fewest` tasks are always
+    needed. The interval is `correlation.interval`; a highest of exactly 1 has none and must be reached.
+    """
+    reached = np.asarray(curve, float)[fewest - 1 :]
+    best = float(reached.max())
+    low = float(correlations.interval(r=best, n=models, method="spearman")[0])
+    return fewest + int(np.argmax(reached >= (best if np.isnan(low) else low)))
+
+
 def select(
     *,
     scores: ArrayLike,
@@ -94,20 +122,21 @@ def select(
     method: str = "spearman",
     exclude: ArrayLike = (),
 ) -> Selection:
-    """Choose `size` tasks, or tasks within `hours_budget`, that order models like the whole suite.
+    """Choose `size` tasks, or tasks within `hours_budget`, that order models like the whole suite; else the `knee`.
 
     scores [models, tasks], NaN missing; hours [tasks], per model; exclude: task indices never to choose;
     weights, aggregate and higher as in `means.aggregate`. `method` is the correlation used for dropping.
     First redundant tasks go (`drop_redundant`; the last dropped come back if fewer than `size` remain), then
     tasks are added greedily by Spearman with the full mean, ties by Pearson, then fewer hours, then the lower
-    index; every category with a task to choose gets one first, and its last task is never dropped. Within a budget, a
-    second pass weighs gain by hours, and the best stretch of the better pass is chosen. Deterministic. Raises BadInput
-    where the request cannot be met.
+    index; every category with a task to choose gets one first, and its last task is never dropped. The order goes on to
+    half of the tasks, as far as they were not dropped; the knee is one of this curve. Within a budget, a second pass
+    weighs gain by hours, and the best stretch of the better pass is chosen. Deterministic. Raises BadInput where the
+    request cannot be met.
     """
     x = means.table(scores)
     tasks = x.shape[1]
-    if (size is None) == (hours_budget is None):
-        raise BadInput("Give either size or hours_budget: the one says how many tasks, the other how long.")
+    if size is not None and hours_budget is not None:
+        raise BadInput("Give either size or hours_budget, not both: the number of tasks, or the running time.")
     full = means.aggregate(scores=x, categories=categories, weights=weights, aggregate=aggregate, higher=higher)
     models = ~np.isnan(full.mean)
     if models.sum() < 3:
@@ -140,17 +169,43 @@ def select(
         by_category=aggregate == means.CATEGORY_MEAN,
         cost=np.nan_to_num(cost, nan=0.0),
     )
-    if size is not None:
-        path, reached = search.run(pool=pool, size=size, budget=np.inf, per_hour=False)
+    if hours_budget is None:
+        steps = max(size or 0, needed, min(len(pool), tasks // 2))
+        order, reached = search.run(pool=pool, size=steps, budget=np.inf, per_hour=False)
+        size = size or knee(reached[:, 0], fewest=needed, models=int(models.sum()))
     else:
-        path, reached = _within(search, pool=pool, budget=float(hours_budget))
+        order, reached = _within(search, pool=pool, budget=float(hours_budget))
+        size = len(order)
     return Selection(
-        chosen=np.sort(path),
-        path=path,
-        agreement=reached[:, 0],
+        size=size,
+        fewest=needed,
+        order=order,
+        curve=reached[:, 0],
         dropped=allowed[dropped[: max(split, 0)]],
-        hours=float(cost[path].sum()),
+        hours=float(cost[order[:size]].sum()),
     )
+
+
+def trace(
+    *,
+    scores: ArrayLike,
+    categories: ArrayLike,
+    path: Ints,
+    weights: ArrayLike | None = None,
+    aggregate: str = means.CATEGORY_MEAN,
+    higher: ArrayLike | None = None,
+) -> Floats:
+    """Spearman with the whole suite after each task of `path`, [steps]; scores without gaps, others as in `select`."""
+    codes = np.asarray(categories)
+    full = means.aggregate(scores=scores, categories=codes, weights=weights, aggregate=aggregate, higher=higher)
+    return agreement.Search(
+        x=means.table(scores),
+        target=full.mean,
+        codes=codes,
+        weights=np.ones(int(codes.max()) + 1) if weights is None else np.asarray(weights, float),
+        by_category=aggregate == means.CATEGORY_MEAN,
+        cost=np.zeros(len(codes)),
+    ).along(path)
 
 
 def _within(search: agreement.Search, *, pool: Ints, budget: float) -> tuple[Ints, Floats]:
@@ -187,7 +242,7 @@ def fidelity(
     aggregate: str = means.CATEGORY_MEAN,
     higher: ArrayLike | None = None,
 ) -> Fidelity:
-    """How well the tasks `chosen` stand for the whole suite, in the figures of MIEB section 6.3.
+    """How well the tasks `chosen` represent the whole suite, by the measures of MIEB section 6.3.
 
     scores [models, tasks], chosen: task indices, others as in `means.aggregate`; a category without a
     chosen task drops out of the lite mean. Correlations and ranks are over the models with both means. Raises

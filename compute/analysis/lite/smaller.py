@@ -1,4 +1,4 @@
-"""A smaller suite: which tasks, how well they stand for the whole, what is saved; after MIEB section 6.3."""
+"""A smaller suite: which tasks, how well they represent the whole, what is saved; after MIEB section 6.3."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Whole:
 
     rows: Ints  # positions in ScoreTable.models
     scores: Floats  # [rows, tasks], no NaN
-    candidates: Ints  # tasks whose every figure is the source's own
-    filled: int  # cells that stand for a printed category mean
+    candidates: Ints  # tasks with a score of the source for every model
+    filled: int  # cells computed from a printed category mean
 
 
 def whole(scores: ScoreTable) -> Whole:
     """The models that have the suite's mean, and the tasks that a smaller suite may hold.
 
-    A model counts when each category is whole or its mean is printed. There, the missing figures are set to the one
+    A model counts when each category is whole or its mean is printed. There, the missing scores are set to the one
     number that makes the category's mean the printed one; they carry the mean of the whole suite only, since tasks
     with such cells are never candidates. Raises Undefined when fewer than 3 models count.
     """
@@ -57,7 +57,7 @@ def whole(scores: ScoreTable) -> Whole:
 
 @dataclass(frozen=True, kw_only=True)
 class Smaller:
-    """What was chosen from, what was chosen, and how well it stands for the whole."""
+    """What was chosen from, what was chosen, and how well it represents the whole."""
 
     scores: ScoreTable
     whole: Whole
@@ -74,10 +74,10 @@ def choose(
     method: str = "spearman",
     exclude: tuple[str, ...] = (),
 ) -> Smaller:
-    """Chooses `size` tasks, or tasks within `hours` a model, that rank models like the whole suite.
+    """Chooses `size` tasks, or tasks within `hours` a model, that rank models like the whole suite; else the knee.
 
-    Tasks without a figure of their own for every model, excluded ones and, within a budget, those of unknown hours are
-    never chosen. Raises BadInput or Undefined where the request cannot be met.
+    Tasks without a score for every model, excluded ones and, within a budget, those of unknown hours are never chosen.
+    Raises BadInput or Undefined where the request cannot be met.
     """
     ready, never, cost = _ready(scores, hours=hours, exclude=exclude)
     rule = {"scores": ready.scores, **_rule(scores)}
@@ -121,7 +121,7 @@ def _ready(scores: ScoreTable, *, hours: float | None, exclude: tuple[str, ...])
 
 @dataclass(frozen=True, kw_only=True)
 class LostTask:
-    """A task left out, and the chosen one that orders models most like it."""
+    """A task that was not chosen, and the chosen one that orders models most like it."""
 
     task: int
     nearest: int  # -1 where no correlation with a chosen task is defined
@@ -130,7 +130,7 @@ class LostTask:
 
 
 def lost(result: Smaller, *, minimum: int = 10) -> list[LostTask]:
-    """The tasks left out, those least like any chosen one first; `minimum` models a correlation needs."""
+    """The other tasks, those least correlated with any chosen one first; `minimum` models a correlation needs."""
     scores, chosen = result.scores, result.selection.chosen
     matrix = correlations.correlate(scores=scores.turned, method="spearman", minimum=minimum)
     tasks = []
@@ -153,8 +153,14 @@ def lost(result: Smaller, *, minimum: int = 10) -> list[LostTask]:
 class HeldOut:
     """How tasks chosen on some models order others, over several splits of the models into halves."""
 
-    spearman: tuple[float, ...]  # one a split and direction
+    curve: Floats  # [halves, steps]: after each task, in each half's own order of choice
     n_models: int  # in the smaller half
+    size: int | None  # tasks of the suite; None for a budget of hours, where the last step of each half counts
+
+    @property
+    def spearman(self) -> tuple[float, ...]:
+        """The correlation of each half, with the whole choice."""
+        return tuple(self.curve[:, -1 if self.size is None else self.size - 1])
 
     @property
     def median(self) -> float:
@@ -176,15 +182,15 @@ def held_out(
 ) -> HeldOut:
     """Chooses on one half of the models and measures the Spearman correlation with the whole on the other half.
 
-    The models are halved `splits` times at random, and each half is chosen on once. Which tasks may be chosen at all is
-    settled on all models, as for the shown choice. Deterministic for a seed. Raises BadInput below 8 models.
+    The models are halved `splits` times at random, and each half is chosen on once. Which tasks may be chosen at all
+    depends on all models, as for the shown choice. Deterministic for a seed. Raises BadInput below 8 models.
     """
     ready, never, cost = _ready(scores, hours=hours, exclude=())
     total = len(ready.rows)
     if total < 8:
         raise BadInput(f"Only {total} models have the mean of {scores.name}; halves to compare need 8 or more.")
     rule = _rule(scores)
-    draw, correlations = np.random.default_rng(seed), []
+    draw, curves = np.random.default_rng(seed), []
     for _ in range(splits):
         order = draw.permutation(total)
         halves = order[: total // 2], order[total // 2 :]
@@ -198,9 +204,10 @@ def held_out(
                 exclude=never,
                 **rule,
             )
-            fidelity = lite.fidelity(scores=ready.scores[outside], chosen=selection.chosen, **rule)
-            correlations.append(fidelity.spearman)
-    return HeldOut(spearman=tuple(correlations), n_models=total // 2)
+            curves.append(lite.trace(scores=ready.scores[outside], path=selection.order, **rule))
+    steps = min(map(len, curves)) if size else 1  # budgets end with different numbers of tasks: the last step counts
+    curve = np.array([curve[:steps] if size else curve[-1:] for curve in curves])
+    return HeldOut(curve=curve, n_models=total // 2, size=size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +220,7 @@ class SuiteAgreement:
 
 
 def between(scores: ScoreTable, other: ScoreTable) -> SuiteAgreement:
-    """The whole suite `scores` beside another that exists, `other`, in the figures of MIEB section 6.3."""
+    """How the whole suite `scores` and another one, `other`, agree, by the measures of MIEB section 6.3."""
     by_model = []
     for part in (scores, other):
         ready = whole(part)
@@ -228,7 +235,7 @@ def between(scores: ScoreTable, other: ScoreTable) -> SuiteAgreement:
 
 
 def lines(result: Smaller) -> Iterator[str]:
-    """The choice as text: the figures first, then one task a line in the order of choice."""
+    """The choice as text: the agreement first, then one task a line in the order of choice."""
     scores, chosen, agreement = result.scores, result.selection, result.fidelity
     model = scores.models[result.whole.rows[agreement.largest_change_model]]
     yield (
@@ -245,7 +252,7 @@ def lines(result: Smaller) -> Iterator[str]:
         yield f"{chosen.hours:.1f} hours a model by the imported running times; their hardware is not known"
     absent = len(scores.tasks) - len(result.whole.candidates)
     if absent:
-        yield f"{absent} tasks could not be chosen: not every model has a figure of its own there"
+        yield f"{absent} tasks could not be chosen: not every model has a score there"
     width = max(len(task) for task in scores.tasks)
     names = scores.categories if scores.categories != (WHOLE,) else ("",)
     for step, task in enumerate(chosen.path):
@@ -262,5 +269,5 @@ def thresholds(text: str) -> tuple[float, ...]:
     except ValueError as error:
         raise BadInput(f"Thresholds are numbers between -1 and 1, such as 0.5,0.45; got {text!r}") from error
     if any(not -1 <= value <= 1 for value in values) or list(values) != sorted(values, reverse=True):
-        raise BadInput(f"Thresholds lie between -1 and 1, the highest first; got {text!r}")
+        raise BadInput(f"Thresholds must be between -1 and 1, the highest first; got {text!r}")
     return values

@@ -1,7 +1,8 @@
-"""A smaller suite: its choice, how well it represents the whole, and what it saves, as text."""
+"""A smaller suite: its choice, how well it represents the whole, what it saves, and its export."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -11,9 +12,12 @@ import pandas as pd
 from compute.analysis.lite import smaller
 from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement, whole
 from compute.analysis.table import ALL, USUAL, ScoreTable, of_suite
+from compute.catalog.catalog import MTEB
 from compute.database import store
+from compute.rounding import rounded_array
 from compute.types import ORIGINS, LikenessError
 from leaderboard.data import suite_queries
+from leaderboard.data.csv_files import csv_bytes
 from leaderboard.data.database import Database
 from leaderboard.data.memo import memoised
 from leaderboard.html.templates import macros
@@ -21,12 +25,12 @@ from leaderboard.web.parameters import Choice, Number, Parameter
 
 BY = ("tasks", "hours")
 OWN = {"mieb": "mieb-lite", "mieb-en": "mieb-lite"}  # the smaller suite that a paper already chose
-SIZE = 51  # of MIEB-lite
+texts = macros("pages/smaller_suite/page.html")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmallerSuiteQuery:
-    """One choice of the page's controls."""
+    """One choice of the page's controls; a size of 0 is the knee."""
 
     suite: str
     origin: str
@@ -38,13 +42,13 @@ class SmallerSuiteQuery:
 
 
 def parameters(suites: pd.DataFrame) -> tuple[Parameter, ...]:
-    """The page's query parameters; their defaults are MIEB section 6.3."""
+    """The page's query parameters; thresholds default to those of MIEB section 6.3."""
     choosable = suites[suites["aggregate"] != "human"]
     return (
         Choice(key="suite", default="mieb", choices=tuple(choosable["key"]), noun="suite"),
         Choice(key="origin", default=USUAL, choices=(USUAL, *ORIGINS, ALL)),
+        Number(key="size", default=0, low=0, high=200, whole=True),
         Choice(key="by", default="tasks", choices=BY),
-        Number(key="size", default=SIZE, low=1, high=200, whole=True),
         Number(key="hours", default=5, low=0.01, high=1000),
         Number(key="high", default=0.5, low=-1, high=1),
         Number(key="low", default=0.45, low=-1, high=1),
@@ -69,9 +73,9 @@ class SmallerSuites:
 
     def _held_out(self, query: SmallerSuiteQuery) -> HeldOut | None:
         """The same choice made on half of the models and measured on the others; None where that fails."""
-        scores = self.scores(query.suite, query.origin)
-        size, hours = _limit(query, scores)
+        scores, hours = self.scores(query.suite, query.origin), query.hours if query.by == "hours" else None
         try:
+            size = None if hours else self.choose(query).selection.size
             return smaller.held_out(scores, size=size, hours=hours, thresholds=_thresholds(query))
         except LikenessError:
             return None
@@ -89,13 +93,11 @@ class SmallerSuites:
 
 
 def _limit(query: SmallerSuiteQuery, scores: ScoreTable) -> tuple[int | None, float | None]:
-    """How many tasks, or hours. A number that leaves nothing out becomes half of what can be chosen."""
-    if query.by != "tasks":
+    """How many tasks (None: the knee), or hours. As many tasks as there are make no smaller suite: the knee again."""
+    if query.by == "hours":
         return None, query.hours
-    most = len(whole(scores).candidates)
-    if query.size < min(most, len(scores.tasks)):
-        return query.size, None
-    return max(len(set(scores.codes[whole(scores).candidates])), most // 2), None
+    smaller_than = min(len(whole(scores).candidates), len(scores.tasks))
+    return (query.size if 0 < query.size < smaller_than else None), None
 
 
 def _thresholds(query: SmallerSuiteQuery) -> tuple[float, float]:
@@ -105,16 +107,41 @@ def _thresholds(query: SmallerSuiteQuery) -> tuple[float, float]:
 def answer(suites: SmallerSuites, query: SmallerSuiteQuery) -> str:
     """How well one choice represents the whole suite. Raises BadInput or Undefined where it fails."""
     result = suites.choose(query)
-    tasks = [result.scores.tasks[task] for task in result.selection.chosen]
-    return _texts().answer(
+    return texts.answer(
         result=result,
         held_out=suites.held_out(query),
-        own=suites.own(query.suite, query.origin),
-        tasks=tasks,
-        asked=query.size if query.by == "tasks" else len(tasks),
-        lost=smaller.lost(result),
-        board=f"board?suite={query.suite}&tasks={quote(','.join(tasks), safe='/,:')}",
+        asked=query.size if query.by == "tasks" else 0,
+        at_knee=query.by == "tasks" and result.selection.size != query.size,
     )
+
+
+def export(suites: SmallerSuites, query: SmallerSuiteQuery) -> str:
+    """The chosen tasks as code for mteb, as CSV and as JSON."""
+    result = suites.choose(query)
+    scores, path = result.scores, result.selection.path
+    frame = pd.DataFrame(
+        {
+            "task": [scores.tasks[task] for task in path],
+            "title": [scores.titles[task] for task in path],
+            "category": [scores.categories[scores.codes[task]] for task in path],
+            "spearman": rounded_array(result.selection.agreement, 4),
+        }
+    )
+    keys = ",".join(frame["task"])
+    of_mteb = suite_queries.suites(suites.db).set_index("key").loc[query.suite, "benchmark"] in MTEB
+    code = f"mteb.get_tasks(tasks={json.dumps(sorted(frame['title']))})" if of_mteb else ""
+    return texts.export(
+        code=f"import mteb\n\ntasks = {code}" if code else f"likeness run --suite {query.suite} --tasks {keys}",
+        name=f"{query.suite}-{len(path)}-tasks",
+        csv=_data_address("text/csv", csv_bytes(frame)),
+        json=_data_address("application/json", frame.to_json(orient="records").encode()),
+        board=f"board?suite={query.suite}&tasks={quote(keys, safe='/,:')}",
+    )
+
+
+def _data_address(kind: str, content: bytes) -> str:
+    """A file as an address, for a link that saves it."""
+    return f"data:{kind};charset=utf-8,{quote(content)}"
 
 
 def tables(suites: SmallerSuites, query: SmallerSuiteQuery, *, titles: pd.Series) -> str:
@@ -122,18 +149,10 @@ def tables(suites: SmallerSuites, query: SmallerSuiteQuery, *, titles: pd.Series
     result, own = suites.choose(query), suites.own(query.suite, query.origin)
     scores, whole = result.scores, result.whole
     choosable = set(scores.codes[whole.candidates])
-    return _texts().tables(
-        result=result,
-        own=own,
-        own_suite=OWN.get(query.suite, ""),
-        own_claims=suite_queries.lite_claims(suites.db) if own else (),
-        titles=titles,
-        tasks=[scores.tasks[task] for task in result.selection.chosen],
-        lost=smaller.lost(result),
-        most_changed=scores.models[whole.rows[result.fidelity.largest_change_model]],
-        without_tasks=[name for code, name in enumerate(scores.categories) if code not in choosable],
-    )
-
-
-def _texts() -> Any:
-    return macros("pages/smaller_suite/page.html")
+    facts: dict[str, Any] = {
+        "own_suite": OWN.get(query.suite, ""),
+        "own_claims": suite_queries.lite_claims(suites.db) if own else (),
+        "most_changed": scores.models[whole.rows[result.fidelity.largest_change_model]],
+        "without_tasks": [name for code, name in enumerate(scores.categories) if code not in choosable],
+    }
+    return texts.tables(result=result, own=own, titles=titles, lost=smaller.lost(result), **facts)

@@ -2,28 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import plotly.graph_objects as go
 
+from compute.analysis.lite.smaller import HeldOut, Smaller, SuiteAgreement
 from compute.rounding import rounded_array
 from leaderboard.html.plot_style import PALETTE, plain
 
+CHOSEN, OTHERS, OWN = PALETTE[0], PALETTE[1], PALETTE[2]
 
-def path(*, agreement: np.ndarray, names: Sequence[str]) -> go.Figure:
-    """How near the order of models comes to the whole suite's as tasks are added. Spearman, [steps]."""
-    steps = np.arange(1, len(agreement) + 1, dtype=np.int16)
-    figure = go.Figure(
-        go.Scatter(
-            x=steps,
-            y=rounded_array(agreement, 3).astype(np.float32),
-            mode="lines+markers",
-            text=list(names),
-            marker={"size": 5},
-            line={"width": 1.5, "color": PALETTE[0]},
-            hovertemplate="%{x} tasks: %{y:.3f}<br>added %{text}<extra></extra>",
+
+def curve(result: Smaller, *, held_out: HeldOut | None, own: SuiteAgreement | None) -> go.Figure:
+    """Spearman's correlation with the whole suite by number of tasks: of the models that the tasks were chosen on, of
+    held-out models (median and quartiles of the halves), the choice, and the suite of the paper."""
+    selection, figure = result.selection, go.Figure()
+    first = selection.fewest - 1  # before it some category has no task
+    if held_out is not None and held_out.size:
+        low, middle, high = (_shown(np.quantile(held_out.curve[:, first:], q, axis=0)) for q in (0.25, 0.5, 0.75))
+        steps = np.arange(first + 1, first + 1 + len(middle), dtype=np.int16)
+        figure.add_scatter(
+            x=np.concatenate([steps, steps[::-1]]),
+            y=np.concatenate([high, low[::-1]]),
+            mode="lines",
+            fill="toself",
+            fillcolor="rgba(213, 94, 0, .12)",
+            line={"width": 0},
+            hoverinfo="skip",
+            showlegend=False,
         )
+        figure.add_scatter(
+            x=steps,
+            y=middle,
+            mode="lines",
+            name=f"held-out models: median and middle half of {len(held_out.curve)} splits",
+            line={"width": 1.5, "color": OTHERS, "dash": "dot"},
+            hovertemplate="%{x} tasks: %{y:.3f} on held-out models<extra></extra>",
+        )
+    figure.add_scatter(
+        x=np.arange(first + 1, len(selection.order) + 1, dtype=np.int16),
+        y=_shown(selection.curve[first:]),
+        mode="lines",
+        name="the models that the tasks were chosen on",
+        text=[result.scores.titles[task] for task in selection.order[first:]],
+        line={"width": 2, "color": CHOSEN},
+        hovertemplate="%{x} tasks: %{y:.3f}<br>added %{text}<extra></extra>",
     )
-    plain(figure, height=240, x="Tasks chosen", y="Spearman with the whole")
-    return figure
+    points = [(selection.size, float(selection.agreement[-1]), CHOSEN, "circle", f"{selection.size} tasks")]
+    if own is not None:
+        points.append((own.tasks, own.fidelity.spearman, OWN, "diamond", f"MIEB-lite: {own.tasks} tasks"))
+    for tasks, spearman, colour, symbol, name in points:
+        figure.add_scatter(
+            x=[tasks],
+            y=_shown(np.array([spearman])),
+            mode="markers",
+            name=name,
+            marker={"size": 12, "color": colour, "symbol": symbol},
+            hovertemplate=f"{name}: %{{y:.3f}}<extra></extra>",
+        )
+    plain(figure, height=330, x="Number of tasks", y="Spearman correlation with the whole suite", legend=True)
+    return figure.add_vline(x=selection.size, line={"width": 1, "dash": "dash", "color": CHOSEN})
+
+
+def _shown(values: np.ndarray) -> np.ndarray:
+    return rounded_array(values, 3).astype(np.float32)

@@ -12,19 +12,20 @@ from leaderboard.html.labels import ORIGIN_CHOICES
 from leaderboard.html.templates import macro
 from leaderboard.page import Site, View, bind, heading, message_box
 from leaderboard.pages.smaller_suite import figures
-from leaderboard.pages.smaller_suite.choice import SIZE, SmallerSuiteQuery, SmallerSuites, answer, parameters, tables
-
-SENTENCE = (
-    "Which few tasks of a suite order models as all of them do, what is lost with the others, and what it saves. "
-    "Redundant tasks need not all be run: as in MIEB section 6.3, tasks whose mean correlation with the others is "
-    "highest are dropped, those above one threshold and then those above a second; where the paper then picks by hand, "
-    "tasks are added here one at a time, each category first, always the one that brings the order of models nearest "
-    "to the whole suite's."
+from leaderboard.pages.smaller_suite.choice import (
+    SmallerSuiteQuery,
+    SmallerSuites,
+    answer,
+    export,
+    parameters,
+    tables,
 )
+
+SENTENCE = "The fewest tasks of a suite that rank models like all of its tasks, and what skipping the others loses."
 
 
 def draw(site: Site) -> None:
-    """The choice and what it loses, its curve, then the controls."""
+    """The choice and its curve, the controls, the export, then what the choice loses."""
 
     def choosable() -> list[tuple[str, str]]:
         suites = suite_queries.suites(site.db)
@@ -41,34 +42,39 @@ def draw(site: Site) -> None:
     head = gr.HTML("<p class='pg-waiting pg-quiet'>Choosing tasks …</p>", apply_default_css=False)
     curve = gr.Plot(show_label=False, container=False)
     with gr.Row(elem_classes="pg-controls"):
-        of = gr.Dropdown(choosable(), value="mieb", label="Of")
+        suite = gr.Dropdown(choosable(), value="mieb", label="Suite to shorten")
         origin = gr.Dropdown(ORIGIN_CHOICES, value=USUAL, label="Scores")
-        by = gr.Dropdown([("Tasks", "tasks"), ("Hours", "hours")], value="tasks", label="Limit by")
-        size = gr.Number(SIZE, minimum=1, maximum=200, precision=0, label="Tasks")
-        hours = gr.Number(5, minimum=0.01, maximum=1000, label="Hours a model")
-        high = gr.Number(0.5, minimum=-1, maximum=1, step=0.05, label="Redundant above")
-        low = gr.Number(0.45, minimum=-1, maximum=1, step=0.05, label="Then above")
+        size = gr.Number(None, minimum=0, maximum=200, precision=0, label="Number of tasks (empty: the knee)")
+    files = gr.HTML("", apply_default_css=False)
+    more = "Limit the running time, or change which tasks count as redundant"
+    with gr.Accordion(more, open=False), gr.Row(elem_classes="pg-controls"):
+        by = gr.Dropdown([("Number of tasks", "tasks"), ("Running time", "hours")], value="tasks", label="Limit")
+        hours = gr.Number(5, minimum=0.01, maximum=1000, label="Hours per model, all tasks together")
+        high = gr.Number(0.5, minimum=-1, maximum=1, step=0.05, label="Drop tasks with a mean correlation above")
+        low = gr.Number(0.45, minimum=-1, maximum=1, step=0.05, label="Then, of the rest, those above")
     rest = gr.HTML("", apply_default_css=False)
 
     def page(**values: Any) -> tuple:
         query = SmallerSuiteQuery(**values)
         chosen = suites.choose(query)
-        names = [chosen.scores.titles[task] for task in chosen.selection.path]
+        figure = figures.curve(chosen, held_out=suites.held_out(query), own=suites.own(query.suite, query.origin))
         return (
             answer(suites, query),
-            gr.update(value=figures.path(agreement=chosen.selection.agreement, names=names), visible=True),
+            gr.update(value=figure, visible=len(chosen.selection.order) > chosen.selection.fewest),
+            gr.skip() if query.size else gr.update(value=None, placeholder=str(chosen.selection.size)),
+            export(suites, query),
             tables(suites, query, titles=model_queries.models(site.db)["title"]),
         )
 
     def blank(**_: Any) -> tuple:
         links = [(title, f"smaller-suite?suite={key}") for title, key in choosable()]
-        return macro("index")([("", links)]), gr.update(value=None, visible=False), ""
+        return macro("index")([("", links)]), gr.update(value=None, visible=False), gr.skip(), "", ""
 
     bind(
         site,
         parameters=parameters(suite_queries.suites(site.db)),
-        controls=[of, origin, by, size, hours, high, low],
-        outputs=[head, curve, rest],
+        controls=[suite, origin, size, by, hours, high, low],
+        outputs=[head, curve, size, files, rest],
         draw=page,
         message=message,
         blank=blank,

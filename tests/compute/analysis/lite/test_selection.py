@@ -5,7 +5,7 @@ from scipy import stats
 
 from compute.analysis.correlation import correlate
 from compute.analysis.lite.search import agreement
-from compute.analysis.lite.selection import drop_redundant, fidelity, select
+from compute.analysis.lite.selection import drop_redundant, fidelity, knee, select, trace
 from compute.analysis.ranks import means
 from compute.types import BadInput, Undefined
 
@@ -24,12 +24,12 @@ def test_drop_redundant_against_a_plain_loop():
     scores[:, :9] += 2 * scores[:, [0]]
     r = correlate(scores=scores, method="spearman", minimum=8).r
     stay, dropped = drop_redundant(correlation=r, thresholds=(0.25, 0.2))
-    beside = r.copy()
-    np.fill_diagonal(beside, NAN)
+    others = r.copy()
+    np.fill_diagonal(others, NAN)
     kept, gone = list(range(25)), []
     for threshold in (0.25, 0.2):
         while True:
-            means = np.array([np.nanmean(beside[t, kept]) for t in kept])
+            means = np.array([np.nanmean(others[t, kept]) for t in kept])
             if means.max() <= threshold:
                 break
             gone.append(kept.pop(int(means.argmax())))
@@ -87,6 +87,33 @@ def test_each_step_is_the_best_single_addition(aggregate, missing):
         assert_allclose(found.agreement[step], value(path)[0], atol=1e-8)
     assert_array_equal(found.path, path)
     assert_array_equal(found.chosen, np.sort(path))
+    assert_array_equal(found.order[:7], path)
+    assert len(found.order) == len(found.curve) == 9  # half of the tasks
+    if not missing:
+        rule = {"categories": codes, "weights": weights, "aggregate": aggregate}
+        assert_allclose(trace(scores=scores, path=found.order, **rule), found.curve)
+
+
+@pytest.mark.parametrize(
+    ("curve", "fewest", "models", "size"),
+    [
+        ([0.5, 0.8, 0.9, 0.9], 1, 9, 1),  # the interval of 0.9 begins at 0.481
+        ([0.4, 0.8, 0.9, 0.9], 1, 9, 2),
+        ([0.5, 0.8, 0.9, 0.9], 3, 9, 3),  # one task of every category
+        ([0.8, 0.88, 0.9, 0.85], 1, 900, 3),  # begins at 0.884
+        ([0.9, 1.0, 1.0], 1, 9, 2),  # 1 has no interval
+        ([0.2, 0.9], 1, 3, 2),  # nor have 3 models
+    ],
+)
+def test_the_knee_is_the_first_within_the_interval_of_the_highest(curve, fewest, models, size):
+    assert knee(curve, fewest=fewest, models=models) == size
+
+
+def test_without_a_size_the_knee_is_chosen():
+    scores, codes = table(seed=10)
+    found = select(scores=scores, categories=codes)
+    assert found.size == knee(found.curve, fewest=3, models=20) == len(found.chosen)
+    assert_array_equal(found.path, select(scores=scores, categories=codes, size=found.size).path)
 
 
 def test_categories_are_kept_even_where_redundant():
@@ -109,7 +136,6 @@ def test_lower_is_better_everywhere_selects_the_same():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"size": None}, "either size or hours_budget"),
         ({"hours_budget": 3.0}, "either size or hours_budget"),
         ({"size": 2}, "3 categories"),
         ({"size": 19}, "18 to choose from"),
