@@ -11,10 +11,12 @@ from leaderboard.data.database import Database, OpenDatabase
 
 
 def suites(db: Database) -> pd.DataFrame:
-    """Every suite in its order, with its benchmark's title, citation and number of tasks."""
+    """Every suite in its order, with its benchmark's title, citation and number of tasks: those that count in a mean,
+    or that people rank by."""
     return db.ask("""
         SELECT suites.*, benchmarks.title AS benchmark_title, benchmarks.bibtex, benchmarks.paper, benchmarks.url,
-               (SELECT count(*) FROM suite_tasks WHERE suite = suites.key) AS tasks
+               (SELECT count(*) FROM suite_tasks JOIN tasks ON tasks.key = suite_tasks.task
+                WHERE suite = suites.key AND (ranked OR aggregate = 'human')) AS tasks
         FROM suites JOIN benchmarks ON benchmarks.key = suites.benchmark ORDER BY position""")
 
 
@@ -180,10 +182,11 @@ def years(db: Database) -> list[int]:
 
 
 def benchmark_sizes(db: Database) -> pd.DataFrame:
-    """The four benchmarks with how many models, tasks and scores each has."""
+    """The four benchmarks with how many models, tasks (as in `suites`) and scores each has."""
     return db.ask("""
-        SELECT benchmarks.*, count(DISTINCT runs.model) AS models, count(DISTINCT tasks.key) AS tasks,
-               count(scores.value) AS scores
+        SELECT benchmarks.*, count(DISTINCT runs.model) AS models, count(scores.value) AS scores,
+               count(DISTINCT tasks.key) FILTER (tasks.ranked OR tasks.key IN (
+                   SELECT task FROM suite_tasks JOIN suites ON suites.key = suite WHERE aggregate = 'human')) AS tasks
         FROM benchmarks LEFT JOIN tasks ON tasks.benchmark = benchmarks.key LEFT JOIN runs ON runs.task = tasks.key
         LEFT JOIN scores ON scores.run = runs.id GROUP BY ALL ORDER BY benchmarks.key""")
 

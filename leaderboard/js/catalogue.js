@@ -3,6 +3,7 @@
 import { button, debounce, el, follow, gridStyles, stylesheet } from './dom.js';
 import { parse, select, write } from './facets.js';
 import { Grid } from './grid.js';
+import { nearest } from './nearest.js';
 import { getJson } from './request.js';
 
 const REMEMBERED_AFTER = 150; // ms
@@ -55,8 +56,12 @@ function show(root, { noun, rows, facets, columns, caption }) {
   });
   const line = el('p', { class: 'lk-caption' });
   const grid = new Grid({ label: `List of ${noun}`, rowHeight: 34, onSort, onOpen, onLayout: () => draw() });
-  const empty = el('div', { class: 'lk-state lk-empty', hidden: true }, `No ${noun} match. `,
-    button('Show all', () => clear.click()));
+  const meant = button('', () => {
+    search.value = meant.textContent;
+    change({ q: search.value });
+  });
+  const didYouMean = el('span', {}, 'Did you mean ', meant, '? ');
+  const empty = el('div', { class: 'lk-state lk-empty', hidden: true }, 'Nothing found. ', didYouMean, button('Show all', () => clear.click()));
   const remember = debounce(() => {
     const query = write(state, location.search);
     history.replaceState(history.state, '', location.pathname + (query ? `?${query}` : '') + location.hash);
@@ -97,6 +102,8 @@ function show(root, { noun, rows, facets, columns, caption }) {
     clear.hidden = !state.q && facets.every(({ key }) => !state[key]);
     line.textContent = caption(state);
     empty.hidden = shown.length > 0;
+    meant.textContent = empty.hidden ? '' : nearest(state.q, rows.map(({ title }) => title));
+    didYouMean.hidden = !meant.textContent;
     grid.node.hidden = !shown.length;
     draw(shown);
     root.dataset.rows = String(shown.length);

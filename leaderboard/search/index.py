@@ -1,10 +1,15 @@
-"""What the search knows: an entry for each page, model, suite, metric, language, task and claim, with other names."""
+"""What the search knows: an entry for each page, model, suite, metric, method, language, task and claim, with other
+names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
+
+from markupsafe import Markup
 
 from compute.types import SEVERITIES
 from leaderboard.data import model_queries, suite_queries, task_queries
@@ -12,7 +17,9 @@ from leaderboard.data.board_table import BoardTable, SuiteColumn
 from leaderboard.data.database import Database
 from leaderboard.data.languages import MULTILINGUAL, name_of, spellings_of
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html import docs_page
 from leaderboard.html.labels import hint, is_synthetic, model_kind
+from leaderboard.html.templates import FOLDER
 
 # A kind's title, and the address that an entry's key is appended to.
 KINDS = (
@@ -20,11 +27,12 @@ KINDS = (
     ("Models", "model?model="),
     ("Suites", "board?suite="),
     ("Metrics", ""),
+    ("Docs", ""),
     ("Languages", "board?suite=mieb&language="),
     ("Tasks", "task?task="),
     ("Claims", "claims?claim="),
 )
-PAGE, MODEL, SUITE, METRIC, LANGUAGE, TASK, CLAIM = range(len(KINDS))
+PAGE, MODEL, SUITE, METRIC, DOC, LANGUAGE, TASK, CLAIM = range(len(KINDS))
 # What people call what a page or a metric is for, where its own title does not say it.
 PAGE_WORDS = {
     "": "home start leaders news front page",
@@ -40,7 +48,7 @@ PAGE_WORDS = {
     "about": "method citation licence api mcp download",
 }
 METRIC_WORDS = {
-    "relax_sym": "symmetry symmetric order flips ε-RelaxSym judge",
+    "relax_sym": "epsilon relaxed symmetry symmetric order flips ε-RelaxSym judge",
     "mmscore": "agreement judge",
     "smoothness": "entropy judge",
     "controllability": "instruction judge",
@@ -48,6 +56,16 @@ METRIC_WORDS = {
     "ndcg_at_10": "retrieval",
     "nmi": "clustering",
 }
+# The same of sections of the documentation and of terms that About explains.
+METHOD_WORDS = {
+    "docs/ranks#what-an-interval-says": "confidence",
+    "docs/significance#the-test": "p value t test Bonferroni Holm step-down",
+    "about#ranks-and-intervals": "confidence p value t test",
+    "about#tie-classes": "letters ties equal",
+    "about#noise-of-a-score": "standard error stderr",
+}
+HEADING = re.compile(r'<h[1-6] id="([^"]+)">(.*?)</h[1-6]>')
+TERM = re.compile(r'<dt id="([\w-]+)">([^<]+)</dt>')
 
 Entry = list[Any]  # kind, title, note, key, other names, 1 where it has scores or is a paper's headline claim, else 0
 
@@ -60,6 +78,8 @@ def index(suite_cache: SuiteCache, *, pages: Sequence[tuple[str, str]]) -> dict[
         *_models(db),
         *_suites(db),
         *_metrics(suite_cache),
+        *_methods(),
+        *_definitions(db),
         *_languages(suite_cache),
         *_tasks(db),
         *_claims(db),
@@ -85,7 +105,7 @@ def _models(db: Database) -> Iterator[Entry]:
 
 def _suites(db: Database) -> Iterator[Entry]:
     for row in suite_queries.suites(db).to_dict("records"):
-        note = f"{row['tasks']} tasks on the board"
+        note = f"{row['tasks']} {'task' if row['tasks'] == 1 else 'tasks'} on the board"
         yield [SUITE, row["title"], note, row["key"], f"{row['benchmark_title']} {row['paper']}", 1]
 
 
@@ -101,6 +121,37 @@ def _metrics(suite_cache: SuiteCache) -> Iterator[Entry]:
         facts = metrics.loc[key]
         others = f"{key} {METRIC_WORDS.get(key, '')}"
         yield [METRIC, facts["title"], facts["description"] or "metric", address, others, 1]
+
+
+@cache
+def _methods() -> list[Entry]:
+    """The sections of the documentation and the terms of About, each with its address."""
+    found = [
+        (f"docs/{name}#{anchor}", Markup(heading).striptags(), title)
+        for name, title in docs_page.pages().items()
+        if name != "changes"  # its headings say no more than their words
+        for anchor, heading in HEADING.findall(docs_page.markup(name))
+    ]
+    about = (FOLDER / "pages" / "about" / "page.html").read_text(encoding="utf-8")
+    found += [(f"about#{anchor}", term, "About") for anchor, term in TERM.findall(about)]
+    return [
+        [DOC, title, "documentation" if title == page else page, address, METHOD_WORDS.get(address, ""), 0]
+        for address, title, page in found
+    ]
+
+
+def _definitions(db: Database) -> Iterator[Entry]:
+    """What each metric is, in the table of About."""
+    for row in suite_queries.metrics(db).to_dict("records"):
+        if not row["key"].endswith("_rank"):
+            yield [
+                DOC,
+                row["title"],
+                "defined in About",
+                f"about#metric-{row['key']}",
+                METRIC_WORDS.get(row["key"], ""),
+                0,
+            ]
 
 
 def _columns(table: BoardTable) -> dict[str, list[SuiteColumn]]:

@@ -5,7 +5,7 @@ import { getJson } from '../js/request.js';
 
 const TYPED_AFTER = 40; // ms
 const LONGEST = 100; // characters of a query
-const EXAMPLES = 'Try “CLIP L/14”, “symmetry”, “STS” or “Table 22”.';
+const EXAMPLES = 'Try “CLIP L/14”, “how is rank computed”, “nDCG” or “Table 22”.';
 const PATIENCE = 20_000; // ms
 const SOURCE = 'data/search';
 
@@ -32,7 +32,7 @@ function createSearch(root) {
   const input = el('input', {
     type: 'text', inputmode: 'search', class: 'se-input', role: 'combobox', 'aria-label': 'What to search for', 'aria-expanded': 'false',
     'aria-controls': 'se-list', 'aria-autocomplete': 'list', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false',
-    enterkeyhint: 'go', maxlength: LONGEST, placeholder: 'Search models, tasks, metrics, claims and pages',
+    enterkeyhint: 'go', maxlength: LONGEST, placeholder: 'Search models, tasks, metrics, methods and docs',
   });
   const list = el('div', { class: 'se-list', id: 'se-list', role: 'listbox', 'aria-label': 'Results' });
   const status = el('p', { class: 'se-status', role: 'status' });
@@ -57,7 +57,7 @@ function createSearch(root) {
     const query = input.value.slice(0, LONGEST);
     if (!index) return;
     const started = performance.now();
-    const groups = index.find(query, index.data);
+    const { groups, exact } = index.find(query, index.data);
     dialog.dataset.took = String(performance.now() - started);
     options = [];
     list.replaceChildren(...groups.map(({ kind, entries }) => {
@@ -72,8 +72,9 @@ function createSearch(root) {
       return el('div', { role: 'group', 'aria-labelledby': id }, el('p', { class: 'se-kind', id, role: 'presentation' }, title), ...rows);
     }));
     const words = query.trim();
-    status.textContent = !words ? EXAMPLES : options.length ? `${options.length} ${options.length === 1 ? 'result' : 'results'}. Arrows choose, Enter opens.`
-      : 'Nothing matches. Check the spelling, or use fewer words.';
+    const results = options.length === 1 ? '1 result' : `${options.length} results`;
+    status.textContent = !words ? EXAMPLES : exact ? `${results}. Arrows choose, Enter opens.`
+      : options.length ? `Nothing found for “${words}”. Did you mean one of these?` : 'Nothing found. Check the spelling, or use fewer words.';
     input.setAttribute('aria-expanded', String(options.length > 0));
     active = -1;
     choose(options.length ? 0 : -1);

@@ -99,7 +99,7 @@ def test_the_address_alone_gives_the_view_and_stays(board: Callable, given: str)
     assert page.locator(".lk-notice").is_hidden(), page.locator(".lk-notice").inner_text()
     page.get_by_label("Search models").fill("zzzz")
     wait_query(page, "q", "zzzz")
-    page.locator(".lk-empty", has_text="No model matches").wait_for()
+    page.locator(".lk-empty", has_text="Nothing found").wait_for()
     page.get_by_label("Search models").press("Escape")
     wait_query(page, "q", None)
     assert query(page) == wanted

@@ -208,7 +208,7 @@ def test_models_are_found_and_a_choice_survives_a_link(answered: Callable) -> No
     assert violations(page) == []
     find = more.get_by_label("Find a model")
     find.fill("zzz")
-    assert "No model matches" in more.inner_text()
+    assert "Nothing found" in more.inner_text()
     find.fill("dinov2")
     found = more.locator("li:visible")
     assert found.count() > 0 and "DINO" in found.first.inner_text()

@@ -121,16 +121,25 @@ def test_the_search_by_keyboard(visit: Callable) -> None:
     page.keyboard.press("ArrowUp")
     assert active() == titles[-1], "the list goes round"
     assert "SigLIP" in " ".join(search("siglpi")), "one letter off"
+    assert "Did you mean" in page.locator(".se-status").inner_text()
+    font = "getComputedStyle(document.querySelector('{}')).fontFamily.split(',')[0]"
+    assert page.evaluate(font.format(".se-title")) == page.evaluate(font.format(".site-bar")) == "Inter"
     assert search("lacks in symmetry and smoothness") and search("<b>" + "x" * 150) == []
     assert len(page.locator(".se-input").input_value()) == 100
     search("symm")
-    page.locator(".se-option", has_text="1-RelaxSym").click()
+    page.locator(".se-option", has_text="1-RelaxSym").first.click()
     page.locator(".likeness-board[data-ready=true] [aria-sort=descending]", has_text="1-RelaxSym").wait_for()
     page.keyboard.press("/")
     search("swahili")
     page.keyboard.press("Enter")
     page.wait_for_url("**/board?suite=mieb&language=swa*")
     page.locator(".lk-cuts").get_by_label("Language").wait_for()
+    page.keyboard.press("/")
+    assert search("how is rank computed")[0] == "How ranks are computed"
+    search("what is a tie class")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/about*#tie-classes")
+    in_view(page, "#tie-classes")
 
 
 # ---- lists
@@ -158,6 +167,9 @@ def test_a_list_filters_sorts_and_opens_a_model_by_keyboard(visit: Callable) -> 
     assert any(href.startswith("https://huggingface.co/google/siglip") for href in hrefs)
     again.get_by_role("button", name="Show all").click()
     wait_query(again, "license", None)
+    again.get_by_label("Filter models by name").fill("siglpi")
+    again.locator(".lk-empty button", has_text="SigLIP").click()
+    assert "SigLIP" in again.locator(".lk-catalogue-name").first.inner_text()
     page.locator(".lk-body [aria-rowindex='2'] [role=gridcell]").first.focus()
     page.keyboard.press("Enter")
     page.locator("h2.pg-name").wait_for()

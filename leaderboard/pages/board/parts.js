@@ -2,6 +2,7 @@
 
 import { DOUBTFUL, FRONT, MARKS } from './columns.js';
 import { button, el } from '../../js/dom.js';
+import { suggestion } from '../../js/nearest.js';
 import { differingRanks, originTitle } from './rows.js';
 
 /** The groups of suites as tabs, the suites of the open group beside what the open one is. */
@@ -101,11 +102,13 @@ export function createFailure() {
 
 /** The message instead of rows when search and filters leave none. */
 export function createEmpty(board) {
-  const node = el('div', { class: 'lk-state lk-empty', hidden: true }, el('p', {}, 'No model matches.'), button('Reset', () => board.reset()));
+  const words = el('p');
+  const node = el('div', { class: 'lk-state lk-empty', hidden: true }, words, button('Reset', () => board.reset()));
   return {
     nodes: [node],
     refresh() {
       node.hidden = board.rows.length > 0;
+      words.textContent = node.hidden ? '' : `Nothing found.${suggestion(board.state.q, board.payload.rows.map(({ title }) => title))}`;
     },
   };
 }

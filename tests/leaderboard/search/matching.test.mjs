@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { addressOf, find, LONGEST, near, prepare, wordsOf } from '../../../leaderboard/search/matching.js';
+import { addressOf, find, LONGEST, prepare } from '../../../leaderboard/search/matching.js';
 
-const kinds = [['Pages', ''], ['Models', 'model?model='], ['Metrics', ''], ['Languages', 'board?suite=mieb&language='], ['Claims', 'claims?claim=']];
+const kinds = [['Pages', ''], ['Models', 'model?model='], ['Metrics', ''], ['Languages', 'board?suite=mieb&language='], ['Claims', 'claims?claim='], ['Docs', '']];
 const index = prepare({
   kinds,
   entries: [
@@ -15,15 +15,11 @@ const index = prepare({
     [2, '1-RelaxSym', 'Share of pairs rated alike', 'board?suite=pairbench&metric=relax_sym', 'symmetry', 1],
     [3, 'Swahili', '3 models', 'swa', 'language best for sw swh', 1],
     [4, 'CLIP ViT-L/14: mean & range', 'MIEB, Table 2: conflict', 'k7', '', 0],
+    [5, 'How ranks are computed', 'documentation', 'docs/ranks#how-ranks-are-computed', '', 0],
+    [5, 'Tie classes', 'About', 'about#tie-classes', '', 0],
   ],
 });
-const titles = (text) => find(text, index).flatMap(({ entries }) => entries.map(({ title }) => title));
-
-test('letters and numbers are words of their own, however they are joined', () => {
-  for (const text of ['ViT-L/14', 'vit l 14', 'VIT_L-14', 'ViT-L14']) assert.deepEqual(wordsOf(text), ['vit', 'l', '14']);
-  assert.deepEqual(wordsOf('InternVL2.5 é RelaxSym'), ['internvl', '2.5', 'e', 'relax', 'sym']);
-  assert.deepEqual(wordsOf('<b>&"</b>'), ['b', 'b']);
-});
+const titles = (text) => find(text, index).groups.flatMap(({ entries }) => entries.map(({ title }) => title));
 
 test('the spellings of CLIP ViT-L/14 lead to it', () => {
   for (const text of ['CLIP-L/14', 'CLIP L/14', 'ViT-L-14', 'clip vit-l/14', 'openai/clip-vit-large-patch14', 'vitl14']) {
@@ -46,21 +42,28 @@ test('a small mistake in a word is forgiven where nothing fits as written, and n
   assert.equal(LONGEST, 100);
 });
 
-test('one letter added, missing, changed or swapped is one mistake', () => {
-  for (const word of ['sigllip', 'sglip', 'sigmip', 'isglip']) assert.ok(near(word, 'siglip', 1), word);
-  assert.ok(near('siglp', 'sigliplarge', 1));
-  assert.ok(!near('clip', 'blop', 1) && near('clip', 'blop', 2));
-  assert.ok(!near('symmetry', 'sym', 2));
+test('a question leads to its method, whatever its small words', () => {
+  assert.equal(titles('how is the rank computed?')[0], 'How ranks are computed');
+  assert.deepEqual(titles('what is a tie class'), ['Tie classes']);
+});
+
+test('what may be meant is told from what is found', () => {
+  assert.ok(find('siglip', index).exact);
+  for (const text of ['siglpi', 'siglip zzzzqqqq', 'symetry nothingelse']) {
+    const { exact, groups } = find(text, index);
+    assert.ok(!exact && groups.length, text);
+  }
+  assert.deepEqual(find(`<b>${'x'.repeat(150)}`, index), { groups: [], exact: false });
 });
 
 test('what is best comes first and kinds stay together', () => {
-  const groups = find('clip l 14', index).map(({ kind }) => kinds[kind][0]);
+  const groups = find('clip l 14', index).groups.map(({ kind }) => kinds[kind][0]);
   assert.deepEqual(groups, ['Models', 'Claims']);
   assert.equal(titles('clip')[0], 'CLIP ViT-L/14');
 });
 
 test('an address holds its key as text', () => {
-  const [claims] = find('mean range', index);
+  const [claims] = find('mean range', index).groups;
   assert.equal(addressOf(claims.entries[0], kinds), 'claims?claim=k7');
   assert.equal(addressOf({ kind: 1, title: 'x', key: 'a/b?c&d' }, kinds), 'model?model=a/b%3Fc%26d');
   assert.equal(addressOf({ kind: 0, title: 'Overview', key: '' }, kinds), './');

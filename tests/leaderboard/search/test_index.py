@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 
 from leaderboard.data import model_queries, suite_queries, task_queries
 from leaderboard.data.suite_cache import SuiteCache
+from leaderboard.html import docs_page
 from leaderboard.pages import VIEWS
+from leaderboard.pages.about.page import body
 from leaderboard.search import index as searched
 from leaderboard.server import page_titles
 
@@ -25,16 +28,21 @@ def test_everything_is_in_it_once(entries, suite_cache):
     assert sorted(keys(searched.MODEL)) == sorted(model_queries.models(db)["key"])
     assert sorted(keys(searched.TASK)) == sorted(task_queries.tasks(db)["key"])
     assert sorted(keys(searched.SUITE)) == sorted(suite_queries.suites(db)["key"])
+    defined = {f"about#metric-{key}" for key in suite_queries.metrics(db)["key"] if not key.endswith("_rank")}
+    assert defined < set(keys(searched.DOC)) and len(set(keys(searched.DOC))) == len(keys(searched.DOC))
     assert len(set(keys(searched.LANGUAGE))) == len(keys(searched.LANGUAGE)) > 30
 
 
-def test_every_entry_leads_to_a_page(entries):
-    pages = {view.key for view in VIEWS} | {"./"}
+def test_every_entry_leads_to_a_page(entries, suite_cache):
+    pages = {view.key for view in VIEWS} | {"./"} | {f"docs/{name}" for name in docs_page.NAMES}
+    about = body(SimpleNamespace(db=suite_cache.db, suite_cache=suite_cache, data=None))
     for entry in entries:
         kind, _, _, key, *_ = entry
         _, base = searched.KINDS[kind]
         parts = urlsplit(f"{base}{quote(key, safe='/:~')}" if base else key or "./")
         assert parts.path in pages and not parts.netloc, entry
+        drawn = docs_page.markup(parts.path[5:]) if parts.path.startswith("docs/") else about
+        assert not parts.fragment or f'id="{parts.fragment}"' in drawn, entry
         assert all(values[0] for values in parse_qs(parts.query, keep_blank_values=True).values()), entry
 
 
@@ -49,3 +57,11 @@ def test_the_claims_are_the_databases_with_the_headlines_marked(entries, suite_c
     assert set(keys) == set(claims["key"])
     headlines = {key for key, entry in keys.items() if entry[5]}
     assert headlines == set(claims[claims["severity"] == "headline"]["key"]) and headlines
+
+
+def test_a_suite_counts_the_tasks_that_its_board_ranks_by(suite_cache):
+    for suite in suite_queries.suites(suite_cache.db).itertuples():
+        table = suite_cache.table(suite.key)
+        people = table.suite["aggregate"] == "human"
+        counting = {column.task for column in table.columns if column.ranked or people}
+        assert suite.tasks == len(counting), suite.key

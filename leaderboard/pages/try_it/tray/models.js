@@ -122,7 +122,7 @@ export function createModels(tray) {
       part.hidden = ![...list.children].some((line) => !line.hidden);
       if (search.value.trim()) part.open = !part.hidden;
     }
-    say(nothing, keys.size ? '' : 'No model matches.');
+    say(nothing, keys.size ? '' : `Nothing found.${suggestion(search.value, others.map(({ title }) => title))}`);
   }
 
   return { node, refresh };
