@@ -1,12 +1,17 @@
-"""The rows of a suite that are shown where only one origin can be, best first."""
+"""The rows of a suite that are shown where only one origin can be, best first; and the languages a model is best in."""
 
 from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
 from compute.analysis.ranking import Ranking
 from compute.types import ORIGINS
 from leaderboard.data.board_table import BoardTable
+from leaderboard.data.languages import MULTILINGUAL, name_of
+from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.labels import SUSPECT
 
 
@@ -25,3 +30,17 @@ def scored_rows(table: BoardTable, *, column: int) -> tuple[str, list[int]]:
     rows = [int(row) for row in scored if table.rows[row].origin == origin]
     sign = -1 if table.columns[column].higher else 1
     return origin, sorted(rows, key=lambda row: sign * table.scores.values[row, column])
+
+
+def by_language(suite_cache: SuiteCache, model: str) -> list[dict[str, Any]]:
+    """Its rank by the scores of each language alone, the best first: title, address, rank, of, origin."""
+    rows = []
+    for code, ranking in suite_cache.languages().items():
+        at = ranking.table.models.index(model) if model in ranking.table.models else None
+        if at is not None and ranking.rank[at] > 0:
+            row = f"{model}~{ranking.table.origins[at]}"
+            address = f"board?suite={MULTILINGUAL}&language={code}&select={quote(row, safe='/:~')}"
+            rank, of = int(ranking.rank[at]), int((ranking.rank > 0).sum())
+            rows.append({"title": name_of(code), "address": address, "rank": rank, "of": of})
+            rows[-1]["origin"] = ranking.table.origins[at]
+    return sorted(rows, key=lambda row: (row["rank"], row["title"]))

@@ -6,8 +6,10 @@ import gradio as gr
 from markupsafe import Markup
 
 from leaderboard.data.languages import NAMES, SPELLINGS, name_of
+from leaderboard.data.leaders import by_language
+from leaderboard.data.loading_code import evaluation_command, loading_code
 from leaderboard.data.model_queries import PERMISSIVE
-from leaderboard.data.shortlist import MANY, NEEDS, Conditions, shortlist
+from leaderboard.data.shortlist import MANY, MOST, NEEDS, Conditions, shortlist
 from leaderboard.data.suite_cache import SuiteCache
 from leaderboard.html.templates import render
 from leaderboard.page import Site, View, bind, heading, static_html
@@ -48,7 +50,7 @@ CHOICES = {
     ],
     "size": [
         ("Any", ""),
-        ("At most 100 M parameters", "100m"),
+        ("At most 100 M", "100m"),
         ("At most 500 M", "500m"),
         ("At most 1 B", "1b"),
         ("At most 3 B", "3b"),
@@ -56,15 +58,15 @@ CHOICES = {
     ],
     "license": [
         ("Any, also unknown", ""),
-        ("Open (MIT, Apache, BSD)", "permissive"),
+        ("Open (MIT, …)", "permissive"),
         ("Any that is stated", "stated"),
     ],
     "hardware": [
         ("Any", ""),
-        ("A laptop without a GPU (up to 500 M)", "cpu"),
-        ("A GPU with 8 GB (up to 2 B)", "gpu8"),
-        ("A GPU with 24 GB (up to 6 B)", "gpu24"),
-        ("A GPU with 80 GB (up to 20 B)", "gpu80"),
+        ("Laptop, no GPU (≤ 500 M)", "cpu"),
+        ("GPU with 8 GB (≤ 2 B)", "gpu8"),
+        ("GPU with 24 GB (≤ 6 B)", "gpu24"),
+        ("GPU with 80 GB (≤ 20 B)", "gpu80"),
     ],
 }
 LABELS = {"need": "What for", "language": "Language", "size": "Size", "license": "Licence", "hardware": "Hardware"}
@@ -76,10 +78,16 @@ def draw(site: Site) -> None:
     static_html(render("pages/choose/ready.html", views=READY))
     with gr.Row(elem_classes="pg-controls"):
         controls = [
-            gr.Dropdown(listed, value=listed[0][1], label=LABELS[key], scale=2, min_width=200)
+            gr.Dropdown(
+                listed,
+                value=listed[0][1],
+                label=LABELS[key],
+                scale=1 + (key == "need"),
+                min_width=280 if key == "need" else 150,
+            )
             for key, listed in CHOICES.items()
         ]
-    answer = gr.HTML("<p class='pg-quiet'>Loading …</p>", apply_default_css=False, elem_id="shortlist")
+    answer = gr.HTML("<p class='pg-waiting pg-quiet'>Loading …</p>", apply_default_css=False, elem_id="shortlist")
     bind(
         site,
         parameters=tuple(
@@ -110,6 +118,11 @@ def shown(
     return render(
         "pages/choose/page.html",
         list=result,
+        code={choice.facts["key"]: loading_code(choice.facts) for choice in result.choices},
+        command={
+            choice.facts["key"]: evaluation_command(choice.facts, suite=about["key"]) for choice in result.choices
+        },
+        languages=by_language(suite_cache, result.choices[0].facts["key"])[:MOST] if result.choices else [],
         many=language == MANY,
         hardware=hardware,
         permissive=PERMISSIVE,

@@ -15,7 +15,7 @@ from compute.metrics.judge import METRICS as JUDGE_METRICS
 from leaderboard.data import item_queries, model_queries, suite_queries
 from leaderboard.data.board_table import BoardTable
 from leaderboard.data.fronts import SIZE, costs, front_of
-from leaderboard.data.languages import MULTILINGUAL, name_of
+from leaderboard.data.leaders import by_language
 from leaderboard.data.own_models import commands, own_facts
 from leaderboard.data.payload import human_ranking
 from leaderboard.data.suite_cache import SuiteCache
@@ -179,20 +179,6 @@ def judged(suite_cache: SuiteCache, model: str, suites: Iterable[str]) -> list[d
             rows.append({"suite": suite, "title": about["title"], "benchmark": about["benchmark"], "origin": origin})
             rows[-1]["figures"] = figures
     return rows
-
-
-def by_language(suite_cache: SuiteCache, model: str) -> list[dict[str, Any]]:
-    """Its rank by the scores of each language alone, the best first: title, address, rank, of, origin."""
-    rows = []
-    for code, ranking in suite_cache.languages().items():
-        at = ranking.table.models.index(model) if model in ranking.table.models else None
-        if at is not None and ranking.rank[at] > 0:
-            row = f"{model}~{ranking.table.origins[at]}"
-            address = f"board?suite={MULTILINGUAL}&language={code}&select={quote(row, safe='/:~')}"
-            rank, of = int(ranking.rank[at]), int((ranking.rank > 0).sum())
-            rows.append({"title": name_of(code), "address": address, "rank": rank, "of": of})
-            rows[-1]["origin"] = ranking.table.origins[at]
-    return sorted(rows, key=lambda row: (row["rank"], row["title"]))
 
 
 def _rank(suite_cache: SuiteCache, suite: str, index: int) -> dict[str, Any]:

@@ -1,0 +1,144 @@
+"""The code that loads a model runs, and gives the vectors that this software's own loading of the model gives."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import mteb
+import numpy as np
+import pytest
+import torch
+from mteb.models.model_implementations import MODEL_REGISTRY
+from PIL import Image
+from typer.testing import CliRunner
+
+from compute.__main__ import app
+from compute.models import load
+from leaderboard.data import model_queries
+from leaderboard.data.loading_code import BENCHMARKS, MTEB, evaluation_command, loading_code, mteb_name
+from tests.compute.models import checkpoints
+from tests.compute.models.checkpoints import CPU, embedded, images, row
+from tests.compute.models.judges import test_vlm as judges
+from tests.compute.models.own.objects.test_mteb_encoder import Recording
+from tests.compute.models.own.small_objects import of_image, of_text
+
+TEXT = "a photo of a cat"
+KINDS = {
+    "clip": ("clip", checkpoints.clip),
+    "siglip": ("siglip", checkpoints.siglip),
+    "blip": ("blip", checkpoints.blip),
+    "dinov2": ("vision", lambda folder: checkpoints.vision(folder, "dinov2")),
+    "ijepa": ("vision", lambda folder: checkpoints.vision(folder, "ijepa")),
+    "open_clip": ("open_clip", checkpoints.open_clip),
+    "timm": (
+        "timm",
+        lambda folder: checkpoints.timm_folder(
+            folder, img_size=32, embed_dim=32, depth=2, num_heads=2, patch_size=8, num_classes=10
+        ),
+    ),
+    "bert": ("bert", lambda folder: checkpoints.text(folder, "bert")),
+    "t5": ("t5", lambda folder: checkpoints.text(folder, "t5")),
+}
+
+
+def of_catalogue(adapter: str, name: str, *abilities: str, **more: Any) -> dict[str, Any]:
+    facts = {"key": name.lower(), "adapter": adapter, "weights": name, "abilities": abilities, "kind": "encoder"}
+    return facts | {"revision": "", "options": "{}", "facts_from": "", "late_interaction": None} | more
+
+
+def ran(code: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(compile(code, "code", "exec"), names)
+    return names
+
+
+@pytest.fixture
+def photo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Image.Image:
+    """The photograph that the code opens."""
+    monkeypatch.chdir(tmp_path)
+    images()[0].save("photo.jpg")
+    return Image.open("photo.jpg").convert("RGB")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_gives_the_vectors_that_are_evaluated(kind: str, photo: Image.Image) -> None:
+    adapter, make = KINDS[kind]
+    folder = make(Path.cwd() / kind)
+    model = load(row(folder, adapter), hardware=CPU)
+    abilities = [f"embed_{side}" for side in ("image", "text") if getattr(model, side) is not None]
+    code = loading_code(of_catalogue(adapter, f"org/{kind}", *abilities))
+    found = ran(code.replace("hf-hub:org", "local-dir:org").replace(f"org/{kind}", str(folder)))
+    for side, name, item in (("image", "images", photo), ("text", "texts", TEXT)):
+        assert (name in found) == (f"embed_{side}" in abilities)
+        if name in found:
+            vectors = torch.nn.functional.normalize(found[name].float()).numpy()
+            own = embedded(model, side, [item])
+            np.testing.assert_allclose(vectors, own / np.linalg.norm(own, axis=1, keepdims=True), atol=1e-5)
+
+
+def test_by_mteb_an_item_goes_through_its_protocol(photo: Image.Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mteb, "get_model", lambda name: Recording() if name == "org/Own" else None)
+    found = ran(loading_code(of_catalogue("", "org/Own", "embed_image", "embed_text", facts_from=MTEB)))
+    np.testing.assert_array_equal(found["images"].numpy(), of_image(photo)[None])
+    np.testing.assert_array_equal(found["texts"].numpy(), of_text(TEXT)[None])
+
+
+def test_dreamsim_is_asked_for_its_embedding(photo: Image.Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dreamsim.model import PerceptualModel
+
+    library = ModuleType("dreamsim")
+    library.dreamsim = lambda pretrained, dreamsim_type, device: (library, lambda image: image.size)
+    library.embed = lambda size: torch.tensor([size])
+    monkeypatch.setitem(sys.modules, "dreamsim", library)
+    facts = of_catalogue("dreamsim", "", "embed_image", "compare", options='{"dreamsim_type": "ensemble"}')
+    assert ran(loading_code(facts))["images"].tolist() == [list(photo.size)] and callable(PerceptualModel.embed)
+
+
+def test_a_judge_answers_about_two_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, image in zip(("first.jpg", "second.jpg"), images()[:2], strict=True):
+        image.save(name)
+    folder = judges.written("qwen2_vl", tmp_path / "judge")
+    code = loading_code(of_catalogue("vlm", "org/judge", "choose", kind="mllm"))
+    assert isinstance(ran(code.replace("org/judge", str(folder)))["answers"][0]["generated_text"], str)
+
+
+def test_every_model_of_the_catalogue_has_code_that_its_library_understands(suite_cache) -> None:
+    for _, facts in model_queries.models(suite_cache.db).iterrows():
+        compile(code := loading_code(facts), facts["key"], "exec")
+        if name := mteb_name(facts):
+            assert name in MODEL_REGISTRY, name
+            takes = {f"embed_{kind}" for kind in MODEL_REGISTRY[name].modalities}
+            assert takes >= {each for each in facts["abilities"] if each.startswith("embed_")}, name
+            assert f'get_model("{name}")' in code
+        if facts["adapter"] == "open_clip" and (options := json.loads(facts["options"] or "{}")).get("tag"):
+            import open_clip
+
+            assert open_clip.get_pretrained_cfg(options["architecture"], options["tag"]), facts["key"]
+    assert set(BENCHMARKS.values()) <= {each.name for each in mteb.get_benchmarks()}
+
+
+@pytest.mark.parametrize(
+    ("key", "suite"),
+    [
+        ("google/siglip-base-patch16-256-multilingual", "mieb"),
+        ("laion/clip-vit-bigg-14-laion2b-39b-b160k", "vidore-v3"),
+        ("dreamsim-ensemble", "unisim-core"),
+        ("qwen/qwen2-vl-2b-instruct", "pairbench"),
+    ],
+)
+def test_the_command_is_accepted(suite_cache, key: str, suite: str) -> None:
+    command = evaluation_command(model_queries.models(suite_cache.db).loc[key], suite=suite)
+    result = CliRunner().invoke(app, [*command.split()[1:], "--dry-run"])
+    assert result.exit_code == 0 and f"{key}, " in result.output and "In all:" in result.output
+
+
+def test_what_nothing_loads_has_neither_code_nor_command(suite_cache) -> None:
+    facts = model_queries.models(suite_cache.db).loc["unisim-ll-n-0.5b"]
+    assert loading_code(facts) == "" and evaluation_command(facts, suite="unisim-core") == ""
+    late = model_queries.models(suite_cache.db).loc["vidore/colpali-v1.3"]
+    assert evaluation_command(late, suite="vidore-v3").startswith("mteb run --model vidore/colpali-v1.3")
